@@ -1,0 +1,28 @@
+"""Deadzone: tuning experiments that say where a knob pays, stops paying, hurts, and what to set.
+
+The names below are loaded when first used, so that `import deadzone` stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deadzone.phases.fit import fit_phases
+    from deadzone.phases.model import PhaseModel
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "fit_phases": "deadzone.phases.fit",
+    "PhaseModel": "deadzone.phases.model",
+}
+
+__all__ = ["PhaseModel", "__version__", "fit_phases"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'deadzone' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

@@ -1,0 +1,71 @@
+"""The errors a user can cause or cure, and the exit code each one ends the command with.
+
+Every message says what happened, to which file or object, and what to do about it. Anything that is
+not a `DeadzoneError` is a defect of Deadzone itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+EXIT_OK = 0
+EXIT_USAGE = 2
+EXIT_STOPPED = 3
+EXIT_UNAVAILABLE = 4
+EXIT_INTERRUPTED = 130
+
+
+class DeadzoneError(Exception):
+    """Base of all errors that are reported as a sentence, without a traceback."""
+
+    exit_code: ClassVar[int] = EXIT_USAGE
+
+
+class StudyError(DeadzoneError):
+    """A study file is missing, unreadable or wrong."""
+
+
+class TableError(DeadzoneError):
+    """A table of measurements is missing, unreadable or lacks a column."""
+
+
+class PhaseError(DeadzoneError):
+    """Measurements that no phase model can be fitted to."""
+
+
+class StoreError(DeadzoneError):
+    """A run folder cannot be read, written or continued."""
+
+    exit_code = EXIT_STOPPED
+
+
+class SweepError(DeadzoneError):
+    """A sweep was stopped because going on would measure nothing."""
+
+    exit_code = EXIT_STOPPED
+
+
+class WorkloadError(DeadzoneError):
+    """A workload cannot be prepared: a program or an input is missing."""
+
+    exit_code = EXIT_UNAVAILABLE
+
+
+class TargetError(DeadzoneError):
+    """A target cannot run trials as the study asks, for example no limit mechanism is permitted."""
+
+    exit_code = EXIT_UNAVAILABLE
+
+
+class ReportError(DeadzoneError):
+    """A notebook could not be executed or a report not be published."""
+
+    exit_code = EXIT_STOPPED
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint at the nearest known name, as a sentence with a leading space, or an empty string."""
+    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" Did you mean {nearest[0]!r}?" if nearest else ""

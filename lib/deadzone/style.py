@@ -1,0 +1,60 @@
+"""One palette and one figure style for the whole project.
+
+A phase has the same colour, hatch and name in every figure and table. The hues are Okabe and Ito's
+(2008), which readers with any common colour vision tell apart; colour is never the only carrier of
+meaning, so each phase also has a hatch and is labelled in words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class PhaseStyle:
+    """How one phase label is drawn and named."""
+
+    name: str
+    meaning: str
+    colour: str
+    hatch: str
+
+
+PHASE_STYLES: dict[str, PhaseStyle] = {
+    "linear": PhaseStyle("linear", "paying: improves about in proportion", "#0072B2", ""),
+    "dead_zone": PhaseStyle("dead zone", "brings nothing or harm, but something improves later", "#D55E00", "//"),
+    "breakthrough": PhaseStyle("breakthrough", "far better than proportional: a threshold was crossed", "#009E73", ""),
+    "plateau": PhaseStyle("plateau", "nothing more to gain", "#6B6B6B", ".."),
+    "reversal": PhaseStyle("reversal", "worse and worse", "#AA3377", "\\\\"),
+}
+
+INK = "#1F2933"
+MUTED = "#52606D"
+FIT_COLOUR = "#1F2933"
+TRIAL_COLOUR = "#33658A"
+OUTLIER_COLOUR = "#B00020"
+RECOMMENDED_COLOUR = "#117A37"
+
+RC_PARAMS: dict[str, Any] = {
+    "axes.edgecolor": MUTED,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.titlesize": 11,
+    "figure.facecolor": "white",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "grid.color": "#E4E7EB",
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "deadzone",
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+}
+"""matplotlib settings; a fixed salt keeps the ids inside an SVG the same from run to run."""
