@@ -1,0 +1,46 @@
+"""The five phase labels and the thresholds that tell them apart.
+
+The thresholds are parameters of `fit_phases`; these are the defaults, each with its reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deadzone.errors import PhaseError
+
+LABELS: tuple[str, ...] = ("linear", "dead_zone", "breakthrough", "plateau", "reversal")
+"""In the order of every array and every `p_<label>` column."""
+
+LINEAR_ELASTICITY = 0.25
+"""Below this, doubling the knob gains less than 16 % (2 ** -0.25): no longer paying in practice."""
+
+BREAKTHROUGH_ELASTICITY = 2.0
+"""Above this a step gains more than twice what perfect scaling would give, which adding capacity
+alone cannot explain: something else was switched on."""
+
+REVERSAL_ELASTICITY = -0.15
+"""Below this, doubling the knob costs more than 11 %: harm, rather than a plateau that sags."""
+
+CERTAINTY = 0.90
+"""Coverage of every interval of the model, unless the call says otherwise."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where one label ends and the next begins, on the scale of the elasticity (dimensionless).
+
+    They are soft: a label is inferred from the elasticity and its uncertainty together with its
+    neighbours, so an elasticity a little beyond a threshold can still keep the label.
+    """
+
+    linear: float = LINEAR_ELASTICITY
+    breakthrough: float = BREAKTHROUGH_ELASTICITY
+    reversal: float = REVERSAL_ELASTICITY
+
+    def __post_init__(self) -> None:
+        if not self.reversal < 0.0 < self.linear < self.breakthrough:
+            raise PhaseError(
+                "Thresholds must keep the order reversal < 0 < linear < breakthrough; these are "
+                f"reversal={self.reversal}, linear={self.linear}, breakthrough={self.breakthrough}."
+            )
