@@ -1,0 +1,149 @@
+"""From a study to its plan: the treatments, and the order in which their trials are run.
+
+Trials run in randomised complete blocks (Box, Hunter and Hunter 2005, ch. 4): each block passes once
+over all treatments in an order of its own, so that drift of the machine falls on all alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadzone.errors import StudyError
+from deadzone.study.factors import EqualFactor, LevelsFactor
+from deadzone.study.levels import Level, format_level
+from deadzone.study.spec import Study, check_level
+
+MOST_TRIALS = 100_000
+"""A plan longer than this is a slip of a range, not an experiment for one machine."""
+
+WARMUP_BLOCK = 0
+"""Block number of warm-up trials; measured blocks count from 1."""
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """One combination of levels, one level for each factor."""
+
+    levels: Mapping[str, Level]
+
+    def label(self) -> str:
+        """The combination in a line: cpu_limit=0.5 threads=2."""
+        return " ".join(f"{name}={format_level(level)}" for name, level in self.levels.items())
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """One place in the run order: trial is its number from 1, block and replicate where it belongs."""
+
+    trial: int
+    block: int
+    replicate: int
+    warmup: bool
+    treatment: Treatment
+
+
+def resolve(study: Study, host_cores: int) -> Study:
+    """The study with every range and multiplier written out for a host with so many cores.
+
+    Raises StudyError if a level makes no sense for a factor Deadzone knows.
+    """
+    factors = {
+        name: factor
+        if isinstance(factor, EqualFactor)
+        else _written_out(study, name, factor.resolve(host_cores))
+        for name, factor in study.factors.items()
+    }
+    resolved = study.model_copy(update={"factors": factors, "knob": study.knob_name})
+    for i, treatment in enumerate(resolved.design.treatments or ()):
+        for name, level in treatment.items():
+            _check(name, level, f"design.treatments[{i}].{name}")
+    _check("cpu_limit", resolved.target.cpu_limit, "target.cpu_limit")
+    return resolved
+
+
+def _written_out(study: Study, name: str, levels: tuple[Level, ...]) -> LevelsFactor:
+    for i, level in enumerate(levels):
+        _check(name, level, f"factors.{name}[{i}]")
+    return LevelsFactor(levels=levels, unit=study.unit_of(name))
+
+
+def _check(factor: str, level: Level, path: str) -> None:
+    if wrong := check_level(factor, level):
+        raise StudyError(f"{path} {wrong}.")
+
+
+def treatments(study: Study) -> tuple[Treatment, ...]:
+    """The distinct treatments of a resolved study, in the order of its levels.
+
+    Raises StudyError if the factors of a paired design differ in length, or a listed treatment lacks a factor.
+    """
+    if study.design.kind == "list":
+        return tuple(dict.fromkeys(_listed(study)))
+    varied = {name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactor)}
+    combinations = _paired(varied) if study.design.kind == "paired" else itertools.product(*varied.values())
+    found = (_with_equals(study, dict(zip(varied, levels, strict=True))) for levels in combinations)
+    return tuple({treatment.label(): treatment for treatment in found}.values())
+
+
+def _listed(study: Study) -> Iterator[Treatment]:
+    names = study.factor_names()
+    seen: set[str] = set()
+    for i, levels in enumerate(study.design.treatments or ()):
+        if missing := [name for name in names if name not in levels]:
+            raise StudyError(
+                f"design.treatments[{i}] gives no level for {missing[0]}; every treatment needs one."
+            )
+        treatment = Treatment({name: levels[name] for name in names})
+        if treatment.label() not in seen:
+            seen.add(treatment.label())
+            yield treatment
+
+
+def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ...]]:
+    counts = {name: len(levels) for name, levels in varied.items()}
+    if len(set(counts.values())) > 1:
+        listing = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise StudyError(
+            f"design.kind is paired, but the factors differ in length: {listing}. Give each as many levels."
+        )
+    return zip(*varied.values(), strict=True)
+
+
+def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
+    complete = {
+        name: levels[factor.equals] if isinstance(factor, EqualFactor) else levels[name]
+        for name, factor in study.factors.items()
+    }
+    for name, factor in study.factors.items():
+        if isinstance(factor, EqualFactor):
+            _check(name, complete[name], f"factors.{name} (equal to {factor.equals})")
+    return Treatment(complete)
+
+
+def plan(study: Study) -> tuple[PlannedTrial, ...]:
+    """Every trial of a resolved study in run order: warm-up first, then randomised blocks.
+
+    The order depends on the seed and the treatments alone, so a resumed run continues the same plan.
+
+    Raises StudyError if the trials are more than make sense.
+    """
+    combinations = treatments(study)
+    design = study.design
+    total = len(combinations) * (design.warmup + design.replicates)
+    if total > MOST_TRIALS:
+        raise StudyError(
+            f"{study.study}: {len(combinations):,} treatments x {design.replicates:,} replicates are {total:,} trials; "
+            f"at most {MOST_TRIALS:,} make sense. Use fewer levels or replicates."
+        )
+    rng = np.random.default_rng(design.seed)
+    passes = [(WARMUP_BLOCK, i + 1, True) for i in range(design.warmup)]
+    passes += [(i + 1, i + 1, False) for i in range(design.replicates)]
+    order = ((where, combinations[i]) for where in passes for i in rng.permutation(len(combinations)))
+    return tuple(
+        PlannedTrial(number, block, replicate, warmup, treatment)
+        for number, ((block, replicate, warmup), treatment) in enumerate(order, start=1)
+    )

@@ -1,0 +1,114 @@
+"""How a study writes its factors: a list of levels, a range, or the levels of another factor."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+
+from deadzone.study.levels import NONE, Level, range_levels, scale_level
+
+
+def _as_level(value: Any) -> Any:
+    """Read YAML's null as `none`, and refuse booleans, which YAML makes of yes, no, on and off."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        raise ValueError(
+            f"is {value!r}; a level is a number or a word (put words such as 'yes' and 'off' in quotes)"
+        )
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"is {value!r}; a level is a finite number or a word, and no limit is written none")
+    return value
+
+
+FactorLevel = Annotated[Level, BeforeValidator(_as_level)]
+Multiplier = float | Literal["host_cores"]
+
+
+class FactorSpec(BaseModel):
+    """What every written form of a factor shares."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    unit: str | None = Field(default=None, description="unit of the levels, e.g. cores, threads, bytes")
+    times: Multiplier = Field(
+        default=1.0,
+        description="multiply every number by this; host_cores is the number of cores trials can use here",
+    )
+
+
+class LevelsFactor(FactorSpec):
+    """A factor with its levels listed."""
+
+    levels: tuple[FactorLevel, ...] = Field(
+        min_length=1, description="the levels, each a number, a name, none or auto"
+    )
+
+    def resolve(self, host_cores: int) -> tuple[Level, ...]:
+        """The levels in force on a host with so many cores, in the order written."""
+        multiplier = host_cores if self.times == "host_cores" else float(self.times)
+        return tuple(dict.fromkeys(scale_level(level, multiplier) for level in self.levels))
+
+
+class RangeFactor(FactorSpec):
+    """A factor with evenly spaced levels."""
+
+    start: float = Field(alias="from", description="first level")
+    stop: float = Field(alias="to", description="last level, included where the step hits it")
+    step: float = Field(description="distance between neighbouring levels", gt=0)
+    plus: tuple[FactorLevel, ...] = Field(
+        default=(), description="further levels after the range, such as none"
+    )
+
+    @model_validator(mode="after")
+    def _has_levels(self) -> RangeFactor:
+        range_levels(self.start, self.stop, self.step)
+        return self
+
+    def resolve(self, host_cores: int) -> tuple[Level, ...]:
+        """The levels in force on a host with so many cores, ascending."""
+        listed = LevelsFactor(
+            levels=(*range_levels(self.start, self.stop, self.step), *self.plus),
+            unit=self.unit,
+            times=self.times,
+        )
+        return listed.resolve(host_cores)
+
+
+class EqualFactor(FactorSpec):
+    """A factor that always has the level of another one (threads = limit)."""
+
+    equals: str = Field(description="name of the factor whose level this one takes")
+
+
+def _form(value: Any) -> str | None:
+    """Which of the written forms a factor has; None for something that is none of them."""
+    if isinstance(value, FactorSpec):
+        return {RangeFactor: "range", EqualFactor: "equal", LevelsFactor: "levels"}[type(value)]
+    if isinstance(value, dict):
+        if "equals" in value:
+            return "equal"
+        return "range" if {"from", "to", "step"} & set(value) else "levels"
+    return None
+
+
+def _listed(value: Any) -> Any:
+    """A bare list is short for {levels: [...]}."""
+    return {"levels": value} if isinstance(value, list | tuple) else value
+
+
+Factor = Annotated[
+    Annotated[LevelsFactor, Tag("levels")]
+    | Annotated[RangeFactor, Tag("range")]
+    | Annotated[EqualFactor, Tag("equal")],
+    Discriminator(
+        _form,
+        custom_error_type="factor_form",
+        custom_error_message="a factor is a list of levels, {from, to, step}, {levels: [...]} or {equals: other_factor}",
+    ),
+    BeforeValidator(
+        _listed, json_schema_input_type=list[FactorLevel] | LevelsFactor | RangeFactor | EqualFactor
+    ),
+]

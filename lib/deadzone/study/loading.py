@@ -1,0 +1,242 @@
+"""Reading study files: YAML in, a validated `Study` out, or a message that names file, line and key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from deadzone.errors import StudyError, did_you_mean
+from deadzone.study.spec import DesignSpec, Study
+
+SUFFIXES = (".yaml", ".yml")
+
+SHORT_NAMES = {
+    name: f"design.{name}" for name in DesignSpec.model_fields if name not in ("kind", "treatments")
+}
+"""Overrides that need no full key path: replicates for design.replicates, and so on."""
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Safe YAML that refuses a key given twice, of which plain YAML silently keeps the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def find_study(name: str, folders: Sequence[Path]) -> Path:
+    """The file of a study given as a path or by its name in one of the folders.
+
+    Raises StudyError if there is none; the nearest name is suggested.
+    """
+    path = Path(name)
+    if path.suffix in SUFFIXES or path.is_file() or "/" in name:
+        if path.is_dir():
+            raise StudyError(f"{name} is a folder; give the study file in it.")
+        if not path.exists():
+            raise StudyError(
+                f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}"
+            )
+        return path
+    known = {
+        p.stem: p for folder in folders if folder.is_dir() for p in folder.iterdir() if p.suffix in SUFFIXES
+    }
+    if name not in known:
+        listing = ", ".join(sorted(known)) or "none"
+        raise StudyError(f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}.")
+    return known[name]
+
+
+def _siblings(path: Path) -> list[str]:
+    return [p.name for p in path.parent.iterdir() if p.suffix in SUFFIXES] if path.parent.is_dir() else []
+
+
+def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
+    """Read and validate a study file.
+
+    overrides: values by key path (design.replicates) or short name (replicates), replacing the file's.
+
+    Raises StudyError naming the file, the line and key path, and what is allowed there.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise StudyError(f"{path}: cannot read the study file: {reason}.") from error
+    return parse_study(text, str(path), overrides)
+
+
+def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = None) -> Study:
+    """Validate a study given as YAML text; source names it in messages."""
+    try:
+        node = yaml.compose(text, Loader=_StrictLoader)
+        document = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a subclass of SafeLoader
+    except yaml.YAMLError as error:
+        raise StudyError(f"{source}: this is not YAML: {_yaml_problem(error)}.") from error
+    if not isinstance(document, dict):
+        raise StudyError(f"{source}: a study is a mapping of keys such as study, workload and factors.")
+    for name, value in (overrides or {}).items():
+        _override(document, name, value)
+    try:
+        return Study.model_validate(document)
+    except ValidationError as error:
+        problems = [_explain(problem, document, node, source) for problem in error.errors()]
+        raise StudyError("\n".join(dict.fromkeys(problems))) from error
+
+
+def _yaml_problem(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"line {mark.line + 1}: {problem}" if mark else problem
+
+
+def _override(document: dict[str, Any], name: str, value: Any) -> None:
+    """Set a value by its key path, making the mappings on the way."""
+    *parents, last = SHORT_NAMES.get(name, name).split(".")
+    if (parents or [last])[0] not in Study.model_fields:
+        known = [*Study.model_fields, *SHORT_NAMES]
+        raise StudyError(f"A study has no parameter {name!r}.{did_you_mean(name, known)}")
+    for key in parents:
+        below = document.setdefault(key, {})
+        if not isinstance(below, dict):
+            raise StudyError(f"Cannot set {name}: {key} holds no keys of its own.")
+        document = below
+    document[last] = value
+
+
+def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, source: str) -> str:
+    """One validation problem as a sentence: file and line, key path, what is wrong, what is allowed."""
+    names_a_key = problem["type"] in ("missing", "extra_forbidden")
+    path, value = _locate(problem["loc"], document, names_a_key)
+    line = _line_of(path, node)
+    where = f"{source}:{line}" if line else source
+    name = _path_text(path)
+    kind, context = problem["type"], problem.get("ctx", {})
+    match kind:
+        case "extra_forbidden":
+            known = _known_keys(path, document)
+            allowed = f" Allowed keys here: {', '.join(known)}." if known else ""
+            return f"{where}: {name} is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
+        case "missing":
+            return f"{where}: {name} is missing."
+        case "literal_error" | "union_tag_invalid":
+            expected = context.get("expected") or context.get("expected_tags")
+            tag = value.get("kind") if isinstance(value, dict) else value
+            choices = str(expected).replace("'", "").replace(" or ", ", ").split(", ")
+            return (
+                f"{where}: {name} is {tag!r}; allowed: {', '.join(choices)}.{did_you_mean(str(tag), choices)}"
+            )
+        case "union_tag_not_found":
+            return f"{where}: {name}.kind is missing."
+        case "value_error":
+            said = str(context.get("error", problem["msg"])).rstrip(".")
+            return f"{where}: {name} {said}." if name else f"{where}: the study {said}."
+        case "string_pattern_mismatch":
+            return f"{where}: {name} is {value!r}; it must match {context['pattern']}."
+    return f"{where}: {name} is {_shown(value)}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _locate(location: tuple[int | str, ...], document: Any, names_a_key: bool) -> tuple[list[int | str], Any]:
+    """Key path and value of a problem; steps that are pydantic's own names for union members are left out.
+
+    names_a_key: the last step is a key of the file, even if the file does not have it.
+    """
+    path: list[int | str] = []
+    value = document
+    for i, step in enumerate(location):
+        absent = names_a_key and i == len(location) - 1
+        if isinstance(value, dict) and (step in value or absent):
+            value = value.get(step)
+        elif isinstance(value, list | tuple) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            continue
+        path.append(step)
+    return path, value
+
+
+def _path_text(path: Sequence[int | str]) -> str:
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def _line_of(path: Sequence[int | str], node: yaml.Node | None) -> int | None:
+    """Line of a key, or of the nearest mapping around it that the file has."""
+    line = None
+    for step in path:
+        if isinstance(node, yaml.MappingNode):
+            found = [(key, value) for key, value in node.value if key.value == str(step)]
+            if not found:
+                break
+            key, node = found[0]
+            line = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+def _known_keys(path: Sequence[int | str], document: Any) -> list[str]:
+    """Keys the schema allows beside the one at this path, for the kind the document names."""
+    schema = json_schema()
+    nodes = [schema]
+    for step in path[:-1]:
+        document = document[step]
+        nodes = [found for node in nodes for found in _schema_children(schema, node, step)]
+        kind = document.get("kind") if isinstance(document, dict) else None
+        nodes = [node for node in nodes if _kind_of(node) in (kind, None)] or nodes
+    return list(dict.fromkeys(key for node in nodes for key in node.get("properties", {})))
+
+
+def _kind_of(node: dict[str, Any]) -> str | None:
+    return node.get("properties", {}).get("kind", {}).get("const")
+
+
+def _schema_children(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> list[dict[str, Any]]:
+    if isinstance(step, int):
+        below = node.get("items", {})
+    else:
+        below = node.get("properties", {}).get(step) or node.get("additionalProperties") or {}
+        if not below and "patternProperties" in node:
+            below = next(iter(node["patternProperties"].values()))
+    return _alternatives(schema, below) if isinstance(below, dict) else []
+
+
+def _alternatives(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str, Any]]:
+    """A schema node with references followed and unions opened."""
+    if "$ref" in node:
+        return _alternatives(schema, schema["$defs"][node["$ref"].rsplit("/", 1)[-1]])
+    options = [*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())]
+    return [found for option in options for found in _alternatives(schema, option)] or [node]
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of study files, for editors."""
+    schema = TypeAdapter(Study).json_schema(mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def dump_study(study: Study) -> str:
+    """The study as YAML with every default written out; the same study always gives the same text."""
+    document = study.model_dump(mode="json", by_alias=True)
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)

@@ -1,0 +1,213 @@
+"""The harness's side of the launcher: start it in a group, have it run programs, wait for them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command
+from deadzone.targets import launcher
+from deadzone.targets.limits.base import LimitMechanism, kill_all
+
+START_TIMEOUT_S = 30.0
+"""The launcher answers in some 20 ms; on an emulated or starved machine it may take seconds [s]."""
+
+LAST_OUTPUT_BYTES = 1_000_000
+"""How much of the end of a program's output is kept for extraction and messages [bytes]."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a program ended, from the kernel's accounting of it and the descendants it waited for."""
+
+    started_s: float
+    ended_s: float
+    exit_code: int
+    user_s: float
+    sys_s: float
+    max_rss_bytes: int
+    timed_out: bool
+    exec_error: str | None
+    orphans: int
+
+
+class Launcher:
+    """A launcher process inside a limit mechanism; a context manager that leaves nothing running."""
+
+    def __init__(self, mechanism: LimitMechanism, scratch: Path) -> None:
+        self._mechanism = mechanism
+        self._scratch = scratch
+        self._process: subprocess.Popen[bytes] | None = None
+        self._gate = -1
+        self._pid = 0
+        self._buffer = b""
+
+    @property
+    def pid(self) -> int:
+        """Process id of the launcher."""
+        return self._pid
+
+    def open(self) -> None:
+        """Start the launcher and put it into the group.
+
+        Raises TargetError if it does not start or may not enter.
+        """
+        gate = self._scratch / "go"
+        os.mkfifo(gate)
+        self._gate = os.open(gate, os.O_RDWR | os.O_CLOEXEC)
+        argv = self._mechanism.wrap((sys.executable, "-I", "-S", launcher.__file__, str(gate)))
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._pid = self._process.pid
+        if self._process.poll() is not None:
+            raise TargetError(f"The launcher ended at once: {self._last_words()}")
+        self._mechanism.adopt(self._pid)
+
+    def run(
+        self,
+        command: Command,
+        timeout_s: float,
+        tick_s: float,
+        on_start: Callable[[], None],
+        on_tick: Callable[[float], None],
+    ) -> Exit:
+        """Run a program to its end, or to the time-out, which kills it with all its descendants.
+
+        on_start is called when the program waits at its first instruction, on_tick(t_s) every tick_s while it runs.
+        """
+        groups = [str(path) for path in self._mechanism.procs_files()]
+        request = {
+            "argv": list(command.argv),
+            "env": dict(command.env),
+            "cwd": str(command.cwd) if command.cwd else None,
+            "stdout": str(self._scratch / "stdout"),
+            "stderr": str(self._scratch / "stderr"),
+            "groups": groups,
+        }
+        self._send(request)
+        pid = int(self._receive()["pid"])
+        watch = os.pidfd_open(pid)
+        try:
+            on_start()
+            started = time.monotonic()
+            os.write(self._gate, b"g")
+            timed_out = not self._wait(watch, started, timeout_s, tick_s, on_tick)
+            if timed_out:
+                self._kill_tree(pid)
+                self._wait(watch, time.monotonic(), START_TIMEOUT_S, START_TIMEOUT_S, on_tick)
+            ended = time.monotonic()
+        except BaseException:
+            self._kill_tree(pid)
+            raise
+        finally:
+            os.close(watch)
+        result = self._receive()
+        orphans = self._kill_tree(pid)
+        return Exit(
+            started_s=started,
+            ended_s=ended,
+            exit_code=os.waitstatus_to_exitcode(result["status"]),
+            user_s=result["user_s"],
+            sys_s=result["sys_s"],
+            max_rss_bytes=result["max_rss_bytes"],
+            timed_out=timed_out,
+            exec_error=os.strerror(result["exec_error"]) if result["exec_error"] else None,
+            orphans=orphans,
+        )
+
+    def output(self, stream: str) -> str:
+        """The end of what the last program printed on stdout or stderr."""
+        path = self._scratch / stream
+        try:
+            with path.open("rb") as handle:
+                handle.seek(max(0, path.stat().st_size - LAST_OUTPUT_BYTES))
+                return handle.read().decode("utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def close(self) -> None:
+        """End the launcher and whatever still runs in its group."""
+        if self._process:
+            kill_all(self._mechanism.procs_files(), spare=(self._pid,))
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if pipe:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+            try:
+                self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        if self._gate >= 0:
+            os.close(self._gate)
+            self._gate = -1
+
+    def _wait(
+        self, watch: int, since: float, timeout_s: float, tick_s: float, on_tick: Callable[[float], None]
+    ) -> bool:
+        """Wait for the program's end; False on time-out."""
+        poll = select.poll()
+        poll.register(watch, select.POLLIN)
+        ticks = 1
+        while True:
+            due = since + min(ticks * tick_s, timeout_s)
+            if poll.poll(max(0.0, (due - time.monotonic()) * 1000)):
+                return True
+            elapsed = time.monotonic() - since
+            if elapsed >= timeout_s:
+                return False
+            if elapsed >= ticks * tick_s:
+                on_tick(elapsed)
+                ticks = int(elapsed / tick_s) + 1
+
+    def _kill_tree(self, pid: int) -> int:
+        """Kill the program's session and what is left in the group; returns how many were left in the group."""
+        with contextlib.suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+        return kill_all(self._mechanism.procs_files(), spare=(self._pid,))
+
+    def _send(self, request: dict[str, Any]) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            os.write(self._process.stdin.fileno(), json.dumps(request).encode() + b"\n")
+        except BrokenPipeError as error:
+            raise TargetError(f"The launcher has ended: {self._last_words()}") from error
+
+    def _receive(self) -> dict[str, Any]:
+        assert self._process is not None and self._process.stdout is not None
+        out = self._process.stdout.fileno()
+        poll = select.poll()
+        poll.register(out, select.POLLIN | select.POLLHUP)
+        while b"\n" not in self._buffer:
+            if not poll.poll(START_TIMEOUT_S * 1000):
+                raise TargetError(f"The launcher did not answer within {START_TIMEOUT_S:g} s.")
+            piece = os.read(out, 65536)
+            if not piece:
+                raise TargetError(f"The launcher has ended: {self._last_words()}")
+            self._buffer += piece
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def _last_words(self) -> str:
+        assert self._process is not None and self._process.stderr is not None
+        os.set_blocking(self._process.stderr.fileno(), False)
+        said = (self._process.stderr.read() or b"").decode(errors="replace").strip()
+        return said.splitlines()[-1] if said else f"exit code {self._process.poll()}"

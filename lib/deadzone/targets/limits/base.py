@@ -1,0 +1,166 @@
+"""What every way of putting a CPU limit in force has in common."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from deadzone.errors import TargetError
+from deadzone.study.levels import NONE, Level
+
+PERIOD_US = 100_000
+"""Accounting period of the quota, the kernel's and Kubernetes' default [microseconds]."""
+
+LEAST_LIMIT = 0.01
+"""The kernel refuses a quota under 1 ms a period, which is a hundredth of a core [cores]."""
+
+GROUP_PREFIX = "deadzone-"
+
+EMPTYING_TIMEOUT_S = 5.0
+"""A killed process may finish a system call first; longer than this only a stuck device takes [s]."""
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Readings of a group's accounting; all grow monotonically. None: the mechanism does not count it."""
+
+    usage_s: float | None = None
+    user_s: float | None = None
+    sys_s: float | None = None
+    nr_periods: int | None = None
+    nr_throttled: int | None = None
+    throttled_s: float | None = None
+    oom_kills: int | None = None
+
+
+class LimitMechanism(Protocol):
+    """One way to limit the CPU of the launcher and all it starts."""
+
+    name: str
+
+    def open(self, group: str) -> None:
+        """Make the group. Raises TargetError, with the reason, where this mechanism does not work here."""
+        ...
+
+    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The argument vector that starts the launcher."""
+        ...
+
+    def adopt(self, pid: int) -> None:
+        """Put the launcher into the group. Raises TargetError if that is not permitted."""
+        ...
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Put a limit in force and read it back; None removes it. Raises TargetError if it is not in force."""
+        ...
+
+    def read(self) -> Counters:
+        """The group's accounting now."""
+        ...
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """Files that list the processes of the group; empty where the mechanism has no group."""
+        ...
+
+    def close(self) -> None:
+        """Remove what open made. Called when no process is left in the group; never raises."""
+        ...
+
+
+def group_name() -> str:
+    """A name that tells later which process made the group, and whether that process still lives."""
+    return f"{GROUP_PREFIX}{os.getpid()}-{start_ticks(os.getpid())}"
+
+
+def start_ticks(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None if there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[19])
+
+
+def owner_is_alive(name: str) -> bool:
+    """Whether the process that made a group of this name still runs."""
+    pid, _, ticks = name.removeprefix(GROUP_PREFIX).removesuffix(".scope").partition("-")
+    return pid.isdigit() and str(start_ticks(int(pid))) == ticks.split("-")[0]
+
+
+def as_cores(level: Level) -> float | None:
+    """The cores of a limit level; None for `none`."""
+    return None if level == NONE else float(level)
+
+
+def quota_us(cores: float | None) -> int | None:
+    """The quota of a limit in microseconds a period; None for no limit.
+
+    Raises TargetError below the least limit the kernel takes.
+    """
+    if cores is None:
+        return None
+    if cores < LEAST_LIMIT:
+        raise TargetError(
+            f"A CPU limit of {cores:g} cores is too small: the kernel takes {LEAST_LIMIT} cores or more."
+        )
+    return round(cores * PERIOD_US)
+
+
+def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
+    """Kill every process the files list but the spared ones, until none is left; returns how many there were."""
+    killed: set[int] = set()
+    deadline = time.monotonic() + EMPTYING_TIMEOUT_S
+    while time.monotonic() < deadline:
+        pids = {pid for path in procs_files for pid in _pids(path)} - {0, *spare}
+        if not pids:
+            break
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if pids <= killed:
+            time.sleep(0.001)
+        killed |= pids
+    return len(killed)
+
+
+def _pids(path: Path) -> list[int]:
+    try:
+        return [int(line) for line in path.read_text().split()]
+    except OSError:
+        return []
+
+
+def remove_group(path: Path) -> bool:
+    """Remove a control group, waiting for the last processes to leave it; whether it is gone."""
+    deadline = time.monotonic() + EMPTYING_TIMEOUT_S
+    while path.is_dir():
+        try:
+            path.rmdir()
+        except FileNotFoundError:
+            break
+        except OSError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.005)
+    return True
+
+
+def key_values(path: Path) -> dict[str, int]:
+    """A cgroup file of `key number` lines, as a dict; empty if there is no such file."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split() for line in lines)
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].lstrip("-").isdigit()}
+
+
+def reason(error: OSError) -> str:
+    """The system's words for an error, with the file it is about."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)

@@ -1,0 +1,131 @@
+"""CPU limits by cgroup v1: `cpu.cfs_quota_us`, with accounting from cpuacct and memory.
+
+Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler/sched-bwc.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from deadzone.errors import TargetError
+from deadzone.targets.limits.base import (
+    PERIOD_US,
+    Counters,
+    key_values,
+    quota_us,
+    reason,
+    remove_group,
+)
+
+NANOSECONDS = 1e9
+
+
+class CgroupV1:
+    """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one."""
+
+    name = "cgroup-v1"
+
+    def __init__(self) -> None:
+        self._groups: dict[str, Path] = {}
+
+    def open(self, group: str) -> None:
+        """Make the groups below the ones this process is in."""
+        homes = v1_homes()
+        for controller in ("cpu", "cpuacct"):
+            if controller not in homes:
+                raise TargetError(f"the cgroup v1 controller {controller} is not mounted")
+        try:
+            for controller in ("cpu", "cpuacct"):
+                self._make(homes[controller], group, controller)
+            self._write("cpu", "cpu.cfs_period_us", PERIOD_US)
+        except OSError as error:
+            self.close()
+            raise TargetError(reason(error)) from error
+        if "memory" in homes:
+            with contextlib.suppress(OSError):
+                self._make(homes["memory"], group, "memory")
+
+    def _make(self, home: Path, group: str, controller: str) -> None:
+        (home / group).mkdir(exist_ok=True)
+        self._groups[controller] = home / group
+
+    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The launcher needs no wrapping: it is moved once, before any trial."""
+        return tuple(argv)
+
+    def adopt(self, pid: int) -> None:
+        """Move the launcher into every group."""
+        try:
+            for path in set(self._groups.values()):
+                (path / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            raise TargetError(reason(error)) from error
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Write the quota, -1 for none; writing it also refills the group's budget."""
+        quota = quota_us(cores) or -1
+        try:
+            self._write("cpu", "cpu.cfs_quota_us", quota)
+            in_force = int((self._groups["cpu"] / "cpu.cfs_quota_us").read_text())
+        except OSError as error:
+            raise TargetError(f"The CPU limit cannot be set: {reason(error)}.") from error
+        if in_force != quota:
+            raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
+
+    def read(self) -> Counters:
+        """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
+        cpuacct = self._groups["cpuacct"]
+        stat = key_values(self._groups["cpu"] / "cpu.stat")
+        oom = key_values(self._groups["memory"] / "memory.oom_control") if "memory" in self._groups else {}
+        return Counters(
+            usage_s=int((cpuacct / "cpuacct.usage").read_text()) / NANOSECONDS,
+            user_s=_seconds(cpuacct / "cpuacct.usage_user"),
+            sys_s=_seconds(cpuacct / "cpuacct.usage_sys"),
+            nr_periods=stat.get("nr_periods"),
+            nr_throttled=stat.get("nr_throttled"),
+            throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
+            oom_kills=oom.get("oom_kill"),
+        )
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """The group's process list; all hierarchies hold the same processes."""
+        return (self._groups["cpu"] / "cgroup.procs",) if self._groups else ()
+
+    def close(self) -> None:
+        """Remove the groups."""
+        for path in set(self._groups.values()):
+            remove_group(path)
+        self._groups = {}
+
+    def _write(self, controller: str, name: str, value: int) -> None:
+        (self._groups[controller] / name).write_text(str(value))
+
+
+def _seconds(path: Path) -> float | None:
+    try:
+        return int(path.read_text()) / NANOSECONDS
+    except OSError:
+        return None
+
+
+def v1_homes() -> dict[str, Path]:
+    """The folder of this process's group in the hierarchy of each mounted v1 controller."""
+    own: dict[str, str] = {}
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        own.update(dict.fromkeys(controllers.split(","), path))
+    homes: dict[str, Path] = {}
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split()[:3]
+        if kind != "cgroup":
+            continue
+        root, mount_point = left.split()[3:5]
+        for controller in options.split(","):
+            if controller in own:
+                inside = own[controller].removeprefix(root if root != "/" else "").lstrip("/")
+                home = Path(mount_point) / inside
+                homes[controller] = home if home.is_dir() else Path(mount_point)
+    return homes

@@ -1,0 +1,110 @@
+"""CPU limits by systemd: a transient scope with `CPUQuota=`, for users without rights on the cgroup tree.
+
+Source: systemd.resource-control(5), systemd-run(1).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from deadzone.errors import TargetError
+from deadzone.targets.limits.base import PERIOD_US, Counters, quota_us
+from deadzone.targets.limits.cgroup_v2 import own_v2_group, read_v2, verify_cpu_max
+
+SYSTEMCTL_TIMEOUT_S = 30.0
+
+
+class SystemdScope:
+    """A scope of the user's systemd, or of the system's for root, that the launcher is started in."""
+
+    name = "systemd"
+
+    def __init__(self) -> None:
+        self._unit = ""
+        self._group: Path | None = None
+
+    @property
+    def _manager(self) -> tuple[str, ...]:
+        return () if os.geteuid() == 0 else ("--user",)
+
+    def open(self, group: str) -> None:
+        """Check that systemd answers; the scope itself is made when the launcher starts."""
+        if not shutil.which("systemd-run"):
+            raise TargetError("systemd-run is not installed")
+        answer = _run("systemctl", *self._manager, "show", "--property=Version")
+        if answer.returncode != 0:
+            raise TargetError(f"systemd does not answer: {_said(answer)}")
+        self._unit = f"{group}.scope"
+
+    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """Start the launcher in a scope of its own, which vanishes with its last process."""
+        accounting = (
+            "--property=CPUAccounting=yes",
+            "--property=MemoryAccounting=yes",
+            "--property=CPUQuota=1000%",
+        )
+        run = ("systemd-run", *self._manager, "--scope", "--quiet", "--collect", f"--unit={self._unit}")
+        return (*run, *accounting, "--", *argv)
+
+    def adopt(self, pid: int) -> None:
+        """Wait until systemd has moved the launcher into the scope."""
+        deadline = time.monotonic() + SYSTEMCTL_TIMEOUT_S
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                group = own_v2_group(pid)
+                if group and group.name == self._unit:
+                    self._group = group
+                    return
+            time.sleep(0.01)
+        raise TargetError(f"systemd did not put the launcher into {self._unit}")
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Set CPUQuota of the scope, and read cpu.max back."""
+        quota = quota_us(cores)
+        percent = "" if quota is None else f"{quota * 100 / PERIOD_US:.10g}%"
+        answer = _run(
+            "systemctl", *self._manager, "set-property", "--runtime", self._unit, f"CPUQuota={percent}"
+        )
+        if answer.returncode != 0:
+            raise TargetError(f"systemd refused the CPU limit: {_said(answer)}")
+        assert self._group is not None
+        verify_cpu_max(self._group, f"{'max' if quota is None else quota} {PERIOD_US}")
+
+    def read(self) -> Counters:
+        """The scope's cpu.stat and memory.events."""
+        assert self._group is not None
+        return read_v2(self._group)
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """The scope's process list."""
+        return (self._group / "cgroup.procs",) if self._group else ()
+
+    def close(self) -> None:
+        """Stop the scope if a process is left in it."""
+        if self._group and self._group.is_dir():
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                _run("systemctl", *self._manager, "stop", self._unit)
+        self._group = None
+
+
+def _run(*argv: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(argv, capture_output=True, text=True, timeout=SYSTEMCTL_TIMEOUT_S, check=False)
+    except FileNotFoundError as error:
+        raise TargetError(f"{argv[0]} is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise TargetError(f"{argv[0]} did not answer within {SYSTEMCTL_TIMEOUT_S:g} s") from error
+
+
+def _said(answer: subprocess.CompletedProcess[str]) -> str:
+    return (
+        (answer.stderr or answer.stdout).strip().splitlines()[0]
+        if answer.stderr or answer.stdout
+        else "no reason given"
+    )
