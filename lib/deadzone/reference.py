@@ -1,0 +1,172 @@
+"""The published tables under `data/reference/`: found, listed and loaded with the types they declare.
+
+Each study is a folder with one CSV a table and a `datapackage.json` (Frictionless Data Package) that
+gives title, source and, for every column, type, unit and meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from deadzone.errors import TableError, did_you_mean
+
+DATA_VARIABLE = "DEADZONE_DATA"
+"""Environment variable that names the `data` folder when it does not lie next to the code."""
+
+DTYPES: dict[str, tuple[str, str]] = {
+    "integer": ("int64", "Int64"),
+    "number": ("float64", "float64"),
+    "boolean": ("bool", "boolean"),
+    "string": ("str", "str"),
+}
+"""pandas type for each schema type: of a column without, and of one with, missing values."""
+
+
+def load_reference(study: str, table: str) -> pd.DataFrame:
+    """One published table, one observation a row, with the types of its schema.
+
+    study: name of a folder under `data/reference`, e.g. "ffmpeg-threads".
+    table: name of a table of that study, without ".csv", e.g. "limit-equals-threads".
+    Returns a frame of shape (rows, declared columns). Units stand in `frame.attrs["units"]` (column
+    name to unit), beside "study", "table", "title" and "notes".
+
+    Raises TableError if the study or the table does not exist, or the file does not obey its schema.
+    """
+    resource = _find_resource(study, table)
+    path = _study_folder(study) / resource["path"]
+    fields = resource["schema"]["fields"]
+    try:
+        text = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise TableError(f"{path} cannot be read: {error}. Restore it from the repository.") from error
+    names = [field["name"] for field in fields]
+    if list(text.columns) != names:
+        raise TableError(f"{path} has columns {list(text.columns)}; its datapackage.json declares {names}.")
+    frame = pd.DataFrame({field["name"]: _typed(text[field["name"]], field, path) for field in fields})
+    frame.attrs = {
+        "study": study,
+        "table": table,
+        "title": resource["title"],
+        "notes": resource.get("notes") or "",
+        "units": {field["name"]: field["unit"] for field in fields},
+    }
+    return frame
+
+
+def list_reference() -> pd.DataFrame:
+    """Every published table.
+
+    Returns a frame with a row for each table and the columns study, table, title, rows and columns
+    (counts), source and source_date (ISO 8601; missing where the document states none).
+
+    Raises TableError if `data/reference` is not found.
+    """
+    listed = []
+    for package in map(_package, _studies()):
+        source = package["sources"][0]
+        for resource in package["resources"]:
+            frame = load_reference(package["name"], resource["name"])
+            listed.append(
+                {
+                    "study": package["name"],
+                    "table": resource["name"],
+                    "title": resource["title"],
+                    "rows": len(frame),
+                    "columns": frame.shape[1],
+                    "source": source["title"],
+                    "source_date": source.get("date"),
+                }
+            )
+    return pd.DataFrame(listed)
+
+
+def reference_folder() -> Path:
+    """The folder `data/reference`.
+
+    Looks in the folder that DEADZONE_DATA names; without it, upward from this file and then upward
+    from the current directory.
+
+    Raises TableError if there is none.
+    """
+    named = os.environ.get(DATA_VARIABLE)
+    candidates = [Path(named) / "reference"] if named else list(_candidates())
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    if named:
+        raise TableError(
+            f"{DATA_VARIABLE} is {named!r}, which has no folder 'reference'; name the data folder."
+        )
+    raise TableError(
+        "data/reference is not found next to the code or above the current directory; "
+        f"work inside the repository or set {DATA_VARIABLE} to its data folder."
+    )
+
+
+def _candidates() -> Iterator[Path]:
+    here = Path.cwd()
+    for parent in (*Path(__file__).resolve().parents, here, *here.parents):
+        yield parent / "data" / "reference"
+
+
+def _studies() -> list[str]:
+    return sorted(path.parent.name for path in reference_folder().glob("*/datapackage.json"))
+
+
+def _study_folder(study: str) -> Path:
+    known = _studies()
+    if study not in known:
+        hint = did_you_mean(study, known)
+        raise TableError(f"No reference study {study!r}.{hint} There are: {', '.join(known)}.")
+    return reference_folder() / study
+
+
+def _package(study: str) -> dict[str, Any]:
+    path = _study_folder(study) / "datapackage.json"
+    try:
+        package: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TableError(f"{path} is not valid JSON: {error}. Restore it from the repository.") from error
+    return package
+
+
+def _find_resource(study: str, table: str) -> dict[str, Any]:
+    resources = {resource["name"]: resource for resource in _package(study)["resources"]}
+    if table not in resources:
+        hint = did_you_mean(table, resources)
+        raise TableError(f"No table {table!r} in {study!r}.{hint} There are: {', '.join(resources)}.")
+    found: dict[str, Any] = resources[table]
+    return found
+
+
+def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:
+    missing = column == ""
+    required = field.get("constraints", {}).get("required", False)
+    dtype = DTYPES[field["type"]][0 if required else 1]
+    try:
+        if required and missing.any():
+            raise ValueError("a value is missing")
+        present = column.mask(missing)
+        if field["type"] == "boolean":
+            return _booleans(present).astype(dtype)
+        if field["type"] == "string":
+            return present
+        return pd.to_numeric(present).astype(dtype)
+    except (TypeError, ValueError) as error:
+        raise TableError(
+            f"{path}: column {field['name']} is declared {field['type']}, but {error}. "
+            "Correct the cell or the schema in datapackage.json."
+        ) from error
+
+
+def _booleans(column: pd.Series) -> pd.Series:
+    wrong = set(column.dropna()) - {"true", "false"}
+    if wrong:
+        raise ValueError(f"holds {sorted(wrong)[0]!r} instead of true or false")
+    return column.map({"true": True, "false": False}).astype("boolean")
