@@ -1,0 +1,192 @@
+"""The noise of a level: what its trials say about the response's true value there.
+
+Every trial is a mixture: usually Gaussian on the log scale, sometimes spoiled (a broad component
+that leans to the worse side). The scale may differ from level to level, and a level may sit off the
+curve by an amount that replicates do not average away. All of it is integrated out numerically, so
+an outlier is weighed together with the joints rather than filtered before them.
+
+Mixture for spoiled trials: Box and Tiao (1968), A Bayesian approach to some outlier problems,
+Biometrika 55.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+POINTS = 1024
+"""Values tabulated per level; over 40 noise scales of range this is 1/25 of one."""
+
+REACH = 20.0
+"""The table ends this many noise scales beyond the bulk of the trials: room for noise and misfit."""
+
+SCALES = np.exp(np.linspace(-1.6, 1.6, 9))
+"""Noise scales of a level tried, relative to the common one."""
+
+HETEROGENEITY = np.array([0.2, 0.35, 0.5, 0.8])
+"""Spread of the levels' noise scales (standard deviation of their logarithm) tried."""
+
+SINGLE_HETEROGENEITY = 0.35
+"""The same where no level has replicates, so that it cannot be learned."""
+
+TYPICAL_NOISE, NOISE_SPREAD = 0.02, 1.0
+"""Before any data, noise is about 2 %, and 0.7 % to 5 % are usual (one standard deviation of ln)."""
+
+OUTLIER_RATE = 0.02
+OUTLIER_WORSE = 0.7
+"""Prior share of spoiled trials, and of those that are worse rather than better than they should be."""
+
+OUTLIER_SIZE = 0.8
+"""A spoiled trial is off by a factor of about exp(0.8) = 2.2."""
+
+LEVEL_OUTLIER = 1e-4
+"""Chance that a whole level is spoiled, all replicates alike."""
+
+MOST_REPLICATES = 48
+"""More trials of a level than this are grouped into as many neighbours, which keep mean and weight."""
+
+
+@dataclass(frozen=True)
+class LevelTables:
+    """log likelihood of each level's trials as a function of the level's true value.
+
+    origin, step: shape (n,): value k of level m is origin[m] + k * step[m], in ln(response).
+    log_likelihood: shape (n, POINTS).
+    """
+
+    origin: np.ndarray
+    step: np.ndarray
+    log_likelihood: np.ndarray
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of the bulk of each table, read as a density; each shape (n,)."""
+        weight = np.exp(self.log_likelihood - self.log_likelihood.max(axis=1, keepdims=True))
+        weight = np.where(weight > 1e-3, weight, 0.0)
+        position = np.arange(weight.shape[1])
+        total = weight.sum(axis=1)
+        mean = (weight * position).sum(axis=1) / total
+        spread = np.sqrt((weight * (position - mean[:, None]) ** 2).sum(axis=1) / total)
+        return self.origin + mean * self.step, np.maximum(spread, 1.0) * self.step
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Trials grouped by level, padded: values and weights have shape (n, most trials of a level)."""
+
+    values: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def replicated(self) -> bool:
+        return bool((self.counts > 1).any())
+
+
+def group(value: np.ndarray, level: np.ndarray, n: int) -> Replicates:
+    """Sort trials into levels. value, level: shape (trials,); level counts from 0."""
+    order = np.lexsort((value, level))
+    counts = np.bincount(level, minlength=n)
+    width = min(int(counts.max()), MOST_REPLICATES)
+    values, weights = np.zeros((n, width)), np.zeros((n, width))
+    for m, chunk in enumerate(np.split(value[order], np.cumsum(counts)[:-1])):
+        parts = np.array_split(chunk, min(len(chunk), width))
+        values[m, : len(parts)] = [part.mean() for part in parts]
+        weights[m, : len(parts)] = [len(part) for part in parts]
+        values[m, len(parts) :] = values[m, 0]
+    return Replicates(values, weights, counts)
+
+
+def bulk(trials: Replicates) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the shortest interval with more than half of each level's trials; each shape (n,).
+
+    The shorth of Andrews et al. (1972), which half of the trials cannot move.
+    """
+    low, high = np.empty(len(trials.values)), np.empty(len(trials.values))
+    for m, (row, weight) in enumerate(zip(trials.values, trials.weights, strict=True)):
+        values = row[weight > 0]
+        inside = len(values) // 2 + 1
+        widths = values[inside - 1 :] - values[: len(values) - inside + 1]
+        first = int(np.argmin(widths))
+        low[m], high[m] = values[first], values[first + inside - 1]
+    return low, high
+
+
+def rough_scale(trials: Replicates) -> float:
+    """Robust noise of the trials around their level (median absolute deviation, small-sample corrected)."""
+    deviations = []
+    for row, weight in zip(trials.values, trials.weights, strict=True):
+        values = row[weight > 0]
+        if len(values) > 1:
+            deviations.append(np.abs(values - np.median(values)) * np.sqrt(len(values) / (len(values) - 1)))
+    scale = float(np.median(np.concatenate(deviations))) / 0.6745 if deviations else 0.0
+    return max(scale, 1e-4)
+
+
+def outlier_density(deviation: np.ndarray, scale: float) -> np.ndarray:
+    """Density of a spoiled trial `deviation` (ln) above the level's value."""
+    size = max(OUTLIER_SIZE, 5.0 * scale)
+    side = np.where(deviation > 0, OUTLIER_WORSE, 1 - OUTLIER_WORSE)
+    return side * 2.0 / (np.pi * size * (1 + (deviation / size) ** 2))
+
+
+def tabulate(trials: Replicates, scale: float, outlier_rate: float) -> tuple[LevelTables, np.ndarray]:
+    """Tables for each noise scale in `scale * SCALES`.
+
+    Returns the tables' frame (with an empty likelihood) and log likelihoods of shape (n, scales, POINTS).
+    """
+    low, high = bulk(trials)
+    low, high = low - REACH * scale, high + REACH * scale
+    step = (high - low) / (POINTS - 1)
+    grid = low[:, None] + np.arange(POINTS) * step[:, None]
+    deviation = trials.values[:, :, None] - grid[:, None, :]
+    spoiled = outlier_rate * outlier_density(deviation, scale)
+    squares = -0.5 * deviation**2
+    out = np.empty((len(low), len(SCALES), POINTS))
+    for q, sigma in enumerate(scale * SCALES):
+        gauss = (1 - outlier_rate) / (sigma * np.sqrt(2 * np.pi)) * np.exp(squares / sigma**2)
+        out[:, q] = np.einsum("mr,mrt->mt", trials.weights, np.log(gauss + spoiled))
+    return LevelTables(low, step, np.empty((0, 0))), out
+
+
+def scale_weights(log_scale: float, heterogeneity: float) -> np.ndarray:
+    """Probability of each of SCALES when scales are lognormal; shape (scales,)."""
+    weight = np.exp(-0.5 * ((np.log(SCALES) - log_scale) / heterogeneity) ** 2)
+    return weight / weight.sum()
+
+
+def learn_scale(frame: LevelTables, by_scale: np.ndarray, base: float) -> np.ndarray:
+    """Weights of SCALES from the replicates: empirical Bayes over common scale and heterogeneity.
+
+    by_scale: shape (n, scales, POINTS). Returns shape (scales,).
+    """
+    top = by_scale.max(axis=(1, 2), keepdims=True)
+    evidence = np.exp(by_scale - top).sum(axis=2) * frame.step[:, None]
+    best, weights = -np.inf, scale_weights(0.0, 0.25)
+    for centre in np.linspace(-1.2, 1.2, 13):
+        prior = -0.5 * ((centre + np.log(base / TYPICAL_NOISE)) / NOISE_SPREAD) ** 2
+        for heterogeneity in HETEROGENEITY:
+            candidate = scale_weights(centre, heterogeneity)
+            score = prior - heterogeneity + np.log(evidence @ candidate).sum()
+            if score > best:
+                best, weights = score, candidate
+    return weights
+
+
+def combine(frame: LevelTables, by_scale: np.ndarray, weights: np.ndarray, misfit: float) -> LevelTables:
+    """Integrate over a level's noise scale and over its own offset from the curve.
+
+    misfit: standard deviation (ln) of that offset. Smoothing by the Fourier transform is exact for a
+    band-limited table; what it leaves below the floor of a spoiled level does not matter.
+    """
+    top = by_scale.max(axis=(1, 2))
+    likelihood = np.einsum("mqt,q->mt", np.exp(by_scale - top[:, None, None]), weights)
+    if misfit > 0:
+        frequency = np.fft.rfftfreq(2 * POINTS)
+        kernel = np.exp(-0.5 * (2 * np.pi * frequency[None, :] * misfit / frame.step[:, None]) ** 2)
+        padded = np.concatenate([likelihood, likelihood[:, ::-1]], axis=1)
+        smooth = np.fft.irfft(np.fft.rfft(padded, axis=1) * kernel, n=2 * POINTS, axis=1)
+        likelihood = np.maximum(smooth[:, :POINTS], 0.0)
+    floor = LEVEL_OUTLIER * likelihood.max(axis=1, keepdims=True) * 0.05
+    likelihood[:, [0, -1]] = 0.0
+    return LevelTables(frame.origin, frame.step, np.log(likelihood + floor) + top[:, None])

@@ -1,0 +1,154 @@
+"""What is believed about phases before any data: elasticities, lengths, order, curvature.
+
+Each label brings a density on its elasticity with soft edges, so that the label of a piece follows
+from its slope and the slope's uncertainty together. The densities are broad on purpose: they are
+made from the meaning of the labels, not from any set of curves. Bayesian segmentation with
+informative segments: Fearnhead (2006), Exact and efficient Bayesian inference for multiple
+changepoint problems, Statistics and Computing 16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from deadzone.phases.thresholds import LABELS, Thresholds
+
+LINEAR, DEAD_ZONE, BREAKTHROUGH, PLATEAU, REVERSAL = range(len(LABELS))
+
+TAIL = 0.08
+"""Share of each density that is spread far beyond its core, so that no slope is impossible."""
+
+EDGE = 0.06
+"""Softness of an edge near zero elasticity (logistic scale): a step of 0.1 is hardly felt in practice."""
+
+START = np.log([0.50, 0.25, 0.05, 0.12, 0.08])
+"""Label of the first phase: most sweeps begin where the knob still pays."""
+
+FOLLOWS = {
+    LINEAR: {DEAD_ZONE: 0.25, BREAKTHROUGH: 0.25, PLATEAU: 0.27, REVERSAL: 0.23},
+    DEAD_ZONE: {LINEAR: 0.50, BREAKTHROUGH: 0.50},
+    BREAKTHROUGH: {LINEAR: 0.25, DEAD_ZONE: 0.25, PLATEAU: 0.27, REVERSAL: 0.23},
+    PLATEAU: {REVERSAL: 0.05},
+    REVERSAL: {},
+}
+"""Which label may follow which. A plateau or a reversal gains nothing to the end of the range, a dead
+zone or a breakthrough is followed by something; a flat stretch may still end in a reversal."""
+
+ENDS = {LINEAR: 0.3, PLATEAU: 1.0, REVERSAL: 1.0}
+"""Labels a curve may end with, and how readily: a linear end is a range too short to see the plateau."""
+
+SHORT = 0.12
+"""Prior probability that a phase other than a breakthrough lasts a single step."""
+
+BENDS = np.array([0.0, 0.35, 0.7, -0.35, -0.8, 0.8])
+"""Curvatures tried: the elasticity changes by this fraction of itself from start to end of a piece."""
+
+BEND_PRIOR = {
+    LINEAR: np.array([0.40, 0.25, 0.15, 0.10, 0.05, 0.05]),
+    BREAKTHROUGH: np.array([0.30, 0.15, 0.15, 0.10, 0.15, 0.15]),
+}
+"""Scaling fades more often than it grows; a threshold that is crossed has no reason to be straight."""
+
+
+def _logistic(z: np.ndarray) -> np.ndarray:
+    return 0.5 * (1.0 + np.tanh(0.5 * z))
+
+
+def _box(e: np.ndarray, low: float, high: float, soft_low: float, soft_high: float) -> np.ndarray:
+    """A density-shaped plateau between two soft edges, height 1 inside."""
+    return _logistic((e - low) / soft_low) * _logistic((high - e) / soft_high)
+
+
+@dataclass(frozen=True)
+class SlopePrior:
+    """log density of the elasticity given the label, tabulated over a warped axis.
+
+    table: shape (5, points), natural logarithm, on asinh(e / WARP) equally spaced.
+    """
+
+    table: np.ndarray
+    low: float
+    step: float
+
+    def __call__(self, elasticity: np.ndarray) -> np.ndarray:
+        """log p(elasticity | label); shape (5, *elasticity.shape)."""
+        index = (np.arcsinh(elasticity / WARP) - self.low) / self.step
+        return self.table[:, np.clip(index, 0, self.table.shape[1] - 1).astype(np.intp)]
+
+
+WARP = 0.1
+"""Elasticities are tabulated finely below this size and by ratio above it."""
+
+POINTS = 4096
+SPAN = 60.0
+"""Largest elasticity in the table; a response does not change faster than its knob's 60th power."""
+
+
+@lru_cache(maxsize=16)
+def slope_prior(thresholds: Thresholds) -> SlopePrior:
+    """The densities of the elasticity for the five labels, with edges at the thresholds."""
+    warped = np.linspace(-np.arcsinh(SPAN / WARP), np.arcsinh(SPAN / WARP), POINTS)
+    e = WARP * np.sinh(warped)
+    pay, jump, harm = thresholds.linear, thresholds.breakthrough, thresholds.reversal
+    near_zero = 1.0 / (1.0 + (e / 0.08) ** 2) ** 1.5
+    up = np.maximum(e, 1e-9)
+    down = np.maximum(-e, 1e-9)
+    cores = np.array(
+        [
+            _box(e, pay + 0.1, 1.3, EDGE, 0.12),
+            _box(e, -0.75, pay - 0.12, 0.12, EDGE / 2),
+            np.where(e > 0, up**-0.7, 0) * _box(e, jump + 0.5, 12.0, 0.3, 1.0),
+            near_zero * _box(e, harm, pay, EDGE, EDGE),
+            _box(e, -1.5, harm - 0.1, 0.2, EDGE / 2),
+        ]
+    )
+    tails = np.array(
+        [
+            _box(e, pay - 0.05, jump, EDGE, 0.3),
+            _box(e, -2.5, pay, 0.3, EDGE),
+            np.where(e > 0, 1 / up, 0) * _box(e, jump, 40.0, 0.2, 4.0),
+            _box(e, harm, pay, EDGE, EDGE),
+            np.where(e < 0, 1 / down, 0) * _box(e, -20.0, harm, 4.0, EDGE),
+        ]
+    )
+    density = (1 - TAIL) * _normalised(cores, e) + TAIL * _normalised(tails, e)
+    return SlopePrior(np.log(np.maximum(density, 1e-12)), warped[0], warped[1] - warped[0])
+
+
+def _normalised(shapes: np.ndarray, e: np.ndarray) -> np.ndarray:
+    return shapes / np.trapezoid(shapes, e, axis=1)[:, None]
+
+
+def transitions() -> np.ndarray:
+    """log P(next label | label), shape (5, 5), -inf where a label cannot follow."""
+    matrix = np.full((len(LABELS), len(LABELS)), -np.inf)
+    for label, following in FOLLOWS.items():
+        for after, probability in following.items():
+            matrix[label, after] = np.log(probability)
+    return matrix
+
+
+def endings() -> np.ndarray:
+    """log weight of each label as the last one, shape (5,)."""
+    return np.array([np.log(ENDS[k]) if k in ENDS else -np.inf for k in range(len(LABELS))])
+
+
+def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """log P(a phase lasts L steps) and log P(it lasts at least L), each of shape (5, steps + 1).
+
+    Index 0 is unused. A breakthrough is short; the others last about a third of the range.
+    """
+    count = np.arange(steps + 1, dtype=float)
+    stay = 1.0 - 1.0 / max(3.0, steps / 3.0)
+    usual = np.where(count >= 2, (1 - SHORT) * (1 - stay) * stay ** (count - 2), SHORT)
+    jump = 1.0 / np.maximum(count, 1.0) ** 1.6
+    pmf = np.tile(usual, (len(LABELS), 1))
+    pmf[BREAKTHROUGH] = jump / jump[1:].sum()
+    pmf[:, 0] = 0.0
+    at_least = np.where(count >= 2, (1 - SHORT) * stay ** (count - 2), 2 * SHORT)
+    survive = np.tile(at_least, (len(LABELS), 1))
+    with np.errstate(divide="ignore"):
+        return np.log(pmf), np.log(survive)
