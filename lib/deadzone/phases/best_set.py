@@ -1,0 +1,131 @@
+"""The set of settings that noise cannot tell apart from the best.
+
+Multiple comparisons with the best (Hsu 1984, Annals of Statistics 12, 1136-1144; Hsu 1996, Multiple
+Comparisons, chapter 4). A setting is left out only when some other setting is better by more than noise
+explains, each comparison made with a critical value for all the comparisons of that setting together
+(Dunnett 1955, for estimates of unequal precision and any correlation). The true best is then in the set
+with at least the confidence stated, whichever setting it is: the family-wise level.
+
+The comparison may also ask for more than a difference: a setting counts as no worse than the best until
+it is shown to be worse by more than a tolerance that matters in practice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadzone.errors import PhaseError
+
+DRAWS = 4000
+"""Simulated estimates for a critical value: its own error is then about 1 %, below that of any noise
+estimate from fewer than a thousand trials."""
+
+SEED = 1984
+"""Fixed, so that the same trials always give the same set."""
+
+
+@dataclass(frozen=True, eq=False)
+class BestSet:
+    """How much worse than the best each setting is, and which settings may be the best.
+
+    member: shape (n,), True where the setting cannot be told from the best. loss: shape (n,),
+    estimated ln(response of the setting / best response), >= 0. low, high: shape (n,), simultaneous
+    bounds of the loss at the confidence of the set. confidence: family-wise. tolerance: a fraction.
+    """
+
+    member: np.ndarray
+    loss: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    confidence: float
+    tolerance: float
+
+
+def best_set(
+    estimate: np.ndarray,
+    covariance: np.ndarray,
+    degrees_of_freedom: float,
+    confidence: float = 0.95,
+    tolerance: float = 0.0,
+) -> BestSet:
+    """Settings that cannot be told apart from the one with the smallest estimate.
+
+    estimate: shape (n,), of ln(response), smaller is better. covariance: shape (n, n), of its errors.
+    degrees_of_freedom: of the noise behind the covariance, > 0. confidence: in (0, 1).
+    tolerance: >= 0, a fraction of the response that does not matter in practice.
+
+    Raises PhaseError if the shapes disagree or a number is out of range.
+    """
+    _check(estimate, covariance, degrees_of_freedom, confidence, tolerance)
+    differ = estimate[:, None] - estimate[None, :]
+    error = difference_errors(covariance)
+    critical = critical_values(covariance, error, degrees_of_freedom, confidence)
+    shown = (differ - critical[:, None] * error).max(axis=1)
+    possible = np.nonzero(shown <= 1e-12)[0]
+    highest = (differ + critical[None, :] * error)[:, possible].max(axis=1)
+    return BestSet(
+        member=shown <= np.log1p(tolerance) + 1e-12,
+        loss=estimate - estimate.min(),
+        low=np.maximum(shown, 0.0),
+        high=np.maximum(highest, 0.0),
+        confidence=confidence,
+        tolerance=tolerance,
+    )
+
+
+def difference_errors(covariance: np.ndarray) -> np.ndarray:
+    """Standard errors of all differences of two estimates, shape (n, n), zero on the diagonal."""
+    variance = np.diag(covariance)
+    return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0))
+
+
+def critical_values(
+    covariance: np.ndarray, error: np.ndarray, degrees_of_freedom: float, confidence: float
+) -> np.ndarray:
+    """For each setting the factor by which its standard errors are multiplied, shape (n,).
+
+    It is the quantile, at the confidence, of the largest of the setting's studentised differences from
+    all others, when there is no true difference: Dunnett's multivariate t, here by simulation, because
+    estimates that share a curve are correlated in a way that no table covers.
+    """
+    n = len(covariance)
+    rng = np.random.default_rng(SEED)
+    errors = rng.standard_normal((DRAWS, n)) @ _root(covariance).T
+    scale = np.sqrt(rng.chisquare(degrees_of_freedom, DRAWS) / degrees_of_freedom)
+    values = np.zeros(n)
+    for i in range(n):
+        apart = error[i] > 1e-12 * max(error.max(), 1e-300)
+        if apart.any():
+            largest = ((errors[:, [i]] - errors[:, apart]) / error[i][apart]).max(axis=1)
+            values[i] = max(np.quantile(largest / scale, confidence), 0.0)
+    return values
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """A square root of a covariance that may be singular: levels of one straight line are dependent."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def _check(
+    estimate: np.ndarray,
+    covariance: np.ndarray,
+    degrees_of_freedom: float,
+    confidence: float,
+    tolerance: float,
+) -> None:
+    if estimate.ndim != 1 or covariance.shape != (len(estimate), len(estimate)):
+        raise PhaseError(
+            f"Estimates of shape {estimate.shape} need a square covariance of the same size, "
+            f"not one of shape {covariance.shape}."
+        )
+    if not 0 < confidence < 1:
+        raise PhaseError(
+            f"confidence is {confidence!r}; give a probability between 0 and 1, for example 0.95."
+        )
+    if tolerance < 0:
+        raise PhaseError(f"The tolerance is {tolerance!r}; give a fraction of at least 0, for example 0.05.")
+    if degrees_of_freedom <= 0:
+        raise PhaseError("Nothing is known about the noise: the comparison has no degrees of freedom.")

@@ -1,0 +1,110 @@
+"""A cost written as arithmetic over columns, such as `cpu_limit * wall_s`: read, checked, computed.
+
+The text is parsed and only numbers, names, + - * / ** and parentheses are accepted; nothing in it is ever
+executed, so a cost may come from a study file that somebody else wrote.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deadzone.errors import PhaseError, did_you_mean
+
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+
+LONGEST_TEXT = 500
+"""A cost is a line of arithmetic; a longer text is a mistake, and deep nesting would exhaust the stack."""
+
+
+@dataclass(frozen=True)
+class CostExpression:
+    """A cost as arithmetic over columns. text: as written. names: the columns it uses, in order."""
+
+    text: str
+    names: tuple[str, ...]
+
+    def evaluate(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The cost of each row. columns: arrays of one shape, by name; returns that shape.
+
+        Raises PhaseError if a column is missing.
+        """
+        arrays = {}
+        for name in self.names:
+            if name not in columns:
+                raise PhaseError(
+                    f"The cost {self.text!r} uses {name!r}, which the trials do not have."
+                    f"{did_you_mean(name, columns)} They have {', '.join(columns)}."
+                )
+            arrays[name] = np.asarray(columns[name], dtype=float)
+        shape = next((array.shape for array in columns.values()), ())
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(_compute(_parse(self.text), arrays), shape).astype(float)
+
+
+def parse_cost(text: str) -> CostExpression:
+    """Read a cost.
+
+    Raises PhaseError if the text is not arithmetic over names and numbers, or names no column.
+    """
+    names: list[str] = []
+    _check(_parse(text), text, names)
+    if not names:
+        raise PhaseError(f"The cost {text!r} names no column; write for example 'cpu_limit * wall_s'.")
+    return CostExpression(text, tuple(dict.fromkeys(names)))
+
+
+def _parse(text: str) -> ast.expr:
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        raise PhaseError(
+            f"A cost is a text of at most {LONGEST_TEXT} characters, such as 'cpu_limit * wall_s'."
+        )
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PhaseError(f"The cost {text!r} cannot be read as arithmetic: {error}.") from None
+
+
+def _check(node: ast.expr, text: str, names: list[str]) -> None:
+    match node:
+        case ast.Name(id=name):
+            names.append(name)
+        case ast.Constant(value=value) if isinstance(value, int | float) and not isinstance(value, bool):
+            pass
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            _check(left, text, names)
+            _check(right, text, names)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            _check(operand, text, names)
+        case _:
+            raise PhaseError(
+                f"The cost {text!r} contains {ast.unparse(node)!r}; a cost is made of column names, numbers, "
+                "+ - * / ** and parentheses, nothing else."
+            )
+
+
+def _compute(node: ast.expr, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+    match node:
+        case ast.Name(id=name):
+            return columns[name]
+        case ast.Constant(value=value) if isinstance(value, int | float):
+            return np.asarray(value, dtype=float)
+        case ast.BinOp(left=left, op=op, right=right):
+            result = OPERATORS[type(op)](_compute(left, columns), _compute(right, columns))
+            return np.asarray(result, dtype=float)
+        case ast.UnaryOp(op=op, operand=operand):
+            inner = _compute(operand, columns)
+            return -inner if isinstance(op, ast.USub) else inner
+        case _:
+            raise PhaseError(f"{ast.unparse(node)!r} is no part of a cost.")

@@ -1,0 +1,149 @@
+"""What each level's true response is, as far as trials and curve together tell.
+
+A level has its own trials, and it has neighbours on the same straight piece of the fitted curve. Both
+say something about its true response, so both are used, each in proportion to what it knows: the best
+linear unbiased predictor of a mixed model (Henderson 1975, Biometrics 31, 423-447),
+
+    ln y(level, trial) = curve(level) + deviation(level) + noise(level, trial),
+
+in which the curve is the fitted chain of straight pieces, the deviation of a level has the model's
+misfit as its standard deviation, and the noise is that of the trials. Without misfit the levels of a
+plateau share all their trials; with a large one every level stands alone.
+
+The noise may differ from level to level, but five replicates tell a level's own variance poorly: the
+variances are drawn towards the common one by as much as they agree with each other (moderated
+variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from deadzone.phases.model import PhaseModel
+
+LEAST_WEIGHT = 0.05
+"""A level whose trials are all flagged keeps this much weight, so that it has an estimate at all, and one
+with an uncertainty that says how little it is worth."""
+
+LARGEST_PRIOR_DF = 1e4
+"""Degrees of freedom that stand for 'the levels do not differ in their noise'."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEstimates:
+    """Estimates of ln(response) at each level, and what they do not know about each other.
+
+    log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
+    trial of the level. weight: shape (n,), trials at the level after down-weighting.
+    degrees_of_freedom: of the noise, for Student's t. misfit: standard deviation of what a level
+    deviates from the curve. Everything on the scale of ln(response), dimensionless.
+    """
+
+    log_response: np.ndarray
+    covariance: np.ndarray
+    noise: np.ndarray
+    weight: np.ndarray
+    degrees_of_freedom: float
+    misfit: float
+
+    @property
+    def std_error(self) -> np.ndarray:
+        """Standard error of each level's ln(response), shape (n,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+
+def estimate_levels(model: PhaseModel) -> LevelEstimates:
+    """Estimates of every level of a phase model, in the order of `model.levels`."""
+    positions = model.levels["level"].to_numpy(float)
+    index = np.searchsorted(positions, model.trials["level"].to_numpy(float))
+    log_y = np.log(model.trials["corrected"].to_numpy(float))
+    weight = model.trials["weight"].to_numpy(float)
+    joints = model.phases["start"].to_numpy(float)[1:]
+    means, count, scatter = level_means(index, log_y, weight, len(positions))
+    noise = level_noise(scatter, count - 1, model.noise.replicate)
+    basis = hinge_basis(np.log(positions), np.log(joints))
+    df = max(float(count.sum()) - basis.shape[1], 1.0)
+    estimate, covariance = predict(means, noise**2 / count, model.noise.misfit, basis)
+    return LevelEstimates(estimate, covariance, noise, count, df, model.noise.misfit)
+
+
+def level_means(
+    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weighted mean of each level, the trials it is worth, and the variance within it.
+
+    index: shape (m,), the level of each trial, 0 ... n_levels - 1. log_y, weight: shape (m,).
+    Returns three arrays of shape (n_levels,): mean, sum of weights, variance (nan where fewer than two
+    trials count). A level whose trials are all flagged keeps its mean with a small weight.
+    """
+    weight = np.maximum(weight, LEAST_WEIGHT)
+    count = np.bincount(index, weight, n_levels)
+    mean = np.bincount(index, weight * log_y, n_levels) / count
+    squares = np.bincount(index, weight * (log_y - mean[index]) ** 2, n_levels)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.where(count > 1.5, squares / (count - 1), np.nan)
+    return mean, count, variance
+
+
+def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarray:
+    """Each level's noise, drawn towards the common one by as much as the levels agree.
+
+    variance: shape (n,), variance within each level, nan where unknown. df: shape (n,), its degrees of
+    freedom. common: the noise all levels share, a standard deviation.
+    Returns the standard deviations, shape (n,).
+    """
+    from scipy.special import polygamma
+
+    known = np.isfinite(variance) & (df > 0.5) & (variance > 0)
+    if known.sum() < 3 or common <= 0:
+        return np.full(len(variance), common)
+    logs = np.log(variance[known])
+    surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
+    prior_df = 2 * _inverse_trigamma(surplus) if surplus > 0 else LARGEST_PRIOR_DF
+    prior_df = min(prior_df, LARGEST_PRIOR_DF)
+    own = np.where(known, np.nan_to_num(variance), 0.0)
+    own_df = np.where(known, df, 0.0)
+    return np.sqrt((prior_df * common**2 + own_df * own) / (prior_df + own_df))
+
+
+def _inverse_trigamma(value: float) -> float:
+    """x > 0 with trigamma(x) = value, by Newton's method on 1 / trigamma (Smyth 2004, appendix)."""
+    from scipy.special import polygamma
+
+    x = 0.5 + 1.0 / value
+    for _ in range(20):
+        tri = float(polygamma(1, x))
+        x += tri * (1 - tri / value) / float(polygamma(2, x))
+    return x
+
+
+def hinge_basis(log_x: np.ndarray, log_joints: np.ndarray) -> np.ndarray:
+    """Basis of the continuous chains of straight pieces with joints at the places given.
+
+    log_x: shape (n,). log_joints: shape (k,). Returns shape (n, k + 2): column j is the chain that is 1
+    at the j-th corner (first level, joints, last level) and 0 at the others.
+    """
+    corners = np.concatenate([log_x[:1], log_joints, log_x[-1:]])
+    return np.stack([np.interp(log_x, corners, row) for row in np.eye(len(corners))], axis=1)
+
+
+def predict(
+    means: np.ndarray, variance: np.ndarray, misfit: float, basis: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Best linear unbiased predictor of curve plus deviation at each level.
+
+    means, variance: shape (n,), level means and their sampling variances. misfit: standard deviation of
+    a level's deviation. basis: shape (n, p), the curves allowed.
+    Returns the predictions, shape (n,), and the covariance of their errors, shape (n, n).
+    """
+    total = variance + misfit**2
+    precision = np.linalg.pinv(basis.T @ (basis / total[:, None]))
+    curve = basis @ (precision @ (basis.T @ (means / total)))
+    trust = misfit**2 / total
+    rest = (1 - trust)[:, None] * basis
+    covariance = np.diag(trust * variance) + rest @ precision @ rest.T
+    return curve + trust * (means - curve), covariance

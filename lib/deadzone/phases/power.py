@@ -1,0 +1,72 @@
+"""How many replicates would tell two settings apart.
+
+The usual power calculation of a one-sided t test (Cohen 1988, Statistical Power Analysis, chapter 2), on
+the scale of ln(response), with the level of the test divided by the number of comparisons (Bonferroni),
+so that it matches the family-wise level of the set of best settings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deadzone.errors import PhaseError
+
+POWER = 0.80
+"""The habit of experimental design: one real difference in five may be missed."""
+
+MOST_REPLICATES = 100_000
+"""Beyond this nobody measures; the answer is then that no sensible number of replicates would do."""
+
+
+@dataclass(frozen=True)
+class ReplicatesNeeded:
+    """What it takes to tell two settings apart.
+
+    best, other: the settings. difference: of their responses, a fraction. replicates: trials of each
+    setting, or None where more than MOST_REPLICATES are needed. trials: of all compared settings
+    together. power, confidence: probabilities.
+    """
+
+    best: float | str
+    other: float | str
+    difference: float
+    replicates: int | None
+    trials: int | None
+    power: float
+    confidence: float
+
+
+def replicates_to_tell(
+    difference: float, noise: float, settings: int = 2, confidence: float = 0.95, power: float = POWER
+) -> int | None:
+    """Trials of each setting that show a difference with the power wanted.
+
+    difference: of two settings in ln(response), > 0. noise: standard deviation of ln(response) of one
+    trial, > 0. settings: number of settings compared with the best one, itself included, >= 2.
+    Returns at least 2, or None where MOST_REPLICATES do not suffice.
+
+    Raises PhaseError if a number is out of range.
+    """
+    if difference <= 0 or noise <= 0 or settings < 2:
+        raise PhaseError(
+            "Telling settings apart needs a difference and a noise above 0 and two settings or more."
+        )
+    if _power(MOST_REPLICATES, difference, noise, settings, confidence) < power:
+        return None
+    low, high = 1, 2
+    while _power(high, difference, noise, settings, confidence) < power:
+        low, high = high, min(high * 2, MOST_REPLICATES)
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _power(middle, difference, noise, settings, confidence) >= power
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def _power(n: int, difference: float, noise: float, settings: int, confidence: float) -> float:
+    """Probability that the difference is found with n trials of each setting."""
+    from scipy import stats
+
+    df = settings * (n - 1)
+    critical = stats.t.isf((1 - confidence) / (settings - 1), df)
+    return float(stats.nct.sf(critical, df, difference / (noise * (2 / n) ** 0.5)))

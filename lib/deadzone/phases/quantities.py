@@ -1,0 +1,141 @@
+"""Measured quantities in words: units read from column names, and as many digits as are known.
+
+Units stand in the names of columns (`wall_s`, `latency_p99_ms`, `max_rss_bytes`), so a sentence or an
+axis can carry them without being told.
+"""
+
+from __future__ import annotations
+
+import math
+
+KNOB_UNITS = {
+    "cpu_limit": "cores",
+    "cpus": "cores",
+    "cores": "cores",
+    "threads": "threads",
+    "workers": "workers",
+    "rate": "requests/s",
+    "block_size": "bytes",
+}
+"""Factors whose name does not end in their unit; the names are those of the project's studies."""
+
+SUFFIX_UNITS = {
+    "_bytes_s": "bytes/s",
+    "_mib_s": "MiB/s",
+    "_mb_s": "MB/s",
+    "_kib_s": "KiB/s",
+    "_per_s": "1/s",
+    "_bytes": "bytes",
+    "_cores": "cores",
+    "_percent": "%",
+    "_joules": "J",
+    "_fps": "frames/s",
+    "_rps": "requests/s",
+    "_iops": "operations/s",
+    "_min": "min",
+    "_mib": "MiB",
+    "_mb": "MB",
+    "_ms": "ms",
+    "_us": "µs",
+    "_ns": "ns",
+    "_x": "×",
+    "_s": "s",
+}
+"""Endings of column names and the unit they mean, longest first so that `_bytes_s` is not read as `_s`."""
+
+BINARY_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+USUAL_DIGITS = 4
+"""Significant digits of a number about whose uncertainty nothing is known."""
+
+MOST_DIGITS = 6
+"""Significant digits at which any number is cut, however small its uncertainty."""
+
+
+def unit_of(column: str) -> str:
+    """The unit that a column's name carries, or an empty string where it names none.
+
+    A product of columns (`cpu_limit * wall_s`) has the product of their units.
+    """
+    if "*" in column:
+        units = [unit_of(part.strip()) if part.strip().isidentifier() else "" for part in column.split("*")]
+        return "·".join(units) if all(units) else ""
+    if not column.isidentifier():
+        return ""
+    if column in KNOB_UNITS:
+        return KNOB_UNITS[column]
+    return next((unit for suffix, unit in SUFFIX_UNITS.items() if column.endswith(suffix)), "")
+
+
+def plain_name(column: str) -> str:
+    """A column's name without its unit, in words: `latency_p99_ms` becomes `latency p99`."""
+    suffix = next((end for end in SUFFIX_UNITS if column.endswith(end) and column not in KNOB_UNITS), "")
+    return column.removesuffix(suffix).replace("_", " ").strip() or column
+
+
+def axis_label(column: str) -> str:
+    """A column as an axis label: its name in words and its unit in parentheses."""
+    unit = unit_of(column)
+    name = plain_name(column)
+    return f"{name} ({unit})" if unit and unit != name else name
+
+
+def number(value: float, uncertainty: float | None = None) -> str:
+    """A number with the digits that its uncertainty leaves meaningful.
+
+    value, uncertainty: in the same unit; the uncertainty (a standard error or a half interval) keeps two
+    of its own digits. Without one, four significant digits are kept.
+    """
+    if not math.isfinite(value):
+        return "-" if math.isnan(value) else ("∞" if value > 0 else "-∞")
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    decimals = USUAL_DIGITS - 1 - size
+    if uncertainty is not None and math.isfinite(uncertainty) and uncertainty > 0:
+        decimals = min(1 - math.floor(math.log10(uncertainty)), MOST_DIGITS - 1 - size)
+    if 1e-4 <= abs(value) < 1e7:
+        return f"{round(value, decimals):.{max(decimals, 0)}f}"
+    return f"{value:.{max(size + decimals, 1)}e}"
+
+
+def level_number(value: float, column: str) -> str:
+    """A level of a knob as a reader would type it: exact, and in KiB or MiB where it counts bytes."""
+    if unit_of(column) == "bytes":
+        for size, name in BINARY_UNITS:
+            if value >= size and value % size == 0:
+                return f"{value / size:g} {name}"
+    return f"{value:.12g}" if abs(value) < 1e12 else f"{value:g}"
+
+
+def setting(value: float, column: str, label: str | None = None) -> str:
+    """A setting in words: `12 cores`, `pool_size 32`, `64 KiB`, `no limit`.
+
+    label: the level's own label where it is not a number (`none`).
+    """
+    if label == "none":
+        return "no limit"
+    text, unit = level_number(value, column), unit_of(column)
+    if not unit:
+        return f"{column} {text}"
+    if not text[-1].isdigit():
+        return text
+    return f"{text} {unit[:-1] if value == 1 and unit.endswith('s') and len(unit) > 2 else unit}"
+
+
+def response(value: float, column: str, uncertainty: float | None = None) -> str:
+    """A response in words, with its unit: `3.48 s`."""
+    return f"{number(value, uncertainty)} {unit_of(column)}".strip()
+
+
+def percent(fraction: float) -> str:
+    """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`."""
+    value = 100 * fraction
+    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.1f} %"
+
+
+def listing(words: list[str], most: int = 6) -> str:
+    """Words as a list in a sentence: `a, b and c`; beyond `most` the middle is left out and counted."""
+    if len(words) > most:
+        return f"{', '.join(words[: most - 2])}, ... and {words[-1]} ({len(words)} in all)"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
