@@ -148,7 +148,7 @@ def _find_resource(study: str, table: str) -> dict[str, Any]:
 def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:
     missing = column == ""
     required = field.get("constraints", {}).get("required", False)
-    dtype = DTYPES[field["type"]][0 if required else 1]
+    dtype: Any = DTYPES[field["type"]][0 if required else 1]
     try:
         if required and missing.any():
             raise ValueError("a value is missing")
@@ -157,7 +157,10 @@ def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:
             return _booleans(present).astype(dtype)
         if field["type"] == "string":
             return present
-        return pd.to_numeric(present).astype(dtype)
+        numbers = pd.to_numeric(present)
+        if field["type"] == "integer" and (numbers.dropna() % 1 != 0).any():
+            raise ValueError("a value is not a whole number")
+        return numbers.astype(dtype)
     except (TypeError, ValueError) as error:
         raise TableError(
             f"{path}: column {field['name']} is declared {field['type']}, but {error}. "

@@ -153,6 +153,21 @@ def claim_checks(
     ]
 
 
+def figure(frame: pd.DataFrame, column: str, **row: object) -> float:
+    """The one value of `column` in the row whose key columns have the given values, in its unit.
+
+    Raises TableError if no row or several rows match.
+    """
+    match = frame
+    for key, value in row.items():
+        match = match[match[key] == value]
+    if len(match) != 1:
+        raise TableError(
+            f"{frame.attrs.get('table', 'The table')} has {len(match)} rows with {row}; one is needed."
+        )
+    return float(match[column].item())
+
+
 def change_percent(value: pd.Series, baseline: pd.Series | float) -> pd.Series:
     """Relative change of `value` against `baseline` in percent, shape (n,); negative is less."""
     return 100 * (value / baseline - 1)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.reference import load_reference
-from deadzone.reference_checks import Check, change_percent, claim_checks, column_checks
+from deadzone.reference_checks import Check, change_percent, claim_checks, column_checks, figure
 
 EFFICIENCY = "(user_s + sys_s) / wall_s"
 CHANGE = "100 * (wall_s / wall_s of the baseline - 1)"
@@ -28,8 +28,7 @@ def ffmpeg_threads() -> list[Check]:
     best = {}
     for cores in (4, 5, 6):
         frame = load_reference(study, f"oversubscription-at-{cores}-cores")
-        baseline = frame.set_index("threads").loc[cores, "wall_s"]
-        change = change_percent(frame["wall_s"], baseline)
+        change = change_percent(frame["wall_s"], figure(frame, "wall_s", threads=cores))
         best[cores] = change.min()
         checks += column_checks(frame, "claimed_change_percent", change, CHANGE, keys=LEVELS)
         again = efficiency.reindex(pd.MultiIndex.from_frame(frame[list(LEVELS)]))
@@ -160,11 +159,11 @@ def thread_pools() -> list[Check]:
     """Checks of the study `thread-pools`."""
     study = "thread-pools"
     targets = load_reference(study, "targets")
-    peak = load_reference(study, "load-per-user").set_index("load").loc["peak"]
-    users = targets.set_index("quantity").loc["users", "claimed_value"]
+    load = load_reference(study, "load-per-user")
+    users = figure(targets, "claimed_value", quantity="users")
     rates = {
-        "inbound_rate": users * peak["rate_per_user"],
-        "outbound_rate": users * peak["response_rate_per_user"],
+        "inbound_rate": users * figure(load, "rate_per_user", load="peak"),
+        "outbound_rate": users * figure(load, "response_rate_per_user", load="peak"),
     }
     spike, settings = load_reference(study, "connection-spike"), load_reference(study, "settings")
     channels = {

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from deadzone.reference import load_reference
-from deadzone.reference_checks import Check, change_percent, claim_checks, column_checks
+from deadzone.reference_checks import Check, change_percent, claim_checks, column_checks, figure
 
 STUDY = "media-server"
 OVERLAP = "flat times of different functions cannot overlap; the author adds them all the same and calls the excess overlap"
+RELATIVE = "100 * (optimised / baseline - 1)"
+REPORTS = "100 * (1 s / 3 s - 1), the intervals of the reports"
 
 
 def media_server() -> list[Check]:
@@ -19,11 +21,12 @@ def media_server() -> list[Check]:
     totals = load_reference(STUDY, "totals")
     return [
         *_totals(totals),
-        *_components(totals.set_index("profile")),
+        *_components(totals),
         *_derived(totals.set_index("profile")),
-        *_savings(totals.set_index("profile")),
+        *_savings(totals),
         *_techniques(),
-        *_summary_and_claims(totals.set_index("profile")),
+        *_summary(totals),
+        *_claims(totals),
     ]
 
 
@@ -49,7 +52,7 @@ def _components(totals: pd.DataFrame) -> list[Check]:
     )
     for table, column, claim in tables:
         frame = load_reference(STUDY, table)
-        share = 100 * frame[column] / frame["profile"].map(totals[column])
+        share = 100 * frame[column] / frame["profile"].map(totals.set_index("profile")[column])
         checks += column_checks(
             frame, "share_percent", share, f"100 * {column} / {column} of the total", keys=keys, decimals=2
         )
@@ -62,7 +65,7 @@ def _components(totals: pd.DataFrame) -> list[Check]:
             decimals=2,
         )
     functions = load_reference(STUDY, "cpu-by-function")
-    share = 100 * functions["cpu_s"] / totals.loc["baseline", "cpu_s"]
+    share = 100 * functions["cpu_s"] / figure(totals, "cpu_s", profile="baseline")
     checks += column_checks(
         functions, "share_percent", share, "100 * cpu_s / cpu_s of the total", keys=["function"], decimals=2
     )
@@ -125,9 +128,9 @@ def _savings(totals: pd.DataFrame) -> list[Check]:
         ("heap-savings", "claimed_saved_mb", "heap_mb", "heap-by-component"),
     ):
         frame, listed = load_reference(STUDY, table), load_reference(STUDY, parts)
-        saved = -_against_baseline(listed, column).groupby(listed["component"]).sum()
-        saved["total"] = total = totals.loc["baseline", column] - totals.loc["optimised", column]
-        saved["other"] = total - saved[listed["component"].unique()].sum()
+        total = figure(totals, column, profile="baseline") - figure(totals, column, profile="optimised")
+        parts_saved = -_against_baseline(listed, column).groupby(listed["component"]).sum()
+        saved = {**parts_saved, "total": total, "other": total - parts_saved.sum()}
         formula = f"{column} of baseline - {column}"
         checks += column_checks(
             frame, claim, frame["component"].map(saved), formula, keys=["component"], decimals=2
@@ -156,100 +159,123 @@ def _savings(totals: pd.DataFrame) -> list[Check]:
 
 def _techniques() -> list[Check]:
     frame = load_reference(STUDY, "techniques")
-    cpu = load_reference(STUDY, "cpu-by-component").set_index(["profile", "component"])
-    heap = load_reference(STUDY, "heap-by-component").set_index(["profile", "component"])["heap_mb"]
-    seconds = cpu["cpu_s"]["optimised"] - cpu["cpu_s"]["baseline"]
-    megabytes = heap["optimised"] - heap["baseline"]
-    megabytes["nack"] = megabytes["nack_buffer"] + megabytes["nack_auxiliary_buffer"]
-    percent = -cpu["share_percent"]["baseline"]
-    percent["mallocgc"] = 100 * seconds["mallocgc"] / cpu["cpu_s"]["baseline"]["mallocgc"]
-    relative = 100 * megabytes / heap["baseline"].reindex(megabytes.index)
-    traffic = {"rtcp": rtcp_change_percent()}
-    keys = ["technique", "component"]
+    cpu, heap = load_reference(STUDY, "cpu-by-component"), load_reference(STUDY, "heap-by-component")
+    seconds, megabytes = _changes(cpu, "cpu_s"), _changes(heap, "heap_mb")
+    baseline = cpu[cpu["profile"] == "baseline"]
+    credited = {
+        "claimed_cpu_change_s": seconds,
+        "claimed_cpu_change_percent": {
+            **dict(zip(baseline["component"], -baseline["share_percent"], strict=True)),
+            "mallocgc": _relative(cpu, "cpu_s", "mallocgc"),
+        },
+        "claimed_heap_change_mb": {
+            **megabytes,
+            "nack": megabytes["nack_buffer"] + megabytes["nack_auxiliary_buffer"],
+        },
+        "claimed_heap_change_percent": {"interleaved_frame": _relative(heap, "heap_mb", "interleaved_frame")},
+        "claimed_traffic_change_percent": {"rtcp": rtcp_change_percent()},
+    }
+    formulas = {
+        "claimed_cpu_change_s": "cpu_s - cpu_s of baseline",
+        "claimed_cpu_change_percent": "minus share_percent of baseline; mallocgc: relative change",
+        "claimed_heap_change_mb": "heap_mb - heap_mb of baseline",
+        "claimed_heap_change_percent": RELATIVE,
+        "claimed_traffic_change_percent": REPORTS,
+    }
+    decimals: dict[str, int | list[int]] = {
+        "claimed_cpu_change_s": 2,
+        "claimed_heap_change_mb": 2,
+        "claimed_cpu_change_percent": [2, 2, 0, 0, 1],
+        "claimed_heap_change_percent": 1,
+        "claimed_traffic_change_percent": 0,
+    }
     return [
         check
-        for column, values, formula, decimals in (
-            ("claimed_cpu_change_s", seconds, "cpu_s - cpu_s of baseline", 2),
-            (
-                "claimed_cpu_change_percent",
-                percent,
-                "minus share_percent of baseline; mallocgc: relative change",
-                [2, 2, 0, 0, 1],
-            ),
-            ("claimed_heap_change_mb", megabytes, "heap_mb - heap_mb of baseline", 2),
-            ("claimed_heap_change_percent", relative, "100 * (heap_mb / heap_mb of baseline - 1)", 1),
-            ("claimed_traffic_change_percent", traffic, "100 * (1 s / 3 s - 1)", 0),
-        )
+        for column, formula in formulas.items()
         for check in column_checks(
-            frame, column, frame["component"].map(values), formula, keys=keys, decimals=decimals
+            frame,
+            column,
+            frame["component"].map(credited[column]),
+            formula,
+            keys=["technique", "component"],
+            decimals=decimals[column],
         )
     ]
 
 
 def rtcp_change_percent() -> float:
     """Relative change of the number of control reports, in percent, when their interval grows."""
-    interval = load_reference(STUDY, "profiles").set_index("profile")["rtcp_interval_s"]
-    return float(100 * (interval["baseline"] / interval["optimised"] - 1))
+    profiles = load_reference(STUDY, "profiles")
+    before, after = (figure(profiles, "rtcp_interval_s", profile=name) for name in ("baseline", "optimised"))
+    return 100 * (before / after - 1)
 
 
-def _summary_and_claims(totals: pd.DataFrame) -> list[Check]:
-    change = 100 * (totals.loc["optimised"] / totals.loc["baseline"] - 1).astype(float, errors="ignore")
-    difference = totals.loc["optimised"] - totals.loc["baseline"]
-    summary = load_reference(STUDY, "summary")
-    source = {"cpu": "cpu_s", "heap": "heap_mb", "goroutines": "goroutines"}
-    again = summary["quantity"].map(lambda name: change[source[name.removesuffix("_per_stream")]])
-    cpu = load_reference(STUDY, "cpu-by-component").set_index(["component", "profile"])
-    heap = load_reference(STUDY, "heap-by-component").set_index(["component", "profile"])["heap_mb"]
-    functions = load_reference(STUDY, "cpu-by-function").set_index("function")["cpu_s"]
+def _summary(totals: pd.DataFrame) -> list[Check]:
+    frame = load_reference(STUDY, "summary")
+    change = {
+        "cpu": _relative(totals, "cpu_s"),
+        "heap": _relative(totals, "heap_mb"),
+        "goroutines": _relative(totals, "goroutines"),
+    }
+    again = frame["quantity"].str.removesuffix("_per_stream").map(change)
+    formula = f"{RELATIVE}, from the totals"
+    decimals = frame["claimed_decimals"].to_numpy()
+    return column_checks(
+        frame, "claimed_change_percent", again, formula, keys=["quantity"], decimals=decimals
+    )
+
+
+def _claims(totals: pd.DataFrame) -> list[Check]:
+    cpu, heap = load_reference(STUDY, "cpu-by-component"), load_reference(STUDY, "heap-by-component")
+    functions = load_reference(STUDY, "cpu-by-function")
     clock = load_reference(STUDY, "profiles").set_index("profile")["measured_at_kst"]
-    share, seconds = cpu["share_percent"], cpu["cpu_s"]
-    relative = "100 * (optimised / baseline - 1)"
-    frames = 100 * (heap["interleaved_frame", "optimised"] / heap["interleaved_frame", "baseline"] - 1)
-    buffers = -heap["nack_buffer", "baseline"] - heap["nack_auxiliary_buffer", "baseline"]
-    return [
-        *column_checks(
-            summary,
-            "claimed_change_percent",
-            again,
-            f"{relative}, from the totals",
-            keys=["quantity"],
-            decimals=summary["claimed_decimals"].to_numpy(),
-        ),
-        *claim_checks(
-            STUDY,
-            {
-                "share-freed-by-nack-and-mdns": (
-                    share["nack", "baseline"] + share["mdns", "baseline"],
-                    "share_percent of nack + share_percent of mdns, baseline",
-                ),
-                "syscall-change": (
-                    100 * (seconds["syscall", "optimised"] / seconds["syscall", "baseline"] - 1),
-                    relative,
-                ),
-                "rtcp-traffic-change": (rtcp_change_percent(), "100 * (1 s / 3 s - 1)"),
-                "interleaved-frame-change": (frames, relative),
-                "interleaved-frame-change-rounded": (frames, relative),
-                "mallocgc-change": (
-                    100 * (seconds["mallocgc", "optimised"] / seconds["mallocgc", "baseline"] - 1),
-                    relative,
-                ),
-                "nack-heap-change": (buffers, "minus nack_buffer and nack_auxiliary_buffer of baseline"),
-                "cpu-share-change": (difference["cpu_percent"], "cpu_percent - cpu_percent of baseline"),
-                "goroutines-change": (difference["goroutines"], "goroutines - goroutines of baseline"),
-                "heap-change": (difference["heap_mb"], "heap_mb - heap_mb of baseline"),
-                "cpu-change-rounded": (change["cpu_s"], relative),
-                "heap-change-rounded": (change["heap_mb"], relative),
-                "measurement-gap": (
-                    _minutes(clock["optimised"], clock["baseline"]),
-                    "baseline - optimised, time of day",
-                ),
-                "nack-cpu": (
-                    functions["NACK.resendPackets"],
-                    "cpu_s of NACK.resendPackets in cpu-by-function",
-                ),
-            },
-        ),
-    ]
+    freed = [figure(cpu, "share_percent", component=name, profile="baseline") for name in ("nack", "mdns")]
+    megabytes = _changes(heap, "heap_mb")
+    frames = _relative(heap, "heap_mb", "interleaved_frame")
+    totals_change = "optimised - baseline, from the totals"
+    return claim_checks(
+        STUDY,
+        {
+            "share-freed-by-nack-and-mdns": (sum(freed), "share_percent of nack + of mdns at baseline"),
+            "syscall-change": (_relative(cpu, "cpu_s", "syscall"), RELATIVE),
+            "rtcp-traffic-change": (rtcp_change_percent(), REPORTS),
+            "interleaved-frame-change": (frames, RELATIVE),
+            "interleaved-frame-change-rounded": (frames, RELATIVE),
+            "mallocgc-change": (_relative(cpu, "cpu_s", "mallocgc"), RELATIVE),
+            "nack-heap-change": (
+                megabytes["nack_buffer"] + megabytes["nack_auxiliary_buffer"],
+                "optimised - baseline of both buffers",
+            ),
+            "cpu-share-change": (_difference(totals, "cpu_percent"), totals_change),
+            "goroutines-change": (_difference(totals, "goroutines"), totals_change),
+            "heap-change": (_difference(totals, "heap_mb"), totals_change),
+            "cpu-change-rounded": (_relative(totals, "cpu_s"), RELATIVE),
+            "heap-change-rounded": (_relative(totals, "heap_mb"), RELATIVE),
+            "measurement-gap": (
+                _minutes(clock["optimised"], clock["baseline"]),
+                "measured_at_kst of baseline - of optimised",
+            ),
+            "nack-cpu": (
+                figure(functions, "cpu_s", function="NACK.resendPackets"),
+                "cpu_s of NACK.resendPackets in cpu-by-function",
+            ),
+        },
+    )
+
+
+def _difference(frame: pd.DataFrame, column: str, **row: str) -> float:
+    return figure(frame, column, profile="optimised", **row) - figure(
+        frame, column, profile="baseline", **row
+    )
+
+
+def _relative(frame: pd.DataFrame, column: str, component: str | None = None) -> float:
+    row = {} if component is None else {"component": component}
+    return 100 * _difference(frame, column, **row) / figure(frame, column, profile="baseline", **row)
+
+
+def _changes(frame: pd.DataFrame, column: str) -> dict[str, float]:
+    return {name: _difference(frame, column, component=name) for name in frame["component"].unique()}
 
 
 def _against_baseline(frame: pd.DataFrame, column: str) -> pd.Series:
