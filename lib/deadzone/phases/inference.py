@@ -40,12 +40,14 @@ FEW_TRIALS = 2
 class Hypothesis:
     """One assumption about the noise: standard deviations of ln(response), and what follows from it.
 
-    frame, by_scale, scale_weights: the noise tables it was made from; see `noise`.
+    scales, scale_weights: noise scales a level may have, and how probable each is.
+    frame, by_scale: the noise tables for these scales; see `noise`. tables: all integrated out.
     """
 
     noise: float
     misfit: float
     log_prior: float
+    scales: np.ndarray
     frame: LevelTables
     by_scale: np.ndarray
     scale_weights: np.ndarray
@@ -97,7 +99,7 @@ def hypotheses(trials: Replicates) -> list[Hypothesis]:
         weights = noise.scale_weights(0.0, noise.SINGLE_HETEROGENEITY)
         log_prior = -0.5 * (np.log(scale / noise.TYPICAL_NOISE) / noise.NOISE_SPREAD) ** 2
         tables = noise.combine(frame, by_scale, weights, 0.0)
-        out.append(Hypothesis(scale, 0.0, log_prior, frame, by_scale, weights, tables))
+        out.append(Hypothesis(scale, 0.0, log_prior, scale * noise.SCALES, frame, by_scale, weights, tables))
     return out
 
 
@@ -110,7 +112,16 @@ def _replicated(trials: Replicates) -> list[Hypothesis]:
     for ratio, probability in MISFITS.items():
         tables = noise.combine(frame, by_scale, weights, ratio * scale)
         out.append(
-            Hypothesis(scale, ratio * scale, np.log(probability), frame, by_scale, weights, tables)
+            Hypothesis(
+                scale,
+                ratio * scale,
+                np.log(probability),
+                base * noise.SCALES,
+                frame,
+                by_scale,
+                weights,
+                tables,
+            )
         )
     return out
 

@@ -88,7 +88,7 @@ class PhaseModel:
         probability (posterior).
     warnings: sentences a reader needs.
     none_level: the position on the knob's axis given to `none`, or None.
-    thresholds, certainty, draws, seed: the settings of the call.
+    thresholds, certainty: the settings of the call.
     """
 
     knob: str
@@ -108,8 +108,6 @@ class PhaseModel:
     none_level: float | None
     thresholds: Thresholds
     certainty: float
-    draws: int
-    seed: int
 
     @property
     def n_levels(self) -> int:
@@ -149,7 +147,8 @@ class PhaseModel:
 
     def __repr__(self) -> str:
         parts = [
-            f"{row.start:g}-{row.stop:g} {row.label} ({row.probability:.0%})" for row in self.phases.itertuples()
+            f"{row.start:g}-{row.stop:g} {row.label} ({row.probability:.0%})"
+            for row in self.phases.itertuples()
         ]
         return f"PhaseModel({self.response} over {self.knob}: {', '.join(parts)})"
 
@@ -205,6 +204,9 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         except KeyError:
             known = ", ".join(str(key) for key in self.models)
             raise PhaseError(f"No slice with {self.by} = {value!r}; there are {known}.") from None
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.models
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.models)
