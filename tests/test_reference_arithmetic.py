@@ -1,4 +1,4 @@
-"""What the five documents derive is recomputed, and exactly these figures do not follow."""
+"""The arithmetic of all five documents as one table, fresh and without gaps."""
 
 from __future__ import annotations
 
@@ -16,61 +16,13 @@ def checks() -> pd.DataFrame:
     return recompute()
 
 
-def differing(checks: pd.DataFrame, verdict: str) -> dict[str, float]:
-    chosen = checks[checks["verdict"] == verdict]
-    return {f"{row.study}/{row.table}/{row.cell}": row.difference for row in chosen.itertuples()}
-
-
 def recomputed(checks: pd.DataFrame, cell: str) -> float:
     return float(checks.loc[checks["cell"] == cell, "recomputed"].item())
 
 
-OFF = {
-    "ffmpeg-threads/limit-equals-threads/cpu_limit=14, threads=14: cpu_efficiency": 0.0144,
-    "ffmpeg-threads/claims/flat-at-11-cores-high": 1.67,
-    "media-server/cpu-savings/sum: claimed_saved_s": 23.32,
-    "media-server/claims/share-freed-by-nack-and-mdns": -6.0,
-    "media-server/claims/nack-cpu": 0.05,
-    "disk-io/claims/read-file-equals-written-file": 204_800_000,
-}
-
-METHOD = {
-    "ffmpeg-threads/phase-efficient/cpu_limit=2: claimed_change_per_core_percent": -12.979,
-    "ffmpeg-threads/phase-efficient/cpu_limit=3: claimed_change_per_core_percent": -8.203,
-    "ffmpeg-threads/phase-efficient/cpu_limit=4: claimed_change_per_core_percent": -4.519,
-    "thread-pools/claims/inbound-rate-of-113-ms": 48,
-    "thread-pools/claims/outbound-rate-of-96-ms": -200,
-    "media-server/cpu-by-component/component=nack, profile=optimised: claimed_share_change_percent": 75.02,
-    "media-server/cpu-by-component/component=mdns, profile=optimised: claimed_share_change_percent": 81.99,
-}
-
-CLOSE = {
-    "ffmpeg-threads/limit-equals-threads/cpu_limit=8, threads=8: cpu_efficiency": -0.0072,
-    "ffmpeg-threads/limit-equals-threads/cpu_limit=10, threads=10: cpu_efficiency": -0.0064,
-    "ffmpeg-threads/oversubscription-at-4-cores/cpu_limit=4, threads=5: claimed_change_percent": -0.077,
-    "ffmpeg-threads/oversubscription-at-6-cores/cpu_limit=6, threads=4: claimed_change_percent": 0.053,
-    "ffmpeg-threads/claims/outlier-user-over-wall": -0.079,
-    "ffmpeg-threads/claims/flat-at-4-cores-high": 0.68,
-    "ffmpeg-threads/claims/efficiency-at-4-cores-low": -0.068,
-    "pod-cpu-limit/claims/slowdown-wall": 0.66,
-    "media-server/totals/profile=optimised: claimed_cpu_s_change_percent": -0.052,
-    "media-server/per-stream/profile=optimised: claimed_cpu_change_percent": -0.74,
-    "media-server/techniques/technique=rtcp_interval, component=rtcp: claimed_traffic_change_percent": -0.67,
-    "media-server/summary/quantity=cpu: claimed_change_percent": -0.052,
-    "media-server/summary/quantity=cpu_per_stream: claimed_change_percent": -0.75,
-    "media-server/claims/rtcp-traffic-change": -0.67,
-    "media-server/claims/interleaved-frame-change-rounded": 0.69,
-}
-
-
-@pytest.mark.parametrize(("verdict", "expected"), [("off", OFF), ("method", METHOD), ("close", CLOSE)])
-def test_exactly_these_figures_do_not_follow(checks: pd.DataFrame, verdict: str, expected: dict[str, float]):
-    assert differing(checks, verdict) == pytest.approx(expected)
-
-
-def test_all_other_figures_agree(checks: pd.DataFrame):
-    assert set(checks["verdict"]) == {"agrees", "close", "off", "method"}
-    assert len(checks) == 254
+def test_most_figures_of_the_documents_follow(checks: pd.DataFrame):
+    """Which ones do not is listed in the tests of `reference_claims` and `reference_media`."""
+    assert checks["verdict"].value_counts().to_dict() == {"agrees": 226, "close": 15, "method": 7, "off": 6}
 
 
 @pytest.mark.parametrize(
