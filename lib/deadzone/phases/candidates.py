@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.errors import PhaseError
 from deadzone.phases.cost_expression import CostExpression
-from deadzone.phases.level_estimates import LevelEstimates, estimate_levels
+from deadzone.phases.level_estimates import LEAST_WEIGHT, LevelEstimates, estimate_levels
 from deadzone.phases.quantities import setting as setting_text
 from deadzone.style import PHASE_STYLES
 
@@ -108,7 +109,7 @@ def candidates_of_grid(models: PhaseModels) -> Candidates:
     return replace(
         first,
         settings=tuple({models.by: _plain(v), knob: s} for v, part in slices for s in part.settings),
-        names=tuple(f"{_by_text(models.by, v)}, {name}" for v, part in slices for name in part.names),
+        names=tuple(f"{_by_text(models.by, v)} / {name}" for v, part in slices for name in part.names),
         places=tuple(text for _, part in slices for text in part.places),
         dead=np.concatenate([part.dead for _, part in slices]),
         last=np.concatenate([part.last for _, part in slices]),
@@ -124,12 +125,39 @@ def candidates_of_grid(models: PhaseModels) -> Candidates:
     )
 
 
+def with_columns(
+    candidates: Candidates, model: PhaseModel, frame: pd.DataFrame, names: tuple[str, ...]
+) -> Candidates:
+    """The candidates with the mean of further columns of the trials at each level, flagged trials left out.
+
+    frame: the frame that was fitted; names of columns that it lacks are left to `with_cost` to report.
+
+    Raises PhaseError if the frame is not the one that was fitted, or a column is not numeric.
+    """
+    rows = model.trials["row"].to_numpy(int)
+    if len(frame) <= rows.max() or not np.allclose(
+        pd.to_numeric(frame[model.response].iloc[rows]), model.trials["response"]
+    ):
+        raise PhaseError("The trials given for the cost are not those that the model was fitted to.")
+    levels = model.levels["level"].to_numpy(float)
+    index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
+    weight = np.maximum(model.trials["weight"].to_numpy(float), LEAST_WEIGHT)
+    further = {}
+    for name in names:
+        if name in frame and name not in (model.knob, model.response):
+            if not pd.api.types.is_numeric_dtype(frame[name]):
+                raise PhaseError(f"The column {name!r} is not numeric, so it cannot be part of a cost.")
+            values = frame[name].to_numpy(float)[rows]
+            further[name] = np.bincount(index, weight * values) / np.bincount(index, weight)
+    return replace(candidates, columns={**candidates.columns, **further})
+
+
 def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
     """The candidates with ln(cost) in the place of ln(response).
 
-    The cost may use the knob, the second factor of a grid and the response. The covariance of the
-    responses is carried over by the derivative of ln(cost) by ln(response) (delta method). A setting
-    whose cost is not a positive number (`none` has no price) gets an infinite estimate.
+    The cost may use the knob, the second factor of a grid, the response and what `with_columns` added.
+    The covariance of the responses is carried over by the derivative of ln(cost) by ln(response) (delta
+    method); the scatter of the added columns is not part of it. A setting whose cost is not a positive number (`none` has no price) gets an infinite estimate.
     """
     e = candidates.estimates
     h = 1e-4

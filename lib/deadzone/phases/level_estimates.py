@@ -29,6 +29,9 @@ LEAST_WEIGHT = 0.05
 """A level whose trials are all flagged keeps this much weight, so that it has an estimate at all, and one
 with an uncertainty that says how little it is worth."""
 
+LEAST_NOISE = 1e-6
+"""Noise of ln(response) below which trials are exact in practice; it keeps every division defined."""
+
 LARGEST_PRIOR_DF = 1e4
 """Degrees of freedom that stand for 'the levels do not differ in their noise'."""
 
@@ -64,11 +67,28 @@ def estimate_levels(model: PhaseModel) -> LevelEstimates:
     weight = model.trials["weight"].to_numpy(float)
     joints = model.phases["start"].to_numpy(float)[1:]
     means, count, scatter = level_means(index, log_y, weight, len(positions))
-    noise = level_noise(scatter, count - 1, model.noise.replicate)
+    noise = level_noise(scatter, count - 1, max(float(model.noise.replicate), LEAST_NOISE))
     basis = hinge_basis(np.log(positions), np.log(joints))
+    misfit = float(model.noise.misfit)
+    curve, curve_error = fitted_curve(model)
+    covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
+    estimate, covariance = predict(means, noise**2 / count, misfit, curve, covariance)
     df = max(float(count.sum()) - basis.shape[1], 1.0)
-    estimate, covariance = predict(means, noise**2 / count, model.noise.misfit, basis)
-    return LevelEstimates(estimate, covariance, noise, count, df, model.noise.misfit)
+    return LevelEstimates(estimate, covariance, noise, count, df, misfit)
+
+
+def fitted_curve(model: PhaseModel) -> tuple[np.ndarray, np.ndarray]:
+    """ln(fitted) and its standard error at each level, both of shape (n,), from the model's intervals.
+
+    The intervals are those of the posterior over segmentations, so the joints' uncertainty is in them.
+    """
+    from scipy import stats
+
+    low, middle, high = (
+        np.log(model.levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
+    )
+    width = 2 * float(stats.norm.ppf((1 + model.certainty) / 2))
+    return middle, np.maximum((high - low) / width, LEAST_NOISE)
 
 
 def level_means(
@@ -99,7 +119,7 @@ def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarr
     from scipy.special import polygamma
 
     known = np.isfinite(variance) & (df > 0.5) & (variance > 0)
-    if known.sum() < 3 or common <= 0:
+    if known.sum() < 3:
         return np.full(len(variance), common)
     logs = np.log(variance[known])
     surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
@@ -131,19 +151,28 @@ def hinge_basis(log_x: np.ndarray, log_joints: np.ndarray) -> np.ndarray:
     return np.stack([np.interp(log_x, corners, row) for row in np.eye(len(corners))], axis=1)
 
 
+def shared_covariance(error: np.ndarray, variance: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Covariance of a fitted curve with the standard errors given, shape (n, n).
+
+    error: shape (n,), of the curve. variance: shape (n,), of each level's mean around the curve. basis:
+    shape (n, p). Levels are correlated as in a weighted least squares fit of the chain with the joints
+    of the basis: closely along a piece, little across pieces.
+    """
+    precision = np.linalg.pinv(basis.T @ (basis / variance[:, None]))
+    covariance = basis @ precision @ basis.T
+    scale = error / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    return covariance * np.outer(scale, scale)
+
+
 def predict(
-    means: np.ndarray, variance: np.ndarray, misfit: float, basis: np.ndarray
+    means: np.ndarray, variance: np.ndarray, misfit: float, curve: np.ndarray, curve_covariance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Best linear unbiased predictor of curve plus deviation at each level.
 
     means, variance: shape (n,), level means and their sampling variances. misfit: standard deviation of
-    a level's deviation. basis: shape (n, p), the curves allowed.
+    a level's deviation from the curve. curve, curve_covariance: shapes (n,) and (n, n).
     Returns the predictions, shape (n,), and the covariance of their errors, shape (n, n).
     """
-    total = variance + misfit**2
-    precision = np.linalg.pinv(basis.T @ (basis / total[:, None]))
-    curve = basis @ (precision @ (basis.T @ (means / total)))
-    trust = misfit**2 / total
-    rest = (1 - trust)[:, None] * basis
-    covariance = np.diag(trust * variance) + rest @ precision @ rest.T
+    trust = misfit**2 / (variance + misfit**2)
+    covariance = np.diag(trust * variance) + np.outer(1 - trust, 1 - trust) * curve_covariance
     return curve + trust * (means - curve), covariance

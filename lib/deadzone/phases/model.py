@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from deadzone.phases.recommend import Recommendation
+    from deadzone.phases.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -128,11 +129,11 @@ class PhaseModel:
 
         return recommend(self, **wishes)
 
-    def summary(self) -> str:
-        """The fit as a table in plain text, as a statistician expects it."""
-        from deadzone.phases.summary import summary_text
+    def summary(self) -> Summary:
+        """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the numbers."""
+        from deadzone.phases.summary import summarise
 
-        return summary_text(self)
+        return summarise(self)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw trials, fit, interval and phases; returns the matplotlib axes."""
@@ -141,9 +142,7 @@ class PhaseModel:
         return plot(self, ax=ax, **style)
 
     def _repr_html_(self) -> str:
-        from deadzone.phases.summary import summary_html
-
-        return summary_html(self)
+        return self.summary()._repr_html_()
 
     def __repr__(self) -> str:
         parts = [

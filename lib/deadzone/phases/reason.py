@@ -150,11 +150,13 @@ def _targets_text(candidates: Candidates, wanted: Mapping[str, float]) -> str:
 
 
 def _shortened(names: list[str]) -> list[str]:
-    """`12 cores, 13 cores` as `12, 13 cores`: the unit is said once, at the end."""
+    """`1 core, 2 cores, 3 cores` as `1, 2, 3 cores`, `pool_size 8, pool_size 16` as `pool_size 8, 16`."""
     words = [name.split(" ") for name in names]
-    if all(len(parts) == 2 and parts[0][0].isdigit() and parts[1] == words[-1][1] for parts in words):
+    if any(len(parts) != 2 for parts in words):
+        return names
+    if len({parts[1].removesuffix("s") for parts in words}) == 1:
         return [*(parts[0] for parts in words[:-1]), names[-1]]
-    if all(len(parts) == 2 and parts[0] == words[0][0] and not parts[0][0].isdigit() for parts in words):
+    if len({parts[0] for parts in words}) == 1:
         return [names[0], *(parts[1] for parts in words[1:])]
     return names
 

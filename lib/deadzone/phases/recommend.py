@@ -18,7 +18,14 @@ import pandas as pd
 from deadzone.errors import PhaseError, did_you_mean
 from deadzone.phases import reason
 from deadzone.phases.best_set import BestSet, best_set
-from deadzone.phases.candidates import Candidates, candidates_of, candidates_of_grid, only, with_cost
+from deadzone.phases.candidates import (
+    Candidates,
+    candidates_of,
+    candidates_of_grid,
+    only,
+    with_columns,
+    with_cost,
+)
 from deadzone.phases.cost_expression import parse_cost
 from deadzone.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.phases.service_level import checked_targets, target_confidence
@@ -45,7 +52,8 @@ class Recommendation:
     setting: a level, "none" for no limit, for a grid a dictionary with both factors, or None where no
     setting does what was asked. tied: the settings among which noise cannot decide (for the goal
     "within" or "targets": those that do what was asked), the cheapest first. reason: one or more
-    sentences with numbers. goal: one of "fastest", "within", "targets", "cost". confidence:
+    sentences with numbers. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
+    cost as written. confidence:
     family-wise level of the set. caveats: sentences a reader needs. replicates: what would decide
     between the best and the next, or None where it is decided.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
@@ -57,6 +65,7 @@ class Recommendation:
     tied: tuple[Any, ...]
     reason: str
     goal: str
+    quantity: str
     confidence: float
     caveats: tuple[str, ...]
     replicates: ReplicatesNeeded | None
@@ -69,6 +78,7 @@ class Recommendation:
             "tied": list(self.tied),
             "reason": self.reason,
             "goal": self.goal,
+            "quantity": self.quantity,
             "confidence": self.confidence,
             "caveats": list(self.caveats),
             "replicates_needed": self.replicates.replicates if self.replicates else None,
@@ -96,6 +106,7 @@ def recommend(
     within: float | None = None,
     slo: Mapping[str, float] | None = None,
     cost: str | None = None,
+    trials: pd.DataFrame | None = None,
     confidence: float = 0.95,
 ) -> Recommendation:
     """Recommend a level of the knob.
@@ -106,13 +117,17 @@ def recommend(
     slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
         {"mean": 40, "p90": 60, "max": 100}.
     cost: the setting with the smallest cost, arithmetic over the knob and the response:
-        "cpu_limit * wall_s" (core-seconds a job).
+        "cpu_limit * wall_s" (core-seconds a job). trials: the frame that was fitted, where the cost also
+        uses other columns of it; they enter with their mean at each level.
     confidence: family-wise level of every statement.
 
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    return _recommend(candidates_of(model), goal, within, slo, cost, confidence)
+    candidates = candidates_of(model)
+    if cost is not None and trials is not None:
+        candidates = with_columns(candidates, model, trials, parse_cost(cost).names)
+    return _recommend(candidates, goal, within, slo, cost, confidence)
 
 
 def recommend_grid(
@@ -157,6 +172,7 @@ def _recommend(
         tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
         reason=choice.reason,
         goal=goal,
+        quantity=candidates.response,
         confidence=confidence,
         caveats=tuple(caveats),
         replicates=replicates,

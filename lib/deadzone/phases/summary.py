@@ -72,16 +72,6 @@ def summarise(model: PhaseModel) -> Summary:
     )
 
 
-def summary_text(model: PhaseModel) -> str:
-    """The summary as plain text."""
-    return str(summarise(model))
-
-
-def summary_html(model: PhaseModel) -> str:
-    """The summary as HTML: a section of semantic tables, without styles or scripts of its own."""
-    return summarise(model)._repr_html_()
-
-
 def fit_table(model: PhaseModel) -> pd.DataFrame:
     """What was fitted and how well: columns name, value; noise and misfit are fractions."""
     trials, noise = model.trials, model.noise

@@ -27,8 +27,14 @@ def summary_sections(model: PhaseModel, tables: dict[str, pd.DataFrame]) -> tupl
     ]
     if len(tables["joints"]):
         sections.append(Section("Joints", _joints_shown(model)))
-    sections.append(Section("Number of phases", _criteria_shown(tables["criteria"])))
-    sections.append(Section("Comparable models", _rivals_shown(tables["rivals"])))
+    sections.append(
+        Section(
+            "Number of phases (likelihood with outliers allowed for)", _criteria_shown(tables["criteria"])
+        )
+    )
+    sections.append(
+        Section("Comparable models (weighted least squares on ln(response))", _rivals_shown(tables["rivals"]))
+    )
     sections.append(Section("Residuals of ln(response)", _residuals_shown(tables["residuals"]), paired=True))
     if len(tables["outliers"]):
         sections.append(Section("Outliers, down-weighted", _outliers_shown(model)))
@@ -186,4 +192,6 @@ def _test_text(statistic: float, p: float) -> str:
 
 
 def _probability(p: float) -> str:
-    return "-" if not np.isfinite(p) else (">99 %" if p > 0.99 else f"{100 * p:.0f} %")
+    if not np.isfinite(p):
+        return "-"
+    return ">99 %" if p > 0.99 else "<1 %" if p < 0.01 else f"{100 * p:.0f} %"

@@ -1,0 +1,106 @@
+"""Axes that read well: the right scale, tick labels at real levels, plain numbers, room for names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TICK_FONT_SIZE = 8
+MOST_TICKS = 60
+"""More ticks than this are a grey bar; only the labelled levels then keep theirs."""
+
+LEAST_LABELS = 3
+"""A log axis with fewer labels than this in sight cannot be read."""
+
+
+def is_log_better(levels: np.ndarray) -> bool:
+    """Whether levels, shape (n,), increasing and > 0, are spaced more evenly by ratio than by difference."""
+
+    def unevenness(values: np.ndarray) -> float:
+        gaps = np.diff(values)
+        return float(gaps.std() / gaps.mean())
+
+    return len(levels) > 2 and unevenness(np.log(levels)) < unevenness(levels)
+
+
+def spread_factor(values: np.ndarray) -> float:
+    """Largest over smallest of positive values, shape (n,)."""
+    return float(values.max() / values.min())
+
+
+def label_levels(ax: Axes, levels: np.ndarray, texts: Sequence[str], important: Sequence[float]) -> None:
+    """Ticks on the x axis at the levels, labelled where there is room: important ones first, then short ones.
+
+    levels: shape (n,), increasing. texts: their labels. important: levels that come first.
+    """
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
+
+    order = sorted(range(len(levels)), key=lambda i: (levels[i] not in important, len(texts[i]), i))
+    wide = [_text_width(ax, text) for text in texts]
+    at = [float(ax.transData.transform((level, ax.get_ylim()[0]))[0]) for level in levels]
+    kept: list[int] = []
+    for i in order:
+        if all(abs(at[i] - at[j]) > (wide[i] + wide[j]) / 2 + 5 for j in kept):
+            kept.append(i)
+    kept.sort()
+    ax.xaxis.set_major_locator(FixedLocator([float(levels[i]) for i in kept]))
+    ax.xaxis.set_major_formatter(FixedFormatter([texts[i] for i in kept]))
+    ax.xaxis.set_minor_locator(FixedLocator(levels.tolist() if len(levels) <= MOST_TICKS else []))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.tick_params(axis="x", labelsize=TICK_FONT_SIZE)
+    ax.grid(visible=False, axis="x", which="both")
+
+
+def plain_values(ax: Axes) -> None:
+    """Plain numbers on the y axis, and enough of them where it is logarithmic."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+    ax.tick_params(axis="y", labelsize=TICK_FONT_SIZE)
+    ax.yaxis.set_major_formatter(FuncFormatter(plain_value))
+    if ax.get_yscale() != "log":
+        return
+    low, high = ax.get_ylim()
+    for subs in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
+        locator: Any = LogLocator(subs=subs)
+        if sum(low <= tick <= high for tick in locator.tick_values(low, high)) >= LEAST_LABELS:
+            break
+    else:
+        locator = MaxNLocator(nbins=6, steps=[1, 2, 5, 10])
+    ax.yaxis.set_major_locator(locator)
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def plain_value(value: float, _position: int | None = None) -> str:
+    """A tick's value without powers of ten, thousands apart: `15,000`, `0.05`."""
+    if 1e-4 <= abs(value) < 1e9 or value == 0:
+        return (
+            f"{value:,.12g}" if abs(value) < 1 else f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        )
+    return f"{value:.3g}"
+
+
+def headroom(ax: Axes, above: float, below: float) -> None:
+    """Widen the y axis, so that `above` and `below` points of its height stay free of data."""
+    figure: Any = ax.figure
+    height = ax.get_window_extent().height * 72 / figure.dpi
+    top, bottom = (min(points / height, 0.4) for points in (above, below))
+    transform = ax.yaxis.get_transform()
+    low, high = (float(v) for v in transform.transform(np.array(ax.get_ylim())))
+    span = (high - low) / (1 - top - bottom)
+    ends = transform.inverted().transform(np.array([low - bottom * span, high + top * span]))
+    ax.set_ylim(float(ends[0]), float(ends[1]))
+
+
+def _text_width(ax: Axes, text: str) -> float:
+    """Width of a tick label in pixels."""
+    from matplotlib.textpath import TextPath
+
+    figure: Any = ax.figure
+    size = TICK_FONT_SIZE * figure.dpi / 72
+    return float(TextPath((0, 0), text, size=size).get_extents().width) if text.strip() else 0.0
