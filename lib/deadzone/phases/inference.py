@@ -23,8 +23,12 @@ from deadzone.phases.priors import slope_prior
 from deadzone.phases.segmentation import Pieces, Segmentation, segment
 from deadzone.phases.thresholds import Thresholds
 
-MISFITS = {0.15: 0.30, 0.4: 0.30, 0.8: 0.25, 1.6: 0.10, 3.0: 0.05}
+MISFITS = {0.05: 0.35, 0.35: 0.25, 0.8: 0.25, 1.6: 0.10, 3.0: 0.05}
 """Misfit of a level as a multiple of the noise of one trial, and its prior probability."""
+
+PERSISTENCE = 1.3
+"""Neighbouring levels share part of their misfit, so along a piece it averages out more slowly than if it
+were independent; a correlation of 0.25 between neighbours has this effect, sqrt((1 + r) / (1 - r))."""
 
 SINGLE_NOISE = np.geomspace(0.004, 0.2, 8)
 """Noise tried where no level has replicates (standard deviation of ln(response))."""
@@ -110,7 +114,7 @@ def _replicated(trials: Replicates) -> list[Hypothesis]:
     scale = base * float(np.exp(weights @ np.log(noise.SCALES)))
     out = []
     for ratio, probability in MISFITS.items():
-        tables = noise.combine(frame, by_scale, weights, ratio * scale)
+        tables = noise.combine(frame, by_scale, weights, PERSISTENCE * ratio * scale)
         out.append(
             Hypothesis(
                 scale,

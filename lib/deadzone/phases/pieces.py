@@ -49,7 +49,8 @@ class PieceScores:
         and including j, on the straight line between the two values.
     labelled: for each joint j > 0, shape (j, 5, G, G): the same with bends integrated out, prior
         of the slope and grid width included.
-    bends: for each joint j > 0, shape (j, 2, G, G): expected bend of linear pieces and breakthroughs.
+    bends: for each joint j > 0, shape (j, 2, 2, G, G): mean and standard deviation of the bend of
+        linear pieces and of breakthroughs.
     """
 
     joints: np.ndarray
@@ -70,15 +71,13 @@ class PieceScores:
     def likelihood_ending_at(self, j: int) -> np.ndarray:
         return self.straight[j - 1]
 
-    def expected_bend(
-        self, i: np.ndarray, j: np.ndarray, a: np.ndarray, b: np.ndarray, label: np.ndarray
-    ) -> np.ndarray:
-        """Expected bend of the pieces from grid value a at joint i to b at j; shape as i."""
-        out = np.zeros(len(i))
+    def bend(self, i: np.ndarray, j: np.ndarray, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> np.ndarray:
+        """Mean and deviation of the bend of pieces from grid value a at joint i to b at j; (2, pieces)."""
+        out = np.zeros((2, len(i)))
         for end in np.unique(j):
             for row, bending in enumerate((LINEAR, BREAKTHROUGH)):
                 here = (j == end) & (label == bending)
-                out[here] = self.bends[end - 1][i[here], row, a[here], b[here]]
+                out[:, here] = self.bends[end - 1][i[here], row, :, a[here], b[here]].T
         return out
 
 
@@ -154,7 +153,7 @@ def score_pieces(
         fall = grid.value[:j, :, None] - grid.value[j][None, None, :]
         score = np.moveaxis(slope(fall / span), 0, 1)
         score += (line - np.log(span) + grid.log_width[j])[:, None]
-        expected = np.zeros((j, 2, *line.shape[1:]))
+        expected = np.zeros((j, 2, 2, *line.shape[1:]))
         several = joints[j] - joints[:j] > 1
         for row, label in enumerate((LINEAR, BREAKTHROUGH)):
             gain, expected[several, row] = _integrate_bends(inner[several], priors.BEND_PRIOR[label])
@@ -166,12 +165,14 @@ def score_pieces(
 
 
 def _integrate_bends(inner: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log of the mean likelihood over bends, relative to no bend, and the expected bend."""
+    """log of the mean likelihood over bends, relative to no bend; mean and deviation of the bend."""
     top = inner.max(axis=1, keepdims=True)
     weight = np.exp(inner - top) * prior[None, :, None, None]
     total = weight.sum(axis=1)
-    expected = np.einsum("jbuw,b->juw", weight, priors.BENDS) / total
-    return np.log(total) + top[:, 0] - inner[:, 0], expected
+    mean = np.einsum("jbuw,b->juw", weight, priors.BENDS) / total
+    square = np.einsum("jbuw,b->juw", weight, priors.BENDS**2) / total
+    moments = np.stack([mean, np.sqrt(np.maximum(square - mean**2, 0.0))], axis=1)
+    return np.log(total) + top[:, 0] - inner[:, 0], moments
 
 
 def _inner(

@@ -28,9 +28,9 @@ START = np.log([0.50, 0.25, 0.05, 0.12, 0.08])
 """Label of the first phase: most sweeps begin where the knob still pays."""
 
 FOLLOWS = {
-    LINEAR: {DEAD_ZONE: 0.25, BREAKTHROUGH: 0.25, PLATEAU: 0.27, REVERSAL: 0.23},
+    LINEAR: {DEAD_ZONE: 0.25, BREAKTHROUGH: 0.25, PLATEAU: 0.30, REVERSAL: 0.20},
     DEAD_ZONE: {LINEAR: 0.50, BREAKTHROUGH: 0.50},
-    BREAKTHROUGH: {LINEAR: 0.25, DEAD_ZONE: 0.25, PLATEAU: 0.27, REVERSAL: 0.23},
+    BREAKTHROUGH: {LINEAR: 0.25, DEAD_ZONE: 0.25, PLATEAU: 0.30, REVERSAL: 0.20},
     PLATEAU: {REVERSAL: 0.05},
     REVERSAL: {},
 }
@@ -40,14 +40,19 @@ zone or a breakthrough is followed by something; a flat stretch may still end in
 ENDS = {LINEAR: 0.3, PLATEAU: 1.0, REVERSAL: 1.0}
 """Labels a curve may end with, and how readily: a linear end is a range too short to see the plateau."""
 
-SHORT = 0.12
-"""Prior probability that a phase other than a breakthrough lasts a single step."""
+SHORT = np.array([0.04, 0.03, 0.0, 0.08, 0.12])
+"""Prior probability that a phase lasts a single step, by label (a breakthrough has a law of its own): one
+level apart is what an accident looks like, except for the harm that begins at the last level."""
 
-BENDS = np.array([0.0, 0.35, 0.7, -0.35, -0.8, 0.8])
+SHORT_OF_FEW = 0.5
+"""On a range of few steps each is a large part of it: a phase of one step then has at least this
+probability divided by the number of steps."""
+
+BENDS = np.array([0.0, 0.35, 0.7, 1.2, -0.4, -0.9])
 """Curvatures tried: the elasticity changes by this fraction of itself from start to end of a piece."""
 
 BEND_PRIOR = {
-    LINEAR: np.array([0.40, 0.25, 0.15, 0.10, 0.05, 0.05]),
+    LINEAR: np.array([0.40, 0.25, 0.16, 0.06, 0.12, 0.01]),
     BREAKTHROUGH: np.array([0.30, 0.15, 0.15, 0.10, 0.15, 0.15]),
 }
 """Scaling fades more often than it grows; a threshold that is crossed has no reason to be straight."""
@@ -98,17 +103,17 @@ def slope_prior(thresholds: Thresholds) -> SlopePrior:
     down = np.maximum(-e, 1e-9)
     cores = np.array(
         [
-            _box(e, pay + 0.1, 1.3, EDGE, 0.12),
+            _box(e, pay + 0.05, 1.3, EDGE, 0.12),
             _box(e, -0.75, pay - 0.12, 0.12, EDGE / 2),
             np.where(e > 0, up**-0.7, 0) * _box(e, jump + 0.5, 12.0, 0.3, 1.0),
             near_zero * _box(e, harm, pay, EDGE, EDGE),
-            _box(e, -1.5, harm - 0.1, 0.2, EDGE / 2),
+            _box(e, -1.5, harm - 0.08, 0.2, EDGE / 2),
         ]
     )
     tails = np.array(
         [
             _box(e, pay - 0.05, jump, EDGE, 0.3),
-            _box(e, -2.5, pay, 0.3, EDGE),
+            np.exp(-np.abs(e) / 0.5) * _box(e, -8.0, pay, 1.0, EDGE),
             np.where(e > 0, 1 / up, 0) * _box(e, jump, 40.0, 0.2, 4.0),
             _box(e, harm, pay, EDGE, EDGE),
             np.where(e < 0, 1 / down, 0) * _box(e, -20.0, harm, 4.0, EDGE),
@@ -143,12 +148,13 @@ def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:
     """
     count = np.arange(steps + 1, dtype=float)
     stay = 1.0 - 1.0 / max(3.0, steps / 3.0)
-    usual = np.where(count >= 2, (1 - SHORT) * (1 - stay) * stay ** (count - 2), SHORT)
+    short = np.maximum(SHORT, SHORT_OF_FEW / steps)
+    usual = (1 - stay) * stay ** np.maximum(count - 2, 0)
+    pmf = np.where(count >= 2, (1 - short)[:, None] * usual, short[:, None])
     jump = 1.0 / np.maximum(count, 1.0) ** 1.6
-    pmf = np.tile(usual, (len(LABELS), 1))
     pmf[BREAKTHROUGH] = jump / jump[1:].sum()
     pmf[:, 0] = 0.0
-    at_least = np.where(count >= 2, (1 - SHORT) * stay ** (count - 2), 2 * SHORT)
-    survive = np.tile(at_least, (len(LABELS), 1))
+    at_least = (1 - short)[:, None] * stay ** np.maximum(count - 2, 0)
+    survive = np.where(count >= 2, at_least, 2 * short[:, None])
     with np.errstate(divide="ignore"):
         return np.log(pmf), np.log(survive)

@@ -123,10 +123,17 @@ def _backward(scores: PieceScores, prior: Chain, enter: np.ndarray, evidence: fl
 
 
 def _collect(found: np.ndarray, scores: PieceScores) -> Pieces:
+    """Pieces from their indices; an uncertain bend becomes two halves, one deviation either way."""
     i, j, a, b, k = found[:, :5].astype(np.intp).T
     value = scores.grid.value
-    bend = scores.expected_bend(i, j, a, b, k)
-    return Pieces(scores.joints[i], scores.joints[j], value[i, a], value[j, b], k, bend, found[:, 5])
+    mean, deviation = scores.bend(i, j, a, b, k)
+    split = np.flatnonzero(deviation > 0)
+    weight = found[:, 5].copy()
+    weight[split] *= 0.5
+    every = np.concatenate([np.arange(len(i)), split])
+    bend = np.concatenate([mean + deviation, (mean - deviation)[split]])
+    i, j, a, b, k = i[every], j[every], a[every], b[every], k[every]
+    return Pieces(scores.joints[i], scores.joints[j], value[i, a], value[j, b], k, bend, weight[every])
 
 
 def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:

@@ -19,8 +19,9 @@ BREAKTHROUGH_ELASTICITY = 2.0
 """Above this a step gains more than twice what perfect scaling would give, which adding capacity
 alone cannot explain: something else was switched on."""
 
-REVERSAL_ELASTICITY = -0.15
-"""Below this, doubling the knob costs more than 11 %: harm, rather than a plateau that sags."""
+REVERSAL_ELASTICITY = -0.20
+"""Below this, doubling the knob costs more than 15 %, the same as what must be gained to be paying:
+harm, rather than a plateau that sags."""
 
 CERTAINTY = 0.90
 """Coverage of every interval of the model, unless the call says otherwise."""
