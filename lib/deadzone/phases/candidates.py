@@ -30,7 +30,8 @@ class Candidates:
     dead: True inside a dead zone. last: True at the largest level of a curve that still improves.
     columns: the knob (infinite for `none`) and the second factor, by name, shape (n,) each.
     estimates: ln(response) of each. worst: the worst measured response of each, flagged trials included.
-    trials: shape (n,), measured trials. flagged: shape (n,), of them flagged as outliers.
+    trials: shape (n,), measured trials. flagged: shape (n,), of them flagged as outliers. flagged_best:
+    shape (n,), the best response of a flagged trial, nan without one.
     response: column name. goal: "min" or "max". estimable: whether replicates tell the noise.
     """
 
@@ -44,6 +45,7 @@ class Candidates:
     worst: np.ndarray
     trials: np.ndarray
     flagged: np.ndarray
+    flagged_best: np.ndarray
     response: str
     goal: str
     estimable: bool
@@ -64,6 +66,8 @@ def candidates_of(model: PhaseModel) -> Candidates:
     index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
     response = model.trials["response"].to_numpy(float)
     worst = pd.Series(response).groupby(index).agg("max" if model.goal == "min" else "min")
+    outlier = model.trials["outlier"].to_numpy(bool)
+    spoiled = pd.Series(response[outlier]).groupby(index[outlier]).agg(model.goal)
     ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
         settings=tuple(label or _plain(level) for label, level in zip(labels, levels, strict=True)),
@@ -79,7 +83,8 @@ def candidates_of(model: PhaseModel) -> Candidates:
         estimates=estimate_levels(model),
         worst=worst.to_numpy(),
         trials=np.bincount(index, minlength=len(levels)),
-        flagged=np.bincount(index, model.trials["outlier"].to_numpy(float), len(levels)).astype(int),
+        flagged=np.bincount(index[outlier], minlength=len(levels)),
+        flagged_best=spoiled.reindex(range(len(levels))).to_numpy(float),
         response=model.response,
         goal=model.goal,
         estimable=model.noise.estimable,
@@ -121,6 +126,7 @@ def candidates_of_grid(models: PhaseModels) -> Candidates:
         worst=np.concatenate([part.worst for _, part in slices]),
         trials=np.concatenate([part.trials for _, part in slices]),
         flagged=np.concatenate([part.flagged for _, part in slices]),
+        flagged_best=np.concatenate([part.flagged_best for _, part in slices]),
         estimable=any(part.estimable for _, part in slices),
     )
 
@@ -180,6 +186,7 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
             covariance=e.covariance * np.outer(slope, slope),
             noise=e.noise * np.abs(slope),
         ),
+        flagged_best=np.full(len(candidates), np.nan),
     )
 
 
@@ -205,6 +212,7 @@ def only(candidates: Candidates, keep: np.ndarray) -> Candidates:
         worst=candidates.worst[where],
         trials=candidates.trials[where],
         flagged=candidates.flagged[where],
+        flagged_best=candidates.flagged_best[where],
     )
 
 

@@ -111,7 +111,19 @@ def caveats(
             f"{candidates.flagged[index]} of {candidates.trials[index]} trials at {candidates.names[index]} "
             "are flagged as outliers and count for little."
         )
-    return said
+    return said + _doubtful(candidates, index)
+
+
+def _doubtful(candidates: Candidates, index: int) -> list[str]:
+    """Settings at which a flagged trial beat the recommended one: either the flag or the advice is wrong."""
+    here = float(np.exp(candidates.estimates.log_response[index]))
+    better = candidates.sign * candidates.flagged_best < candidates.sign * here
+    return [
+        f"A trial at {candidates.names[i]} that is flagged as an outlier measured "
+        f"{response(float(candidates.flagged_best[i]), candidates.response)}, better than the recommended setting: "
+        "repeat it before following this advice."
+        for i in np.nonzero(better & (candidates.flagged == candidates.trials))[0]
+    ]
 
 
 def replicates_text(needed: ReplicatesNeeded) -> str:
