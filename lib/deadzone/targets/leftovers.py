@@ -6,6 +6,7 @@ bears its name is left over.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,10 @@ from pathlib import Path
 from deadzone.targets.limits.base import GROUP_PREFIX, kill_all, owner_is_alive, remove_group
 from deadzone.targets.limits.cgroup_v1 import v1_homes
 from deadzone.targets.limits.cgroup_v2 import own_v2_group, v2_mount
+
+
+MADE_NAME = re.compile(rf"{GROUP_PREFIX}\d+-\d+(-\w+|\.scope)?$")
+"""Process and start time, and what a scratch folder or a scope has after them; nothing else is touched."""
 
 
 def find_leftovers() -> list[Path]:
@@ -38,7 +43,11 @@ def remove_leftovers() -> list[Path]:
 
 def _made_by_deadzone() -> Iterator[Path]:
     for home in _homes():
-        yield from (path for path in sorted(home.glob(f"{GROUP_PREFIX}*")) if path.is_dir())
+        yield from (
+            path
+            for path in sorted(home.glob(f"{GROUP_PREFIX}*"))
+            if MADE_NAME.match(path.name) and path.is_dir()
+        )
 
 
 def _homes() -> list[Path]:

@@ -1,0 +1,41 @@
+"""`deadzone export`: a run for other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+FORMATS = ("csv", "hyperfine-json", "hyperfine-csv")
+
+
+@click.command("export")
+@click.argument("run")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output by default."
+)
+@click.option("--json", "as_json", is_flag=True, help="Short for --format hyperfine-json.")
+def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
+    """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, or its statistics as hyperfine's files."""
+    from deadzone import places
+    from deadzone.errors import StoreError
+    from deadzone.store.hyperfine import as_csv, results
+    from deadzone.store.run import Run
+
+    found = Run.find(places.runs_folder(), run)
+    study, trials = found.study(), found.trials()
+    if form == "csv" and not as_json:
+        text = trials.to_csv(index=False)
+    else:
+        rows = results(trials, study.workload.kind, study.factor_names())
+        plain = form == "hyperfine-csv" and not as_json
+        text = as_csv(rows).to_csv(index=False) if plain else json.dumps({"results": rows}, indent=2) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{output}: cannot be written: {error.strerror}.") from error

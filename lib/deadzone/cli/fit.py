@@ -1,0 +1,57 @@
+"""`deadzone fit`: phases of any table of measurements."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command("fit")
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--knob", required=True, metavar="COL", help="Column of the knob.")
+@click.option("--response", required=True, metavar="COL", help="Column of the response.")
+@click.option(
+    "--goal", type=click.Choice(["min", "max"]), default="min", show_default=True, help="Which way is better."
+)
+@click.option("--by", metavar="COL", help="Column of a second factor: one model for each of its values.")
+@click.option(
+    "--within", type=float, metavar="SHARE", help="Recommend the cheapest setting within this of the best."
+)
+@click.option(
+    "--slo", multiple=True, nargs=2, metavar="STATISTIC VALUE", help="Recommend the smallest that meets it."
+)
+@click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".')
+@click.option("--json", "as_json", is_flag=True, help="Print the model as JSON.")
+def command(
+    table: Path,
+    knob: str,
+    response: str,
+    goal: str,
+    by: str | None,
+    within: float | None,
+    slo: tuple[tuple[str, str], ...],
+    cost: str | None,
+    as_json: bool,
+) -> None:
+    """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
+    from deadzone.phases.fit import fit_phases
+    from deadzone.store.tables import read_table
+
+    targets = {name: _number(name, text) for name, text in slo} or None
+    models = fit_phases(read_table(table), knob, response, goal=goal, by=by)
+    advice = models.recommend(within=within, slo=targets, cost=cost)
+    if as_json:
+        click.echo(json.dumps({**models.to_dict(), "recommendation": advice.to_dict()}))
+        return
+    for model in models.values() if by else (models,):
+        click.echo(model.summary())
+    click.echo(str(advice))
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise click.BadParameter(f"the target of {name} is {text!r}; it must be a number") from error

@@ -1,0 +1,98 @@
+"""The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib import import_module
+from types import FrameType
+
+import click
+
+from deadzone import __version__
+from deadzone.errors import EXIT_INTERRUPTED, DeadzoneError, did_you_mean
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
+    "run": ("deadzone.cli.run", "Execute a study's notebooks: sweep, fit, report."),
+    "sweep": ("deadzone.cli.sweep", "Measure a study, without notebook and report."),
+    "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),
+    "report": ("deadzone.cli.report", "Publish the report of a run again."),
+    "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
+    "restore": ("deadzone.cli.restore", "Put back what an interrupted run left changed."),
+    "schema": ("deadzone.cli.schema", "Print the JSON Schema of study files."),
+}
+"""Name of each command, the module that defines `command`, and what it does; loaded when called."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, so that the others cost nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in the order a person meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with the nearest command suggested."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+EXIT_CODES = """\b
+Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
+3 stopped while measuring or publishing, what was measured is kept;
+4 something needed is missing here; 130 interrupted."""
+
+
+@click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="deadzone")
+def deadzone() -> None:
+    """Find where a knob pays, where it stops paying, where it hurts, and what to set."""
+
+
+def main() -> None:
+    """Entry point of the command."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+    try:
+        code = deadzone.main(standalone_mode=False)
+    except DeadzoneError as error:
+        print(f"deadzone: {error}", file=sys.stderr)
+        code = error.exit_code
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print("deadzone: interrupted", file=sys.stderr)
+        code = EXIT_INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """A termination request is handled like Ctrl-C: clean up, then end."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

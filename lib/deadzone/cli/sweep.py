@@ -1,0 +1,62 @@
+"""`deadzone sweep`: measure a study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deadzone.cli.parameters import overrides_of, study_options
+
+
+@click.command("sweep")
+@study_options
+def command(
+    study: str,
+    parameters: tuple[tuple[str, str], ...],
+    parameter_file: Path | None,
+    replicates: int | None,
+    warmup: int | None,
+    resume: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Measure every trial of STUDY (a file, or the name of one in notebooks/studies) and record the run.
+
+    Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
+    """
+    from deadzone.sweep.opening import open_run
+    from deadzone.sweep.progress import progress_on
+    from deadzone.sweep.running import run_sweep
+
+    overrides = overrides_of(parameters, parameter_file, replicates, warmup)
+    if dry_run:
+        print_plan(study, overrides, as_json)
+        return
+    opened = open_run(study, overrides, resume=resume)
+    run_sweep(opened.study, opened.run, opened.folder, progress_on())
+    if as_json:
+        click.echo(json.dumps({"run_id": opened.run.run_id, "folder": str(opened.run.folder)}))
+
+
+def print_plan(study: str, overrides: Mapping[str, Any], as_json: bool) -> None:
+    """What a sweep would do, for --dry-run."""
+    from deadzone import places
+    from deadzone.store.run import list_runs
+    from deadzone.study.loading import find_study
+    from deadzone.sweep.running import preview, resolved_study
+
+    resolved = resolved_study(find_study(study, places.study_folders()), overrides)
+    earlier = [run.records() for run in list_runs(places.runs_folder(), resolved.study)]
+    plan = preview(resolved, next((records for records in reversed(earlier) if records), []))
+    if as_json:
+        click.echo(json.dumps(plan))
+        return
+    click.echo(f"{plan['study']}: {len(plan['treatments'])} treatments x {plan['replicates']} replicates")
+    for treatment in plan["treatments"]:
+        click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
+    click.echo(f"{plan['n_trials']} trials, {plan['warmup']} of each treatment for warm-up")
+    click.echo(f"estimated time: {plan['estimated']}")

@@ -1,0 +1,112 @@
+"""The circumstances of a run: host, processor, kernel, versions, git commit. No secrets, no environment."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("deadzone", "numpy", "pandas", "scipy", "pyarrow", "papermill")
+
+
+def usable_cores() -> int:
+    """Cores that programs started from here may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def host_facts() -> dict[str, Any]:
+    """What of this machine bears on a measurement."""
+    return {
+        "recorded_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": platform.node(),
+        "cpu_model": cpu_model(),
+        "cores_usable": usable_cores(),
+        "cores_online": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "kernel": platform.release(),
+        "operating_system": operating_system(),
+        "frequency_governor": _first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        "virtualised": "hypervisor" in _cpu_flags(),
+        "pressure_stall_information": Path("/proc/pressure/memory").exists(),
+        "load_average_1min": round(os.getloadavg()[0], 2),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def cpu_model() -> str:
+    """The processor's own name."""
+    return _cpu_field("model name") or platform.processor() or platform.machine()
+
+
+def operating_system() -> str:
+    """Name and version of the distribution."""
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        return platform.system()
+
+
+def git_facts(folder: Path) -> dict[str, Any]:
+    """Commit of the working tree a folder is in, and whether it was changed since; empty outside git."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    if commit is None:
+        return {}
+    return {
+        "git_commit": commit,
+        "git_changed": bool(_git(folder, "status", "--porcelain", "--untracked-files=no")),
+    }
+
+
+def program_version(argv: tuple[str, ...]) -> str | None:
+    """First line that a program prints of itself, or None."""
+    try:
+        said = subprocess.run(
+            argv, capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = (said.stdout or said.stderr).strip().splitlines()
+    return lines[0].strip() if lines else None
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    argv = ("git", "-C", str(folder), *arguments)
+    try:
+        answer = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() if answer.returncode == 0 else None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _cpu_field(name: str) -> str:
+    if sys.platform != "linux":
+        return ""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return ""
+
+
+def _cpu_flags() -> list[str]:
+    return _cpu_field("flags").split()
+
+
+def _first_line(path: Path) -> str | None:
+    try:
+        return path.read_text().splitlines()[0]
+    except (OSError, IndexError):
+        return None

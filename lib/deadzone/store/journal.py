@@ -1,0 +1,95 @@
+"""The journal: one JSON line a trial, on disk before the next trial starts.
+
+A line is complete when it ends in a newline; a run killed while writing leaves at most one torn line at the
+end, which is recognised and cut off before the next line is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import StoreError
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a journal, without a torn last line.
+
+    Raises StoreError if a line in the middle is no record, which no interrupted run leaves behind.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: cannot read the journal: {error.strerror}.") from error
+    *lines, _torn = content.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise StoreError(
+                f"{path}: line {number} is no record; the journal was changed by something else."
+            ) from error
+        yield record
+
+
+class Journal:
+    """An append-only file of records."""
+
+    def __init__(self, path: Path, durable: bool = True) -> None:
+        """durable: flush each record to the disk before append returns."""
+        self._path = path
+        self._durable = durable
+        self._cut_torn_line()
+
+    def append(self, *records: dict[str, Any]) -> None:
+        """Write records at the end.
+
+        Raises StoreError if the disk is full or the file cannot be written; what was there before stays whole.
+        """
+        text = "".join(
+            json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records
+        ).encode()
+        try:
+            size = self._path.stat().st_size if self._path.exists() else 0
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            try:
+                self._write(descriptor, text, size)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StoreError(
+                f"{self._path}: cannot write the journal: {error.strerror}. The trials before it are safe; "
+                "make room or repair the folder, then go on with --resume."
+            ) from error
+
+    def _write(self, descriptor: int, text: bytes, size: int) -> None:
+        try:
+            written = 0
+            while written < len(text):
+                written += os.write(descriptor, text[written:])
+            if self._durable:
+                os.fdatasync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+
+    def _cut_torn_line(self) -> None:
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot read the journal: {error.strerror}.") from error
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            try:
+                os.truncate(self._path, whole)
+            except OSError as error:
+                raise StoreError(
+                    f"{self._path}: cannot cut off its torn last line: {error.strerror}."
+                ) from error

@@ -1,0 +1,219 @@
+"""A run on disk: `data/runs/<study>/<run_id>/` with its study, journal, tables and provenance."""
+
+from __future__ import annotations
+
+import difflib
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deadzone.errors import StoreError, did_you_mean
+from deadzone.measurement import Sample
+from deadzone.store.journal import Journal, read_lines
+from deadzone.store.table import telemetry_table, tidy_table
+from deadzone.study.loading import dump_study, parse_study
+from deadzone.study.spec import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY_FILE = "study.yaml"
+JOURNAL_FILE = "trials.jsonl"
+TELEMETRY_JOURNAL_FILE = "telemetry.jsonl"
+TRIALS_FILE = "trials.parquet"
+TELEMETRY_FILE = "telemetry.parquet"
+PROVENANCE_FILE = "provenance.json"
+LOCK_FILE = "lock"
+
+
+def new_run_id() -> str:
+    """An id that sorts by time and that two runs started in one second do not share."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
+
+
+class Run:
+    """One execution of a study: reads and writes its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._journal: Journal | None = None
+        self._telemetry: Journal | None = None
+
+    @property
+    def run_id(self) -> str:
+        """Name of the run's folder."""
+        return self.folder.name
+
+    @property
+    def journal_file(self) -> Path:
+        """The file that grows by a line a trial."""
+        return self.folder / JOURNAL_FILE
+
+    @classmethod
+    def create(cls, runs: Path, study: Study, run_id: str | None = None) -> Run:
+        """Make the folder of a new run and write the resolved study into it.
+
+        Raises StoreError if the folder exists or cannot be made.
+        """
+        folder = runs / study.study / (run_id or new_run_id())
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir()
+            (folder / STUDY_FILE).write_text(dump_study(study), encoding="utf-8")
+        except FileExistsError as error:
+            raise StoreError(
+                f"{folder} exists already; two runs never share a folder. Use --resume to go on."
+            ) from error
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot make the run's folder: {error.strerror}.") from error
+        return cls(folder)
+
+    @classmethod
+    def find(cls, runs: Path, name: str) -> Run:
+        """A run by its folder, its id, or `latest`, optionally with its study: STUDY/latest.
+
+        Raises StoreError if there is none, or several studies have it.
+        """
+        if (Path(name) / STUDY_FILE).is_file():
+            return cls(Path(name))
+        study, _, run_id = name.rpartition("/")
+        known = [path.parent for path in sorted(runs.glob(f"{study or '*'}/*/{STUDY_FILE}"))]
+        if run_id == "latest" and known:
+            return cls(max(known, key=lambda path: path.name))
+        found = [path for path in known if path.name == run_id]
+        if len(found) == 1:
+            return cls(found[0])
+        if found:
+            raise StoreError(f"Several studies have a run {run_id!r}; write STUDY/{run_id}.")
+        hint = did_you_mean(run_id, [path.name for path in known])
+        raise StoreError(f"There is no run {name!r} in {runs}.{hint}")
+
+    def study(self) -> Study:
+        """The study as it was resolved when the run started."""
+        path = self.folder / STUDY_FILE
+        try:
+            return parse_study(path.read_text(encoding="utf-8"), str(path))
+        except OSError as error:
+            raise StoreError(f"{path}: cannot read the run's study: {error.strerror}.") from error
+
+    def check_same_study(self, study: Study) -> None:
+        """Raise StoreError, with the difference, unless the study is the one the run started with."""
+        was, now = dump_study(self.study()), dump_study(study)
+        if was != now:
+            lines = difflib.unified_diff(
+                was.splitlines(), now.splitlines(), "when the run started", "now", lineterm="", n=1
+            )
+            raise StoreError(
+                f"The study was changed since run {self.run_id} started, so the run cannot be continued:\n"
+                + "\n".join(lines)
+                + "\nUndo the change, or start a new run."
+            )
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the run for writing; a second process is refused, a dead one's lock is gone with it."""
+        try:
+            descriptor = os.open(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StoreError(f"{self.folder}: cannot write here: {error.strerror}.") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(descriptor)
+            raise StoreError(
+                f"Run {self.run_id} is being written by another process; wait for it to end."
+            ) from error
+        try:
+            os.truncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
+            yield
+        finally:
+            os.close(descriptor)
+
+    def writer(self) -> int | None:
+        """Process that holds the run for writing, or last did; None if none ever did."""
+        try:
+            return int((self.folder / LOCK_FILE).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def append(self, record: dict[str, Any], samples: Sequence[Sample] = ()) -> None:
+        """Add a finished trial to the journal, and its time series beside it."""
+        if self._journal is None or self._telemetry is None:
+            self._journal = Journal(self.journal_file)
+            self._telemetry = Journal(self.folder / TELEMETRY_JOURNAL_FILE, durable=False)
+        if samples:
+            rows = [list(asdict(sample).values()) for sample in samples]
+            self._telemetry.append({"trial": record["trial"], "attempt": record["attempt"], "samples": rows})
+        self._journal.append(record)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The journal's records: one for each attempt at a trial, in the order they ended."""
+        return list(read_lines(self.journal_file))
+
+    def finished(self) -> set[int]:
+        """Numbers of the trials that need no further attempt."""
+        return finished_trials(self.records())
+
+    def trials(self) -> pd.DataFrame:
+        """The tidy table, one row an attempt at a trial, made from the journal."""
+        return tidy_table(self.records(), self.run_id, self.study().factor_names())
+
+    def telemetry(self) -> pd.DataFrame:
+        """Time series in long format: run_id, trial, attempt, t_s, metric, value."""
+        return telemetry_table(read_lines(self.folder / TELEMETRY_JOURNAL_FILE), self.run_id)
+
+    def write_tables(self) -> None:
+        """Write the Parquet tables from the journals. Raises StoreError if they cannot be written."""
+        for table, name in ((self.trials(), TRIALS_FILE), (self.telemetry(), TELEMETRY_FILE)):
+            self._write_whole(name, lambda path, table=table: table.to_parquet(path, index=False))
+
+    def provenance(self) -> dict[str, Any]:
+        """The circumstances of the run; empty before the first trial."""
+        try:
+            facts: dict[str, Any] = json.loads((self.folder / PROVENANCE_FILE).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{self.folder / PROVENANCE_FILE}: cannot be read: {error}.") from error
+        return facts
+
+    def write_provenance(self, facts: dict[str, Any]) -> None:
+        """Write the circumstances of the run; those of earlier parts of a resumed run are kept beside them."""
+        earlier = self.provenance()
+        resumed = [*earlier.pop("earlier_parts", []), earlier] if earlier else []
+        document = {**facts, "earlier_parts": resumed} if resumed else facts
+        text = json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"
+        self._write_whole(PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def _write_whole(self, name: str, write: Any) -> None:
+        """Write a file under another name first, so that it is there whole or not at all."""
+        path = self.folder / name
+        draft = path.with_name(f".{name}.part")
+        try:
+            write(draft)
+            draft.replace(path)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            raise StoreError(f"{path}: cannot be written: {error.strerror or error}.") from error
+
+
+def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:
+    """Trials whose last attempt is final: all but those marked to be tried again, and those lost."""
+    last = {record["trial"]: record for record in records}
+    return {trial for trial, record in last.items() if record["final"] and record["status"] != "lost"}
+
+
+def list_runs(runs: Path, study: str | None = None) -> list[Run]:
+    """Runs in a folder, oldest first."""
+    return [
+        Run(path.parent)
+        for path in sorted(runs.glob(f"{study or '*'}/*/{STUDY_FILE}"), key=lambda p: p.parent.name)
+    ]

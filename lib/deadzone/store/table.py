@@ -1,0 +1,94 @@
+"""The tidy table: one row an attempt at a trial, one column a variable, units in the names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from deadzone.study.levels import is_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IDENTITY = ("run_id", "trial", "attempt", "block", "replicate", "warmup", "started_at")
+
+SHARED = (
+    "wall_s",
+    "user_s",
+    "sys_s",
+    "cpu_efficiency",
+    "foreign_cpu",
+    "steal",
+    "memory_pressure",
+    "io_pressure",
+    "max_rss_bytes",
+    "nr_periods",
+    "nr_throttled",
+    "throttled_s",
+    "exit_code",
+    "status",
+    "error",
+    "trusted",
+    "distrust_reason",
+)
+
+NOT_COLUMNS = ("levels", "responses", "final")
+
+COUNTS = (
+    "trial",
+    "attempt",
+    "block",
+    "replicate",
+    "max_rss_bytes",
+    "nr_periods",
+    "nr_throttled",
+    "exit_code",
+)
+
+
+def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence[str]) -> pd.DataFrame:
+    """The journal's records as a table, in the order the trials ended.
+
+    Columns: those of a trial's identity, one a factor, those every workload shares, then the workload's own
+    responses. A factor whose levels are not all numbers (none, auto) is a column of text.
+    """
+    import pandas as pd
+
+    rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in records]
+    own = dict.fromkeys(name for row in rows for name in row["responses"])
+    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *own)))
+    table = pd.DataFrame(rows, columns=[*columns])
+    for name in factors:
+        table[name] = _factor_column(table[name])
+    for name in COUNTS:
+        table[name] = table[name].astype("Int64")
+    for name in ("warmup", "trusted"):
+        table[name] = table[name].astype("boolean")
+    for name in ("error", "distrust_reason", "status", "started_at", "run_id"):
+        table[name] = table[name].astype("string")
+    for name in (
+        *own,
+        *(n for n in SHARED if n.endswith(("_s", "_pressure", "_efficiency", "_cpu")) or n == "steal"),
+    ):
+        table[name] = pd.to_numeric(table[name], errors="coerce").astype("float64")
+    return table
+
+
+def _factor_column(levels: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    if all(is_number(level) for level in levels):
+        return pd.to_numeric(levels)
+    return levels.map(lambda level: f"{level:.10g}" if is_number(level) else str(level)).astype("string")
+
+
+def telemetry_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
+    """Time series in long format, one row a reading: run_id, trial, attempt, t_s, metric, value."""
+    import pandas as pd
+
+    rows = [
+        (run_id, record["trial"], record["attempt"], *sample)
+        for record in records
+        for sample in record["samples"]
+    ]
+    return pd.DataFrame(rows, columns=["run_id", "trial", "attempt", "t_s", "metric", "value"])

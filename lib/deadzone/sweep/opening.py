@@ -1,0 +1,75 @@
+"""Opening a run: a new one of a study, or an earlier one to go on with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadzone import places
+from deadzone.errors import StoreError
+from deadzone.store.run import Run
+from deadzone.study.loading import find_study
+from deadzone.study.spec import Study
+from deadzone.sweep.running import resolved_study
+
+OVERRIDES_FILE = "overrides.json"
+"""What the command line changed of the study file, so that resuming needs no repeating of it."""
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A resolved study with the run it is recorded in; folder is where the study file lies."""
+
+    study: Study
+    run: Run
+    folder: Path
+
+
+def open_run(
+    study: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    resume: str | None = None,
+    run_id: str | None = None,
+    runs: Path | None = None,
+) -> OpenRun:
+    """Start a new run of a study, or find the one to resume.
+
+    study: a path, or the name of a study of the repository. resume: a run id, or `latest`. run_id: name of the
+    new run, by default one made of the time.
+
+    Raises StudyError or StoreError if the study or the run cannot be used as asked.
+    """
+    runs = runs or places.runs_folder()
+    path = find_study(study, places.study_folders()).resolve()
+    if not resume:
+        resolved = resolved_study(path, overrides)
+        run = Run.create(runs, resolved, run_id)
+        (run.folder / OVERRIDES_FILE).write_text(json.dumps(dict(overrides or {}), default=str) + "\n")
+        return OpenRun(resolved, run, path.parent)
+    run = _run_to_resume(runs, path, resume)
+    resolved = resolved_study(path, {**_first_overrides(run), **(overrides or {})})
+    run.check_same_study(resolved)
+    return OpenRun(resolved, run, path.parent)
+
+
+def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
+    """`latest` means the latest run of this study."""
+    name = resolved_study(path).study
+    run = Run.find(runs, f"{name}/latest" if resume == "latest" else resume)
+    if run.study().study != name:
+        raise StoreError(f"Run {run.run_id} is of the study {run.study().study}, not of {name}.")
+    return run
+
+
+def _first_overrides(run: Run) -> dict[str, Any]:
+    try:
+        overrides: dict[str, Any] = json.loads((run.folder / OVERRIDES_FILE).read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{run.folder / OVERRIDES_FILE}: cannot be read: {error}.") from error
+    return overrides

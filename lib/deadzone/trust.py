@@ -1,0 +1,55 @@
+"""Is this trial to be trusted? One verdict, from what the rest of the machine did meanwhile.
+
+A mean of several trials hides a disturbed one; steal alone does not show a neighbour on the same machine.
+So each trial is judged by itself, and an untrusted one is repeated, kept, shown and left out of the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from deadzone.measurement import Interference, Measurement
+from deadzone.study.levels import NONE, Level
+from deadzone.study.spec import TrustSpec
+
+CPU_LIMIT = "cpu_limit"
+
+
+def doubts(measurement: Measurement, levels: Mapping[str, Level], limits: TrustSpec) -> tuple[str, ...]:
+    """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted."""
+    seen = measurement.interference
+    found = [
+        _foreign_cpu(seen, limits.max_foreign_cpu),
+        _above(seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"),
+        _above(
+            seen.memory_pressure,
+            limits.max_pressure,
+            "tasks stalled on memory {:.0%} of the time (threshold {:.0%})",
+        ),
+        _above(
+            seen.io_pressure,
+            limits.max_pressure,
+            "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})",
+        ),
+        _above(seen.clock_drift, limits.max_clock_drift, "the clocks disagree by {:.1%} (threshold {:.1%})"),
+        _unmeant_throttling(measurement, levels),
+    ]
+    return tuple(reason for reason in found if reason)
+
+
+def _foreign_cpu(seen: Interference, threshold: float) -> str | None:
+    """Judged only beyond what the kernel's tick can resolve over a trial this short."""
+    if seen.foreign_cpu <= threshold + seen.foreign_cpu_resolution:
+        return None
+    return f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"
+
+
+def _above(value: float | None, threshold: float, sentence: str) -> str | None:
+    return sentence.format(value, threshold) if value is not None and value > threshold else None
+
+
+def _unmeant_throttling(measurement: Measurement, levels: Mapping[str, Level]) -> str | None:
+    unlimited = levels.get(CPU_LIMIT, NONE) == NONE
+    if unlimited and measurement.nr_throttled:
+        return f"throttled in {measurement.nr_throttled} periods although it had no limit"
+    return None

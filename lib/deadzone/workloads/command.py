@@ -1,0 +1,162 @@
+"""The command workload: any program, with its factors in the arguments or the environment."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import StudyError, WorkloadError, did_you_mean
+from deadzone.measurement import Command, Measurement
+from deadzone.provenance import program_version
+from deadzone.study.levels import Level
+from deadzone.study.spec import CommandWorkload as CommandSpec
+from deadzone.study.spec import ResponseExtraction
+from deadzone.workloads.base import Outcome, fill, placeholders
+
+PREPARE_TIMEOUT_S = 600.0
+"""Preparation that takes longer than this is taken for hung [s]."""
+
+SCRATCH = "scratch"
+"""Placeholder for the folder in which a trial may write; it is emptied before each trial."""
+
+
+class CommandWorkload:
+    """An argument vector with {factor} placeholders, and responses read from what it prints."""
+
+    def __init__(self, spec: CommandSpec, folder: Path) -> None:
+        """folder: where the study file lies; relative working folders start there."""
+        self._spec = spec
+        self._cwd = (folder / spec.cwd).resolve() if spec.cwd else folder.resolve()
+
+    def uses(self, factor: str) -> bool:
+        """Whether the factor stands in the arguments, the environment or the preparation."""
+        templates = (*self._spec.argv, *self._spec.env.values(), *(self._spec.prepare or ()))
+        return any(factor in placeholders(template) for template in templates)
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Check that the program exists, and run the setup."""
+        if not self._cwd.is_dir():
+            raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
+        program = self._spec.argv[0]
+        if not placeholders(program):
+            self._require(program)
+        if self._spec.setup:
+            self._run_unmeasured("setup", self._spec.setup, {}, scratch)
+        return {"program": Path(program).name, "program_version": program_version((program, "--version"))}
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Empty the scratch folder, run the preparation, and fill in the factors."""
+        work = fresh_folder(scratch / "work")
+        if self._spec.prepare:
+            self._run_unmeasured("prepare", self._spec.prepare, levels, work)
+        values = {**levels, SCRATCH: str(work)}
+        return Command(
+            argv=tuple(fill(argument, values) for argument in self._spec.argv),
+            env={name: fill(value, values) for name, value in self._spec.env.items()},
+            cwd=self._cwd,
+        )
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """Read the named responses; a missing one, or an exit code that is not expected, is a failure."""
+        if measurement.exit_code not in self._spec.expected_exit_codes:
+            return Outcome(failure=f"exit code {measurement.exit_code}")
+        responses: dict[str, float] = {}
+        for name, extraction in self._spec.responses.items():
+            value = extract(extraction, measurement)
+            if value is None:
+                return Outcome(responses, f"the response {name} is not in what the program printed")
+            responses[name] = value
+        return Outcome(responses)
+
+    def _require(self, program: str) -> None:
+        """Raise WorkloadError unless the program can be started from the working folder."""
+        found = shutil.which(str(self._cwd / program)) if "/" in program else shutil.which(program)
+        if not found:
+            hint = "" if "/" in program else did_you_mean(program, _programs_like(program))
+            raise WorkloadError(
+                f"workload.argv: the program {program!r} is not installed here, or may not be run.{hint}"
+            )
+
+    def _run_unmeasured(
+        self, key: str, argv: tuple[str, ...], levels: Mapping[str, Level], work: Path
+    ) -> None:
+        filled = tuple(fill(argument, {**levels, SCRATCH: str(work)}) for argument in argv)
+        self._require(filled[0])
+        try:
+            answer = subprocess.run(
+                filled,
+                cwd=self._cwd,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=PREPARE_TIMEOUT_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise WorkloadError(
+                f"workload.{key} did not end within {PREPARE_TIMEOUT_S:g} s: {' '.join(filled)}."
+            ) from error
+        if answer.returncode:
+            said = (answer.stderr or answer.stdout).strip()[-500:]
+            raise WorkloadError(
+                f"workload.{key} failed with exit code {answer.returncode}: {' '.join(filled)}\n{said}"
+            )
+
+
+def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:
+    """A response from what a program printed, or None if it is not there or no number.
+
+    Raises StudyError if the regular expression or the path is wrong in itself.
+    """
+    text = measurement.stdout if extraction.stream == "stdout" else measurement.stderr
+    found = (
+        _by_regex(extraction.regex, text) if extraction.regex else _by_path(str(extraction.json_path), text)
+    )
+    try:
+        return None if found is None or isinstance(found, bool) else float(found)
+    except (TypeError, ValueError):
+        return None
+
+
+def _by_regex(pattern: str, text: str) -> Any:
+    try:
+        matches = list(re.finditer(pattern, text, re.MULTILINE))
+    except re.error as error:
+        raise StudyError(f"The regular expression {pattern!r} is wrong: {error}.") from error
+    if not matches:
+        return None
+    last = matches[-1]
+    return last.group(1) if last.groups() else last.group(0)
+
+
+def _by_path(path: str, text: str) -> Any:
+    import jmespath
+
+    try:
+        expression = jmespath.compile(path)
+    except jmespath.exceptions.JMESPathError as error:
+        raise StudyError(f"The JSON path {path!r} is wrong: {error}.") from error
+    try:
+        return expression.search(json.loads(text))
+    except ValueError:
+        return None
+
+
+def fresh_folder(folder: Path) -> Path:
+    """An empty folder, whatever stood there before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _programs_like(program: str) -> list[str]:
+    import os
+
+    folders = [Path(entry) for entry in os.get_exec_path() if Path(entry).is_dir()]
+    return [path.name for folder in folders for path in folder.iterdir() if path.name[:1] == program[:1]]

@@ -1,0 +1,118 @@
+"""The ffmpeg workload: extract every frame of a video as a JPEG, as media services do on upload."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import WorkloadError
+from deadzone.measurement import Command, Measurement
+from deadzone.provenance import program_version
+from deadzone.study.levels import AUTO, Level, format_level
+from deadzone.study.spec import FfmpegWorkload as FfmpegSpec
+from deadzone.workloads.base import Outcome
+from deadzone.workloads.clip import Clip, generated_clip, inspected_clip, last_progress
+from deadzone.workloads.command import fresh_folder
+
+BUNDLED = "bundled"
+FRAMES = "frames"
+
+
+class FfmpegWorkload:
+    """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded."""
+
+    def __init__(self, spec: FfmpegSpec, folder: Path) -> None:
+        """folder: where the study file lies; a relative input starts there."""
+        self._spec = spec
+        self._folder = folder
+        self._ffmpeg = ""
+        self._clip: Clip | None = None
+
+    def uses(self, factor: str) -> bool:
+        """ffmpeg takes the number of threads."""
+        return factor == "threads"
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Find ffmpeg, and draw or inspect the clip."""
+        self._ffmpeg = find_ffmpeg(self._spec.program)
+        if self._spec.input:
+            self._clip = inspected_clip(self._ffmpeg, (self._folder / self._spec.input).resolve())
+        else:
+            self._clip = generated_clip(self._ffmpeg, self._spec.clip)
+        return {
+            "program": "ffmpeg",
+            "program_version": program_version((self._ffmpeg, "-version")),
+            "clip": self._clip.path.name,
+            "clip_sha256": self._clip.sha256,
+            "clip_frames": self._clip.frames,
+            "clip_duration_s": self._clip.duration_s,
+        }
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Empty the folder of frames and build the command; without threads, or with auto, ffmpeg decides."""
+        frames = fresh_folder(scratch / FRAMES)
+        threads = levels.get("threads", AUTO)
+        chosen = () if threads == AUTO else ("-threads", format_level(threads))
+        spec = self._spec
+        return Command(
+            argv=(
+                *(self._ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1"),
+                *chosen,
+                *(
+                    "-i",
+                    str(self._open_clip.path),
+                    "-filter_complex",
+                    f"[0]scale={spec.scale}[s0]",
+                    "-map",
+                    "[s0]",
+                ),
+                *("-q:v", str(spec.quality), "-fps_mode", "vfr", "-pix_fmt", "yuv420p"),
+                *(str(frames / "frame_%06d.jpg"), "-y"),
+            )
+        )
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """Frames written and how fast; too few frames are a failure, whatever the exit code."""
+        clip = self._open_clip
+        written = sum(1 for _ in (scratch / FRAMES).iterdir())
+        responses = {
+            "frames": float(written),
+            "fps": written / measurement.wall_s,
+            "speed_x": clip.duration_s / measurement.wall_s,
+        }
+        if measurement.exit_code:
+            return Outcome(responses, f"exit code {measurement.exit_code}")
+        reported = int(last_progress(measurement.stdout).get("frame", "0") or 0)
+        if min(written, reported) < clip.frames:
+            counts = f"{written} frames written, {reported} reported"
+            return Outcome(responses, f"too few frames: {counts}, {clip.frames} expected")
+        return Outcome(responses)
+
+    @property
+    def _open_clip(self) -> Clip:
+        assert self._clip is not None
+        return self._clip
+
+
+def find_ffmpeg(program: str) -> str:
+    """Path of the ffmpeg to use: the one the wheel brings, or a program of the system.
+
+    Raises WorkloadError if there is none.
+    """
+    if program != BUNDLED:
+        found = shutil.which(program)
+        if not found:
+            raise WorkloadError(
+                f"workload.program: {program!r} is not installed here; use {BUNDLED}, or install it."
+            )
+        return found
+    import imageio_ffmpeg
+
+    try:
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except RuntimeError as error:
+        raise WorkloadError(
+            "The wheel imageio-ffmpeg brings no ffmpeg for this system; name one in the study."
+        ) from error
