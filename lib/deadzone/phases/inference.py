@@ -12,14 +12,19 @@ nothing to resample.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from deadzone.phases import noise
+from deadzone.phases.grids import graded_grid, value_grid
+from deadzone.phases.intervals import curve_values
 from deadzone.phases.noise import LevelTables, Replicates
-from deadzone.phases.pieces import PieceScores, score_pieces, value_grid
-from deadzone.phases.priors import slope_prior
+from deadzone.phases.parabolas import parabolas
+from deadzone.phases.pieces import PieceScores, score_pieces
+from deadzone.phases.priors import SlopePrior, slope_prior
+from deadzone.phases.screening import around, candidate_joints, running_median
 from deadzone.phases.segmentation import Pieces, Segmentation, segment
 from deadzone.phases.thresholds import Thresholds
 
@@ -33,8 +38,20 @@ were independent; a correlation of 0.25 between neighbours has this effect, sqrt
 SINGLE_NOISE = np.geomspace(0.004, 0.2, 8)
 """Noise tried where no level has replicates (standard deviation of ln(response))."""
 
+HOPELESS = 8.0
+"""Hypotheses beyond one whose log evidence is this far below the best are not tried."""
+
 FORGET = 1e-3
 """Hypotheses with less posterior probability than this are dropped."""
+
+SHORT_SWEEP = 40
+"""Up to this many levels, every one is tried as a joint and nothing is approximated."""
+
+PASSES = 2
+"""Passes that settle the curve and the candidate joints of a long sweep."""
+
+UNLIKELY_JOINT = 1e-3
+"""Levels with less posterior probability than this of being a joint are not tried again."""
 
 FEW_TRIALS = 2
 """With so few trials a level, all of them may be spoiled at once."""
@@ -59,6 +76,15 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
+class Hypotheses:
+    """A family of noise assumptions: `make(value)` prepares one; `begin` is where to start looking."""
+
+    make: Callable[[float], Hypothesis]
+    values: tuple[float, ...]
+    begin: int
+
+
+@dataclass(frozen=True)
 class Posterior:
     """Everything the data say about the curve.
 
@@ -76,6 +102,9 @@ class Posterior:
     scores: PieceScores
 
 
+Fitted = tuple[Hypothesis, PieceScores, Segmentation]
+
+
 def infer(x: np.ndarray, value: np.ndarray, level: np.ndarray, thresholds: Thresholds) -> Posterior:
     """Posterior of the phases of one curve.
 
@@ -83,56 +112,111 @@ def infer(x: np.ndarray, value: np.ndarray, level: np.ndarray, thresholds: Thres
     level: shape (trials,), position of each trial's level in x.
     """
     trials = noise.group(value, level, len(x))
-    joints = np.arange(len(x))
-    few = trials.counts <= FEW_TRIALS
-    fits: list[tuple[Hypothesis, PieceScores, Segmentation]] = []
-    for hypothesis in hypotheses(trials):
-        grid = value_grid(x, hypothesis.tables, few)
-        scores = score_pieces(x, hypothesis.tables, grid, slope_prior(thresholds), joints)
-        fits.append((hypothesis, scores, segment(scores)))
-    return _average(x, trials, fits)
+    slope = slope_prior(thresholds)
+    search = _search_all if len(x) <= SHORT_SWEEP else _search_long
+    return _average(x, trials, search(x, trials, slope, hypotheses(x, trials)))
 
 
-def hypotheses(trials: Replicates) -> list[Hypothesis]:
+def hypotheses(x: np.ndarray, trials: Replicates) -> Hypotheses:
     """The noise assumptions to weigh against each other."""
-    if trials.replicated:
-        return _replicated(trials)
-    out = []
-    for scale in SINGLE_NOISE:
+    return _replicated(trials) if trials.replicated else _single(x, trials)
+
+
+def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
+    def make(scale: float) -> Hypothesis:
         frame, by_scale = noise.tabulate(trials, scale, noise.OUTLIER_RATE)
         weights = noise.scale_weights(0.0, noise.SINGLE_HETEROGENEITY)
         log_prior = -0.5 * (np.log(scale / noise.TYPICAL_NOISE) / noise.NOISE_SPREAD) ** 2
         tables = noise.combine(frame, by_scale, weights, 0.0)
-        out.append(Hypothesis(scale, 0.0, log_prior, scale * noise.SCALES, frame, by_scale, weights, tables))
-    return out
+        return Hypothesis(scale, 0.0, log_prior, scale * noise.SCALES, frame, by_scale, weights, tables)
+
+    rough = noise.roughness(x, trials.values[:, 0])
+    begin = int(np.argmin(np.abs(np.log(SINGLE_NOISE / max(rough, 1e-9)))))
+    return Hypotheses(make, tuple(SINGLE_NOISE), begin)
 
 
-def _replicated(trials: Replicates) -> list[Hypothesis]:
+def _replicated(trials: Replicates) -> Hypotheses:
     base = noise.rough_scale(trials)
     frame, by_scale = noise.tabulate(trials, base, noise.OUTLIER_RATE)
     weights = noise.learn_scale(frame, by_scale, base)
     scale = base * float(np.exp(weights @ np.log(noise.SCALES)))
-    out = []
-    for ratio, probability in MISFITS.items():
-        tables = noise.combine(frame, by_scale, weights, PERSISTENCE * ratio * scale)
-        out.append(
-            Hypothesis(
-                scale,
-                ratio * scale,
-                np.log(probability),
-                base * noise.SCALES,
-                frame,
-                by_scale,
-                weights,
-                tables,
-            )
-        )
-    return out
+
+    def make(ratio: float) -> Hypothesis:
+        misfit, log_prior = ratio * scale, float(np.log(MISFITS[ratio]))
+        tables = noise.combine(frame, by_scale, weights, PERSISTENCE * misfit)
+        return Hypothesis(scale, misfit, log_prior, base * noise.SCALES, frame, by_scale, weights, tables)
+
+    return Hypotheses(make, tuple(MISFITS), 1)
 
 
-def _average(
-    x: np.ndarray, trials: Replicates, fits: list[tuple[Hypothesis, PieceScores, Segmentation]]
-) -> Posterior:
+def _weigh(assumed: Hypotheses, fit: Callable[[Hypothesis], Fitted]) -> list[Fitted]:
+    """Fit the hypotheses from the first guess outwards, each way until they are hopeless."""
+    fits: list[Fitted] = []
+    best = -np.inf
+    for way in (range(assumed.begin, len(assumed.values)), range(assumed.begin - 1, -1, -1)):
+        for position in way:
+            fits.append(fit(assumed.make(assumed.values[position])))
+            score = fits[-1][0].log_prior + fits[-1][2].log_evidence
+            best = max(best, score)
+            if score < best - HOPELESS:
+                break
+    return fits
+
+
+def _search_all(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: Hypotheses) -> list[Fitted]:
+    """Every level may be a joint, and every likelihood is used as it is."""
+    joints = np.arange(len(x))
+    few = trials.counts <= FEW_TRIALS
+
+    def fit(hypothesis: Hypothesis) -> Fitted:
+        grid = value_grid(x, hypothesis.tables, few)
+        scores = score_pieces(x, hypothesis.tables, grid, slope, joints)
+        return hypothesis, scores, segment(scores)
+
+    return _weigh(assumed, fit)
+
+
+def _search_long(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: Hypotheses) -> list[Fitted]:
+    """Two passes over a long sweep: likely joints first, then the levels around them, on a finer grid."""
+    first = assumed.make(assumed.values[assumed.begin])
+    mean, spread = first.tables.moments()
+    joints = candidate_joints(x, mean, spread)
+    fitted, known = running_median(mean), spread / 2
+
+    def fit(hypothesis: Hypothesis) -> Fitted:
+        own = np.maximum(hypothesis.tables.moments()[1], np.abs(mean - fitted) / 2)
+        grid = graded_grid(fitted[joints], known[joints], own[joints])
+        shape = parabolas(hypothesis.tables, fitted)
+        scores = score_pieces(x, hypothesis.tables, grid, slope, joints, shape)
+        return hypothesis, scores, segment(scores)
+
+    for _ in range(PASSES):
+        pieces = fit(first)[2].pieces
+        fitted, known = _curve(pieces, x, parabolas(first.tables, fitted).weight)
+        starts = np.bincount(pieces.start, pieces.weight, minlength=len(x))
+        likely = np.flatnonzero(starts > UNLIKELY_JOINT)
+        joints = around(likely, starts[likely], len(x))
+    return _weigh(assumed, fit)
+
+
+def _curve(pieces: Pieces, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior mean of the curve at every level, and how well its piece there can be known; each (n,).
+
+    A piece of k levels knows its ends to about 2 / sqrt(k) of what one level knows.
+    """
+    fitted, known = np.empty(len(x)), np.empty(len(x))
+    for m in range(len(x)):
+        value, share = curve_values(pieces, x, m)
+        fitted[m] = np.average(value, weights=share)
+    total = np.concatenate([[0.0], np.cumsum(weight)])
+    information = total[pieces.stop] - total[pieces.start]
+    for m in range(len(x)):
+        here = (pieces.start <= m) & (pieces.stop >= m)
+        known[m] = np.sqrt(np.average(4.0 / information[here], weights=pieces.weight[here]))
+    return fitted, known
+
+
+def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior:
     """Bayesian model averaging over the noise hypotheses."""
     score = np.array([hypothesis.log_prior + fit.log_evidence for hypothesis, _, fit in fits])
     weight = np.exp(score - score.max())

@@ -8,11 +8,17 @@ followed by something that improves). This is posterior, or maximum expected acc
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from deadzone.phases import priors
 from deadzone.phases.segmentation import Pieces
 from deadzone.phases.thresholds import LABELS
+
+REVERSAL_PROOF = 0.8
+"""A last stretch is called a reversal when, of reversal and plateau, the reversal has at least this
+probability. To warn of harm needs proof; a slope that cannot be told from zero is a plateau."""
 
 
 def step_probabilities(pieces: Pieces, steps: int) -> np.ndarray:
@@ -39,10 +45,21 @@ def decode(probability: np.ndarray) -> np.ndarray:
     for back in reversed(came_from):
         label = int(back[label])
         path.append(label)
-    return np.array(path[::-1])
+    return _unproven_is_plateau(np.array(path[::-1]), probability)
+
+
+def _unproven_is_plateau(labels: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """Call the last phase a plateau if it was a reversal that the data do not prove."""
+    first, stop, label = runs(labels)[-1]
+    if label != priors.REVERSAL:
+        return labels
+    flat, harm = probability[first:stop, [priors.PLATEAU, priors.REVERSAL]].sum(axis=0)
+    if harm >= REVERSAL_PROOF * (flat + harm):
+        return labels
+    return np.where(np.arange(len(labels)) >= first, priors.PLATEAU, labels)
 
 
 def runs(labels: np.ndarray) -> list[tuple[int, int, int]]:
     """Phases as (first step, one past the last step, label)."""
     edges = [0, *(int(i) + 1 for i in np.flatnonzero(np.diff(labels))), len(labels)]
-    return [(a, b, int(labels[a])) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [(a, b, int(labels[a])) for a, b in pairwise(edges)]

@@ -123,6 +123,18 @@ def rough_scale(trials: Replicates) -> float:
     return max(scale, 1e-4)
 
 
+def roughness(x: np.ndarray, value: np.ndarray) -> float:
+    """Robust noise of single trials: how far each level is from the line between its neighbours.
+
+    x: shape (n,), ln(level); value: shape (n,), ln(response). Joints count as noise here, so it is a
+    first guess only (the difference-based estimate of Gasser, Sroka and Jennen-Steinmetz 1986).
+    """
+    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    off = value[1:-1] - (1 - share) * value[:-2] - share * value[2:]
+    scaled = np.abs(off) / np.sqrt(1 + (1 - share) ** 2 + share**2)
+    return float(np.median(scaled)) / 0.6745
+
+
 def outlier_density(deviation: np.ndarray, scale: float) -> np.ndarray:
     """Density of a spoiled trial `deviation` (ln) above the level's value."""
     size = max(OUTLIER_SIZE, 5.0 * scale)
@@ -190,3 +202,12 @@ def combine(frame: LevelTables, by_scale: np.ndarray, weights: np.ndarray, misfi
     floor = LEVEL_OUTLIER * likelihood.max(axis=1, keepdims=True) * 0.05
     likelihood[:, [0, -1]] = 0.0
     return LevelTables(frame.origin, frame.step, np.log(likelihood + floor) + top[:, None])
+
+
+def look_up(tables: LevelTables, level: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """log likelihood of `value` at `level`, broadcast together; the nearest table point."""
+    points = tables.log_likelihood.shape[1]
+    position = (value - tables.origin[level]) * (1.0 / tables.step)[level] + 0.5
+    index = np.clip(position, 0, points - 1).astype(np.intp)
+    index += level * points
+    return tables.log_likelihood.ravel().take(index)

@@ -11,33 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadzone.phases import priors
-from deadzone.phases.noise import LevelTables
+from deadzone.phases.grids import ValueGrid
+from deadzone.phases.noise import LevelTables, look_up
+from deadzone.phases.parabolas import Parabolas
 from deadzone.phases.priors import BREAKTHROUGH, LINEAR, SlopePrior
-
-SPACING = 0.7
-"""Distance of neighbouring grid values in standard deviations of a level: sums over a Gaussian on such
-a grid are exact to 1e-6 even when the posterior is 2.5 times narrower than the level's own likelihood
-(Poisson summation)."""
-
-VALUES = 8
-"""Values tried around each level's own trials: they reach 2.45 standard deviations either way."""
-
-RIVAL_VALUES = 5
-"""Values tried around what the neighbours predict for a level whose few trials may be spoiled."""
-
-RIVAL_DISTANCE = 4.0
-"""A prediction is tried beside the level's own value when it lies more than this many deviations off."""
-
-
-@dataclass(frozen=True)
-class ValueGrid:
-    """Values of the curve tried at each candidate joint; arrays of shape (joints, G), ln(response).
-
-    log_width: logarithm of the interval a value stands for; -inf where a value is padding.
-    """
-
-    value: np.ndarray
-    log_width: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -71,7 +48,9 @@ class PieceScores:
     def likelihood_ending_at(self, j: int) -> np.ndarray:
         return self.straight[j - 1]
 
-    def bend(self, i: np.ndarray, j: np.ndarray, a: np.ndarray, b: np.ndarray, label: np.ndarray) -> np.ndarray:
+    def bend(
+        self, i: np.ndarray, j: np.ndarray, a: np.ndarray, b: np.ndarray, label: np.ndarray
+    ) -> np.ndarray:
         """Mean and deviation of the bend of pieces from grid value a at joint i to b at j; (2, pieces)."""
         out = np.zeros((2, len(i)))
         for end in np.unique(j):
@@ -86,81 +65,41 @@ def bent_share(fraction: np.ndarray, bend: np.ndarray | float) -> np.ndarray:
     return fraction + 0.5 * bend * fraction * (1 - fraction)
 
 
-def look_up(tables: LevelTables, level: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """log likelihood of `value` at `level`, broadcast together; the nearest table point."""
-    points = tables.log_likelihood.shape[1]
-    position = (value - tables.origin[level]) * (1.0 / tables.step)[level] + 0.5
-    index = np.clip(position, 0, points - 1).astype(np.intp)
-    index += level * points
-    return tables.log_likelihood.ravel().take(index)
-
-
-def value_grid(x: np.ndarray, tables: LevelTables, few: np.ndarray) -> ValueGrid:
-    """Values around each level's trials and, where `few` trials could all be spoiled, rival values.
-
-    x: shape (n,), ln(level). few: shape (n,), bool.
-    """
-    mean, spread = tables.moments()
-    offsets = (np.arange(VALUES) - (VALUES - 1) / 2) * SPACING
-    value = mean[:, None] + spread[:, None] * offsets
-    log_width = np.broadcast_to(np.log(spread * SPACING)[:, None], value.shape)
-    centre, reach = _rivals(x, mean, spread)
-    rival = few & (np.abs(centre - mean) > RIVAL_DISTANCE * spread + reach)
-    if not rival.any():
-        return ValueGrid(value, log_width)
-    steps = np.linspace(-1, 1, RIVAL_VALUES)
-    extra = centre[:, None] + reach[:, None] * steps
-    width = np.where(rival, np.log(reach * (steps[1] - steps[0])), -np.inf)
-    extra_width = np.broadcast_to(width[:, None], extra.shape)
-    return ValueGrid(np.hstack([value, extra]), np.hstack([log_width, extra_width]))
-
-
-def _rivals(x: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the neighbours of each level predict for it, and how far they may be off; each (n,).
-
-    Inside, a line between the two neighbours; at an end, the line through the next two levels, which
-    is off by what its slope may change.
-    """
-    n = len(x)
-    if n < 3:
-        return mean, 2 * spread
-    centre, reach = np.empty(n), np.empty(n)
-    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
-    centre[1:-1] = mean[:-2] + share * (mean[2:] - mean[:-2])
-    reach[1:-1] = 2.0 * spread[1:-1]
-    for end, near, far in ((0, 1, 2), (n - 1, n - 2, n - 3)):
-        distance = x[end] - x[near]
-        slope = np.clip((mean[near] - mean[far]) / (x[near] - x[far]), -1.3, 1.3)
-        centre[end] = mean[near] + slope * distance
-        reach[end] = 2.0 * spread[end] + 0.5 * abs(distance)
-    return centre, reach
-
-
 def score_pieces(
-    x: np.ndarray, tables: LevelTables, grid: ValueGrid, slope: SlopePrior, joints: np.ndarray
+    x: np.ndarray,
+    tables: LevelTables,
+    grid: ValueGrid,
+    slope: SlopePrior,
+    joints: np.ndarray,
+    parabolas: Parabolas | None = None,
 ) -> PieceScores:
     """Score all pieces between the candidate joints of a curve.
 
     x: shape (n,), ln(level). tables: of all n levels. grid: of the joints. joints: positions, (m,).
+    parabolas: for a long sweep, the levels' likelihoods near a first fit; without, they are looked up.
     """
     at_joint = look_up(tables, joints[:, None], grid.value)
     straight, labelled, bends = [], [], []
     for j in range(1, len(joints)):
-        inner = np.stack([_inner(x, tables, grid, joints, j, bend) for bend in priors.BENDS], axis=1)
+        path = _Paths.ending_at(x, joints, j)
+        if parabolas is None:
+            inner = np.stack([_looked_up(tables, grid, path, bend) for bend in priors.BENDS], axis=1)
+        else:
+            inner = np.stack([_parabolic(parabolas, grid, path, bend) for bend in priors.BENDS], axis=1)
         inner += at_joint[j]
         line = inner[:, 0]
         span = (x[joints[j]] - x[joints[:j]])[:, None, None]
         fall = grid.value[:j, :, None] - grid.value[j][None, None, :]
         score = np.moveaxis(slope(fall / span), 0, 1)
         score += (line - np.log(span) + grid.log_width[j])[:, None]
-        expected = np.zeros((j, 2, 2, *line.shape[1:]))
+        moments = np.zeros((j, 2, 2, *line.shape[1:]))
         several = joints[j] - joints[:j] > 1
         for row, label in enumerate((LINEAR, BREAKTHROUGH)):
-            gain, expected[several, row] = _integrate_bends(inner[several], priors.BEND_PRIOR[label])
+            gain, moments[several, row] = _integrate_bends(inner[several], priors.BEND_PRIOR[label])
             score[several, label] += gain
         straight.append(line)
         labelled.append(score)
-        bends.append(expected)
+        bends.append(moments)
     return PieceScores(joints, grid, at_joint[0], straight, labelled, bends)
 
 
@@ -175,21 +114,67 @@ def _integrate_bends(inner: np.ndarray, prior: np.ndarray) -> tuple[np.ndarray, 
     return np.log(total) + top[:, 0] - inner[:, 0], moments
 
 
-def _inner(
-    x: np.ndarray, tables: LevelTables, grid: ValueGrid, joints: np.ndarray, j: int, bend: float
-) -> np.ndarray:
-    """log likelihood of the levels strictly inside each piece that ends at joint j; (j, G, G)."""
-    size = grid.value.shape[1]
-    counts = joints[j] - joints[:j] - 1
-    out = np.zeros((j, size, size))
-    if counts.sum() == 0:
+@dataclass(frozen=True)
+class _Paths:
+    """The levels strictly inside each piece that ends at one joint, one after the other.
+
+    end: the joint. owner: the joint each piece starts from, level: position, fraction: of the piece's
+    length, for each inner level. filled: joints whose piece has inner levels; first: where they begin.
+    """
+
+    end: int
+    owner: np.ndarray
+    level: np.ndarray
+    fraction: np.ndarray
+    filled: np.ndarray
+    first: np.ndarray
+
+    @classmethod
+    def ending_at(cls, x: np.ndarray, joints: np.ndarray, j: int) -> _Paths:
+        counts = joints[j] - joints[:j] - 1
+        begin = np.cumsum(counts) - counts
+        owner = np.repeat(np.arange(j), counts)
+        level = joints[owner] + 1 + np.arange(len(owner)) - np.repeat(begin, counts)
+        fraction = (x[level] - x[joints[owner]]) / (x[joints[j]] - x[joints[owner]])
+        filled = np.flatnonzero(counts)
+        return cls(j, owner, level, fraction, filled, begin[filled])
+
+    def sums(self, terms: np.ndarray) -> np.ndarray:
+        """Sum terms (inner levels first) over each piece; shape (end, ...)."""
+        out = np.zeros((self.end, *terms.shape[1:]))
+        if len(self.filled):
+            out[self.filled] = np.add.reduceat(terms, self.first, axis=0)
         return out
-    owner = np.repeat(np.arange(j), counts)
-    level = joints[owner] + 1 + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-    fraction = (x[level] - x[joints[owner]]) / (x[joints[j]] - x[joints[owner]])
-    share = bent_share(fraction, bend)[:, None, None]
-    value = (1 - share) * grid.value[owner][:, :, None] + share * grid.value[j][None, None, :]
-    likelihood = look_up(tables, level[:, None, None], value)
-    filled = np.flatnonzero(counts)
-    out[filled] = np.add.reduceat(likelihood, (np.cumsum(counts) - counts)[filled], axis=0)
-    return out
+
+
+def _looked_up(tables: LevelTables, grid: ValueGrid, path: _Paths, bend: float) -> np.ndarray:
+    """log likelihood of the levels strictly inside each piece; (end, G, G)."""
+    share = bent_share(path.fraction, bend)[:, None, None]
+    value = (1 - share) * grid.value[path.owner][:, :, None] + share * grid.value[path.end][None, None, :]
+    return path.sums(look_up(tables, path.level[:, None, None], value))
+
+
+def _parabolic(shape: Parabolas, grid: ValueGrid, path: _Paths, bend: float) -> np.ndarray:
+    """The same as `_looked_up` from parabolas, in time that does not grow with the number of values."""
+    share = bent_share(path.fraction, bend)
+    centre, weight = shape.centre[path.level], shape.weight[path.level]
+    low, high = grid.middle[: path.end], grid.middle[path.end]
+    off = centre - (1 - share) * low[path.owner] - share * high
+    terms = np.stack(
+        [
+            shape.height[path.level] - 0.5 * weight * off**2,
+            weight * off * (1 - share),
+            weight * off * share,
+            weight * (1 - share) ** 2,
+            weight * share**2,
+            weight * share * (1 - share),
+        ],
+        axis=1,
+    )
+    sums = path.sums(terms)[:, :, None, None]
+    left = (grid.value[: path.end] - low[:, None])[:, :, None]
+    right = (grid.value[path.end] - high)[None, None, :]
+    linear = sums[:, 1] * left + sums[:, 2] * right
+    return (
+        sums[:, 0] + linear - 0.5 * (sums[:, 3] * left**2 + sums[:, 4] * right**2) - sums[:, 5] * left * right
+    )
