@@ -1,0 +1,54 @@
+# What a person does here, each with one word. `make help` lists them.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help report test test-cgroup2 lab bench check format lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publish the report
+	$(BIN)/deadzone run ffmpeg-cpu-limit
+
+test: $(VENV)/.dev check  ## run the checks and every test that needs no cluster and no emulated machine
+	$(PYTEST) -m "not cluster and not cgroup2"
+
+test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
+	$(PYTEST) tests/cgroup2 -m cgroup2
+
+lab: $(VENV)/.main  ## open the notebooks in JupyterLab
+	cd notebooks && ../$(BIN)/jupyter lab
+
+bench: $(VENV)/.bench  ## measure what the documentation states of speed and accuracy
+	$(BIN)/python benchmarks/all.py
+
+check: $(VENV)/.dev  ## format, lint, types and the direction of imports; seconds
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev  ## put the code into its form
+	$(BIN)/ruff format --quiet
+	$(BIN)/ruff check --quiet --fix
+
+lock:  ## write the lock files anew from pyproject.toml (needs uv)
+	sh scripts/lock
+
+clean:  ## remove the environment and the caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(VENV)/.main: requirements.lock pyproject.toml
+	PYTHON="$(PYTHON)" sh scripts/setup requirements.lock
+	touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml
+	PYTHON="$(PYTHON)" sh scripts/setup requirements-dev.lock
+	touch $@ $(VENV)/.main
+
+$(VENV)/.bench: requirements-bench.lock pyproject.toml
+	PYTHON="$(PYTHON)" sh scripts/setup requirements-bench.lock
+	touch $@ $(VENV)/.dev $(VENV)/.main

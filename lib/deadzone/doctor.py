@@ -1,0 +1,192 @@
+"""What works on this machine, tried out rather than looked up, and how to get what does not."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deadzone.errors import DeadzoneError
+from deadzone.measurement import Command
+from deadzone.provenance import cpu_model, program_version, usable_cores
+from deadzone.study.design import Treatment
+from deadzone.study.spec import LocalTarget as LocalSpec
+from deadzone.targets.leftovers import remove_leftovers
+from deadzone.targets.limits.registry import QUOTA_MECHANISMS
+from deadzone.targets.local import LocalTarget
+from deadzone.workloads.ffmpeg import BUNDLED, find_ffmpeg
+
+State = Literal["works", "missing", "optional"]
+
+TRIED_LIMIT = 0.5
+CLUSTER_TIMEOUT_S = 3.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding. state: works; missing (the main job needs it); optional (absent, and only some studies need it)."""
+
+    name: str
+    state: State
+    finding: str
+    remedy: str = ""
+
+
+def examine() -> list[Check]:
+    """Try out everything a study may need. Removes what killed runs left behind, and says so."""
+    return [
+        _machine(),
+        _leftovers(),
+        *_limits(),
+        _accounting(),
+        _bundled_ffmpeg(),
+        _system_program("ffmpeg", "studies that name the system's ffmpeg"),
+        _container_engine(),
+        _cluster(),
+        *_report_tools(),
+    ]
+
+
+def main_job_works(checks: list[Check]) -> bool:
+    """Whether nothing is missing that sweeping and reporting on this machine needs."""
+    return not any(check.state == "missing" for check in checks)
+
+
+def _machine() -> Check:
+    return Check(
+        "machine", "works", f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
+    )
+
+
+def _leftovers() -> Check:
+    removed = remove_leftovers()
+    said = (
+        f"removed {len(removed)} left by killed runs: {', '.join(map(str, removed))}" if removed else "none"
+    )
+    return Check("left-overs", "works", said)
+
+
+def _limits() -> Iterator[Check]:
+    """Try each mechanism that gives a real quota; one is enough."""
+    tried = {name: _try_mechanism(name) for name in QUOTA_MECHANISMS}
+    any_works = any(problem is None for problem in tried.values())
+    for name, problem in tried.items():
+        if problem is None:
+            yield Check(
+                f"CPU limit by {name}",
+                "works",
+                f"a limit of {TRIED_LIMIT} cores was put in force and read back",
+            )
+        else:
+            yield Check(f"CPU limit by {name}", "optional", problem)
+    if not any_works:
+        yield Check(
+            "CPU limit",
+            "missing",
+            "no mechanism for quotas works; only whole cores can be limited, by affinity",
+            "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), "
+            "or in a container with a writable cgroup",
+        )
+
+
+def _try_mechanism(name: str) -> str | None:
+    """What stands in the way of a mechanism, or None."""
+    spec = LocalSpec(mechanism=name)  # type: ignore[arg-type]
+    try:
+        with LocalTarget(spec, (TRIED_LIMIT,)) as target:
+            target.prepare(Treatment({"cpu_limit": TRIED_LIMIT}))
+            measured = target.execute(Command((sys.executable, "-S", "-c", "pass")), timeout_s=60)
+    except DeadzoneError as error:
+        return str(error).splitlines()[1].split(": ", 1)[1] if "\n" in str(error) else str(error)
+    return None if measured.status == "ok" else f"a program under it ended as {measured.status}"
+
+
+def _accounting() -> Check:
+    pressure = Path("/proc/pressure/io").exists()
+    said = "CPU of others and steal from /proc/stat"
+    if pressure:
+        return Check("interference", "works", f"{said}, memory and I/O stalls from /proc/pressure")
+    return Check(
+        "interference",
+        "optional",
+        f"{said}; no /proc/pressure",
+        "boot with psi=1 to see memory and I/O stalls",
+    )
+
+
+def _bundled_ffmpeg() -> Check:
+    try:
+        version = program_version((find_ffmpeg(BUNDLED), "-version"))
+    except DeadzoneError as error:
+        return Check(
+            "ffmpeg",
+            "missing",
+            str(error),
+            "pip install imageio-ffmpeg, or name a system ffmpeg in the study",
+        )
+    return Check("ffmpeg", "works", f"{_cut(version)} (from the wheel imageio-ffmpeg)")
+
+
+def _system_program(name: str, needed_for: str) -> Check:
+    if not shutil.which(name):
+        return Check(
+            f"system {name}", "optional", f"not installed; {needed_for} need it", f"apt install {name}"
+        )
+    return Check(f"system {name}", "works", _cut(program_version((name, "-version"))))
+
+
+def _container_engine() -> Check:
+    for name in ("podman", "docker"):
+        if shutil.which(name):
+            answer = program_version((name, "version", "--format", "{{.Server.Version}}"))
+            if answer and answer[0].isdigit():
+                return Check("container engine", "works", f"{name} {answer}")
+            return Check("container engine", "optional", f"{name} is installed, but no engine answers it")
+    return Check(
+        "container engine", "optional", "neither podman nor docker is installed", "apt install podman"
+    )
+
+
+def _cluster() -> Check:
+    """Ask the API server that the kubeconfig, or the pod this runs in, names."""
+    from kubernetes import client, config
+
+    inside = "KUBERNETES_SERVICE_HOST" in os.environ
+    files = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+    if not inside and not any(Path(name).is_file() for name in files.split(os.pathsep)):
+        return Check("Kubernetes", "optional", "no cluster: no kubeconfig, and not inside a pod", "set KUBECONFIG")
+    try:
+        config.load_incluster_config() if inside else config.load_kube_config()
+        version = client.VersionApi().get_code(_request_timeout=CLUSTER_TIMEOUT_S)
+    # The client raises whatever its transport does, from urllib3's errors to OpenSSL's.
+    except Exception as error:
+        said = str(error).strip().splitlines()
+        return Check("Kubernetes", "optional", f"no cluster: {_cut(said[0] if said else type(error).__name__)}")
+    return Check("Kubernetes", "works", f"API server {version.git_version}")
+
+
+def _report_tools() -> Iterator[Check]:
+    tools: tuple[tuple[str, str, Callable[[], str]], ...] = (
+        ("notebooks", "papermill", lambda: "papermill executes notebooks with the kernel python3"),
+        ("PDF", "typst", lambda: "pandoc and Typst, no browser and no LaTeX needed"),
+    )
+    for name, module, works in tools:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            yield Check(
+                name, "missing", f"the Python package {module} is missing", "make report sets everything up"
+            )
+        else:
+            yield Check(name, "works", works())
+
+
+def _cut(text: str | None, most: int = 80) -> str:
+    text = (text or "installed").partition(" Copyright")[0]
+    return text if len(text) <= most else text[: most - 3] + "..."
