@@ -1,0 +1,140 @@
+"""The rules that the repository holds itself to, as tests."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+MODULES = sorted(path for path in (ROOT / "lib" / "deadzone").rglob("*.py") if path.name != "__init__.py")
+
+MOST_LINES_A_CELL = 6
+MOST_LINES_A_MODULE = 400
+MOST_BYTES = 1_000_000
+
+
+def tracked() -> list[Path]:
+    """Files under version control."""
+    try:
+        listed = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this copy of the project is no git checkout, so nothing says which files belong to it")
+    return [ROOT / name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_committed_without_outputs(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        assert not cell.get("outputs"), f"{path.name}: strip the outputs with nbstripout"
+        assert cell.get("execution_count") is None
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_cells_are_a_few_lines_without_logic_of_their_own(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type != "code" or "parameters" in cell.metadata.get("tags", []):
+            continue
+        lines = [line for line in cell.source.splitlines() if line.strip() and not line.startswith(("import", "from"))]
+        assert len(lines) <= MOST_LINES_A_CELL, f"{path.name}: {cell.source}"
+        kinds = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While)
+        assert not any(isinstance(node, kinds) for node in ast.walk(ast.parse(cell.source))), cell.source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_parameters_are_typed_and_explained(path):
+    cells = [c for c in nbformat.read(path, as_version=4).cells if "parameters" in c.metadata.get("tags", [])]
+    assert len(cells) == 1, f"{path.name} needs one cell tagged parameters"
+    for line in cells[0].source.splitlines():
+        assert re.match(r"^\w+: [\w\[\]| ]+ = .+  # [^=]+$", line), f"{path.name}: {line}"
+
+
+def test_every_module_has_its_test():
+    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    without = [path for path in MODULES if not covered(path, tests)]
+    assert not without, [str(path.relative_to(ROOT)) for path in without]
+
+
+def covered(module: Path, tests: set[str]) -> bool:
+    """A module is tested by a file of its name, or by one of its folder's."""
+    inside = module.relative_to(ROOT / "lib" / "deadzone")
+    folder = ROOT / "tests" / inside.parent
+    return f"test_{module.stem}.py" in tests or (inside.parent != Path() and any(folder.glob("test_*.py")))
+
+
+def test_modules_stay_small():
+    long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in MODULES}
+    assert not {name: lines for name, lines in long.items() if lines > MOST_LINES_A_MODULE}
+
+
+def test_module_names_say_their_subject():
+    assert not [path for path in MODULES if path.stem in ("utils", "util", "helpers", "common", "misc")]
+
+
+def test_conda_users_get_the_same_dependencies():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    from_pip = next(entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
+    assert [name for name in from_pip if name != "-e ."] == project()["project"]["dependencies"]
+    assert f"python{project()['project']['requires-python']}" in environment["dependencies"]
+
+
+def test_every_dependency_has_its_reason():
+    reasons = (ROOT / "CONTRIBUTING.md").read_text()
+    groups = project()["dependency-groups"]
+    for requirement in (*project()["project"]["dependencies"], *groups["bench"]):
+        name = re.split(r"[<>=~! \[]", requirement)[0]
+        assert name in reasons, f"CONTRIBUTING.md does not say why {name} is needed"
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock", "requirements-bench.lock"])
+def test_lock_files_name_versions_and_hashes_and_no_address(name):
+    text = (ROOT / name).read_text()
+    assert "--hash=sha256:" in text
+    assert not re.search(r"https?://|--(extra-)?index-url|--find-links", text)
+    pinned = {line.split("==")[0].lower() for line in text.splitlines() if "==" in line and not line.startswith(" ")}
+    for requirement in project()["project"]["dependencies"]:
+        package = re.split(r"[<>=~! \[]", requirement)[0].lower().replace("_", "-")
+        assert package in pinned, f"{name} does not pin {package}; run `make lock`"
+
+
+def test_no_large_file_is_committed():
+    assert not [str(path) for path in tracked() if path.stat().st_size > MOST_BYTES]
+
+
+def test_no_text_names_another_place():
+    forbidden = re.compile(r"\.\./shared|/work/(main|shared)|/root/|/home/[a-z]+/(?!ubuntu)")
+    here = Path(__file__).resolve()
+    for path in tracked():
+        if path == here or path.suffix in (".pdf", ".parquet", ".png", ".gz") or "tests" in path.parts:
+            continue
+        found = forbidden.search(path.read_text(encoding="utf-8", errors="ignore"))
+        assert not found, f"{path.relative_to(ROOT)} names {found.group(0)}"
+
+
+def test_json_and_yaml_of_the_repository_are_readable():
+    for path in tracked():
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+        elif path.suffix in (".yaml", ".yml"):
+            list(yaml.safe_load_all(path.read_text()))
+
+
+def test_make_help_lists_every_target():
+    makefile = (ROOT / "Makefile").read_text()
+    phony = next(line for line in makefile.splitlines() if line.startswith(".PHONY")).split()[1:]
+    for target in phony:
+        assert re.search(rf"^{target}:.*## \w", makefile, re.MULTILINE), f"make {target} has no line of help"
