@@ -128,12 +128,13 @@ def _draw_trials(model: PhaseModel, ax: Axes) -> None:
     trials = model.trials
     flagged = trials["outlier"].to_numpy(bool)
     crowd = len(trials) / model.n_levels
+    size = float(np.clip(20 * (100 / len(trials)) ** 0.5, 5, 20))
     for part, shown in ((trials[~flagged], "trial"), (trials[flagged], "trial flagged as outlier")):
         if len(part):
             is_sound = shown == "trial"
             ax.scatter(
                 part["level"], part["corrected"],
-                s=20 if is_sound else 34,
+                s=size if is_sound else 34,
                 marker="o" if is_sound else "D",
                 facecolor=TRIAL_COLOUR if is_sound else "none",
                 edgecolor="white" if is_sound else OUTLIER_COLOUR,
