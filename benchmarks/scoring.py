@@ -1,0 +1,143 @@
+"""Measures of a phase model: joints found, steps labelled, intervals that hold, stated certainties that are true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+
+from deadzone.phases.fit import fit_phases
+from deadzone.phases.model import PhaseModel
+from deadzone.synthetic import Curve
+
+Labeller = Callable[[np.ndarray, np.ndarray], Sequence[str]]
+
+TOLERANCE = 1
+"""A joint found within one level of the truth counts."""
+
+STATED = 0.95
+"""Labels stated with at least this probability are checked for being right."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A curve, the model fitted to it and the seconds that took."""
+
+    curve: Curve
+    model: PhaseModel
+    seconds: float
+
+
+def frame_of(curve: Curve) -> pd.DataFrame:
+    """A curve's trials as the table a user would have."""
+    return pd.DataFrame({"knob": curve.x, "wall_s": curve.y})
+
+
+def fit_all(curves: Iterable[Curve]) -> list[Fitted]:
+    """Fit every curve by `fit_phases` with default settings."""
+    out = []
+    for curve in curves:
+        begin = perf_counter()
+        model = fit_phases(frame_of(curve), "knob", "wall_s")
+        out.append(Fitted(curve, model, perf_counter() - begin))
+    return out
+
+
+def knots(labels: Sequence[str]) -> list[int]:
+    """Positions of the levels at which the label changes."""
+    return [i for i in range(1, len(labels)) if labels[i] != labels[i - 1]]
+
+
+def matched(found: Sequence[int], truth: Sequence[int], tolerance: int = TOLERANCE) -> int:
+    """Joints found that can be paired one to one with true ones within the tolerance."""
+    left, hits = list(truth), 0
+    for knot in found:
+        near = [t for t in left if abs(t - knot) <= tolerance]
+        if near:
+            left.remove(min(near, key=lambda t: abs(t - knot)))
+            hits += 1
+    return hits
+
+
+def accuracy(pairs: Iterable[tuple[Curve, Sequence[str]]]) -> tuple[float, float]:
+    """F1 of the joints and share of steps with the right label, over pairs of curve and labels."""
+    hits = found = true = right = steps = 0
+    for curve, labels in pairs:
+        hits += matched(knots(labels), curve.knots)
+        found, true = found + len(knots(labels)), true + len(curve.knots)
+        right += sum(a == b for a, b in zip(labels, curve.step_labels, strict=True))
+        steps += len(labels)
+    return 2 * hits / max(found + true, 1), right / steps
+
+
+def phase_coverage(fits: Iterable[Fitted]) -> tuple[float, int]:
+    """Share of found phases whose interval holds the true elasticity, and how many were compared.
+
+    A found phase is compared with the true phase of its label whose ends are within one level of its own.
+    """
+    held = []
+    for fit in fits:
+        levels, x = fit.curve.levels, np.log(fit.curve.levels)
+        edges = [0, *fit.curve.knots, len(levels) - 1]
+        for phase in fit.model.phases.itertuples():
+            first, stop = np.searchsorted(levels, [phase.start, phase.stop])
+            for a, b in zip(edges[:-1], edges[1:], strict=True):
+                if fit.curve.step_labels[a] == phase.label and max(abs(a - first), abs(b - stop)) <= TOLERANCE:
+                    true = (fit.curve.log_truth[a] - fit.curve.log_truth[b]) / (x[b] - x[a])
+                    held.append(phase.elasticity_low <= true <= phase.elasticity_high)
+    return float(np.mean(held)), len(held)
+
+
+def step_coverage(fits: Iterable[Fitted]) -> float:
+    """Share of steps whose interval holds the step's true elasticity, right label or not."""
+    held = []
+    for fit in fits:
+        true = fit.curve.step_elasticities
+        steps = fit.model.steps
+        held.append((steps["elasticity_low"] <= true) & (true <= steps["elasticity_high"]))
+    return float(np.concatenate(held).mean())
+
+
+def calibration(fits: Iterable[Fitted]) -> tuple[float, float]:
+    """Share of step labels stated with STATED or more, and the share of those that are right."""
+    stated, right = [], []
+    for fit in fits:
+        stated.append(fit.model.steps["probability"].to_numpy() >= STATED)
+        right.append(np.array(fit.model.step_labels) == np.array(fit.curve.step_labels))
+    sure = np.concatenate(stated)
+    return float(sure.mean()), float(np.concatenate(right)[sure].mean())
+
+
+def outlier_scores(fits: Iterable[Fitted]) -> tuple[float, float, int]:
+    """Precision and recall of the outlier flags, and how many trials were spoiled."""
+    both = flagged = spoiled = 0
+    for fit in fits:
+        flags = fit.model.trials["outlier"].to_numpy()
+        both += int((flags & fit.curve.spoiled).sum())
+        flagged, spoiled = flagged + int(flags.sum()), spoiled + int(fit.curve.spoiled.sum())
+    return both / max(flagged, 1), both / max(spoiled, 1), spoiled
+
+
+COST_SLACK = 1.07
+KNOB_SLACK = 1.25
+"""A good setting costs at most 7 % more than the best and at most 1.25 times the ideal knob."""
+
+
+def good_setting(curve: Curve, setting: float) -> bool:
+    """Whether a setting is nearly as fast as the best and hardly larger than it needs to be.
+
+    The ideal knob is the smallest level whose true response is within the same 7 % of the true best.
+    """
+    truth = np.exp(curve.log_truth)
+    enough = truth <= truth.min() * COST_SLACK
+    ideal = curve.levels[enough][0]
+    here = int(np.argmin(np.abs(curve.levels - setting)))
+    return bool(enough[here] and curve.levels[here] <= ideal * KNOB_SLACK)
+
+
+def smallest_mean(curve: Curve) -> float:
+    """The habit to beat: the level with the smallest mean."""
+    return float(pd.Series(curve.y).groupby(curve.x).mean().idxmin())
