@@ -30,6 +30,11 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
         text = trials.to_csv(index=False)
     else:
         rows = results(trials, study.workload.kind, study.factor_names())
+        if not rows:
+            raise StoreError(
+                f"Run {found.run_id} has no trusted trial that ended well, so there are no statistics to write; "
+                "--format csv writes every trial."
+            )
         plain = form == "hyperfine-csv" and not as_json
         text = as_csv(rows).to_csv(index=False) if plain else json.dumps({"results": rows}, indent=2) + "\n"
     if output is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
@@ -16,6 +16,14 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 """Names become folders and web addresses, so they keep to characters that are safe in both."""
 
 COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
+
+
+def _as_argument(value: object) -> object:
+    """A number in an argument vector stands for its text, as it would in a terminal."""
+    return format_level(value) if is_number(value) and isinstance(value, int | float) else value
+
+
+Argument = Annotated[str, BeforeValidator(_as_argument)]
 
 
 class Spec(BaseModel):
@@ -65,16 +73,17 @@ class CommandWorkload(Spec):
     """Any program: an argument vector with {factor} placeholders."""
 
     kind: Literal["command"] = "command"
-    argv: tuple[str, ...] = Field(
-        min_length=1, description="program and arguments; {factor} is replaced by the level"
+    argv: tuple[Argument, ...] = Field(
+        min_length=1,
+        description="program and arguments; {factor} is its level, {inputs} what the setup filled, {scratch} an empty folder",
     )
     setup: tuple[str, ...] | None = Field(
         default=None, description="argv run once before the sweep, not measured"
     )
-    prepare: tuple[str, ...] | None = Field(
+    prepare: tuple[Argument, ...] | None = Field(
         default=None, description="argv run before each trial, not measured"
     )
-    env: dict[str, str] = Field(
+    env: dict[str, Argument] = Field(
         default_factory=dict, description="environment variables added; {factor} is replaced"
     )
     cwd: str | None = Field(default=None, description="working folder, relative to the study file")

@@ -25,6 +25,10 @@ SCRATCH = "scratch"
 """Placeholder for the folder in which a trial may write; it is emptied before each trial."""
 
 
+INPUTS = "inputs"
+"""Placeholder for the folder that the setup fills; it is kept for the whole sweep, then removed."""
+
+
 class CommandWorkload:
     """An argument vector with {factor} placeholders, and responses read from what it prints."""
 
@@ -46,15 +50,15 @@ class CommandWorkload:
         if not placeholders(program):
             self._require(program)
         if self._spec.setup:
-            self._run_unmeasured("setup", self._spec.setup, {}, scratch)
+            self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(fresh_folder(scratch / INPUTS))})
         return {"program": Path(program).name, "program_version": program_version((program, "--version"))}
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the scratch folder, run the preparation, and fill in the factors."""
-        work = fresh_folder(scratch / "work")
+        work = fresh_folder(scratch / SCRATCH)
+        values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS)}
         if self._spec.prepare:
-            self._run_unmeasured("prepare", self._spec.prepare, levels, work)
-        values = {**levels, SCRATCH: str(work)}
+            self._run_unmeasured("prepare", self._spec.prepare, values)
         return Command(
             argv=tuple(fill(argument, values) for argument in self._spec.argv),
             env={name: fill(value, values) for name, value in self._spec.env.items()},
@@ -82,10 +86,8 @@ class CommandWorkload:
                 f"workload.argv: the program {program!r} is not installed here, or may not be run.{hint}"
             )
 
-    def _run_unmeasured(
-        self, key: str, argv: tuple[str, ...], levels: Mapping[str, Level], work: Path
-    ) -> None:
-        filled = tuple(fill(argument, {**levels, SCRATCH: str(work)}) for argument in argv)
+    def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
+        filled = tuple(fill(argument, values) for argument in argv)
         self._require(filled[0])
         try:
             answer = subprocess.run(
