@@ -38,7 +38,7 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def find_study(name: str, folders: Sequence[Path]) -> Path:
-    """The file of a study given as a path or by its name in one of the folders.
+    """The file of a study: a path, from here or from where the folders lie, or a name in one of the folders.
 
     Raises StudyError if there is none; the nearest name is suggested.
     """
@@ -47,6 +47,9 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
         if path.is_dir():
             raise StudyError(f"{name} is a folder; give the study file in it.")
         if not path.exists():
+            beside = [folder.parent / name for folder in folders if (folder.parent / name).is_file()]
+            if beside:
+                return beside[0]
             raise StudyError(
                 f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}"
             )
