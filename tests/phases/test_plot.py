@@ -190,3 +190,18 @@ def test_ticks_are_plain_numbers():
 def test_the_finding_says_how_the_range_ends(truth, said):
     model = fit_phases(sweep(truth, [1, 2, 4, 8, 16, 32], replicates=5), "threads", "wall_s")
     assert said in finding(model, model.recommend())
+
+
+def test_slices_get_a_panel_each_and_one_legend():
+    frame = pd.concat(
+        sweep(truth, [2, 4, 8, 16, 32], knob="pool_size").assign(rate=rate)
+        for rate, truth in {171: [80, 40, 20, 20, 20], 373: [160, 80, 40, 20, 29]}.items()
+    )
+    figure = fit_phases(frame, "pool_size", "wall_s", by="rate").plot()
+    assert len(figure.axes) == 2
+    assert ["171" in ax.get_title(loc="left") for ax in figure.axes] == [True, False]
+    assert all(ax.get_legend() is None for ax in figure.axes)
+    (legend,) = figure.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert len(shown) == len(set(shown))
+    assert sum(text.startswith("recommended") for text in shown) == 1

@@ -359,6 +359,22 @@ def test_a_throughput_gets_the_advice_of_its_reciprocal(plateau_model):
     assert mirrored.tied == plateau_model.recommend().tied
 
 
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from([0.001, 0.5, 60.0, 1000.0]), st.sampled_from([0.25, 2.0, 1024.0]))
+def test_units_of_knob_and_response_change_no_advice(response_unit, knob_unit):
+    trials = sweep(saturating())
+    scaled = trials.assign(cpu_limit=trials["cpu_limit"] * knob_unit, wall_s=trials["wall_s"] * response_unit)
+    plain = fit_phases(trials, "cpu_limit", "wall_s").recommend()
+    advice = fit_phases(scaled, "cpu_limit", "wall_s").recommend()
+    assert advice.setting == plain.setting * knob_unit
+    assert advice.tied == tuple(setting * knob_unit for setting in plain.tied)
+
+
+def test_the_order_of_the_rows_changes_no_advice(plateau_model):
+    shuffled = sweep(saturating()).sample(frac=1, random_state=3)
+    assert fit_phases(shuffled, "cpu_limit", "wall_s").recommend().tied == plateau_model.recommend().tied
+
+
 def test_the_best_cell_of_a_grid_comes_from_one_table():
     cells = [(c, t) for c in (1.0, 2.0, 4.0) for t in (1, 2, 4, 8)]
     frame = pd.concat(

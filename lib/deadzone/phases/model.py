@@ -17,6 +17,7 @@ from deadzone.phases.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from deadzone.phases.recommend import Recommendation
     from deadzone.phases.summary import Summary
@@ -218,6 +219,12 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         from deadzone.phases.recommend import recommend_grid
 
         return recommend_grid(self, **wishes)
+
+    def plot(self, *, columns: int | None = None) -> Figure:
+        """Draw every slice into a panel of its own; returns the matplotlib figure."""
+        from deadzone.phases.plot_slices import plot_slices
+
+        return plot_slices(self, columns=columns)
 
     def __repr__(self) -> str:
         lines = [f"  {self.by} = {value}: {model!r}" for value, model in self.models.items()]

@@ -38,9 +38,10 @@ PRACTICAL_TOLERANCE = 0.03
 the next kernel or input moves the response more than the knob does, and without a tolerance enough
 replicates would always end at the largest setting of a plateau that still gains a little."""
 
-MOST_EXPECTED_LOSS = 0.05
+MOST_EXPECTED_LOSS = 0.06
 """A setting that is expected to cost more than this is not recommended for lack of evidence alone: it
-stays in the tied set, but a dearer member is taken."""
+stays in the tied set, but a dearer member is taken. On synthetic curves whose truth is known, 4 to 6 %
+choose equally well, and without a bound noisy curves too often get a setting that is clearly slower."""
 
 GOALS = ("fastest", "within", "targets", "cost")
 
