@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from deadzone.language.catalogue import Message, join, say, term
 from deadzone.phases.model import Drift, Noise
 
 UNSURE = 0.8
@@ -13,6 +14,13 @@ UNSURE = 0.8
 MANY_OUTLIERS = 0.1
 """Above this share of flagged trials, something else than a rare accident is going on."""
 
+LEVEL_OFF = 4.0
+LEVEL_FACTOR = 1.15
+"""A whole level is said to be off the curve beyond this many standard deviations and this factor."""
+
+MOST_TRIALS_NAMED = 5
+"""A sentence names this many outliers; the table of outliers has all."""
+
 
 def doubts(
     phases: pd.DataFrame,
@@ -20,41 +28,60 @@ def doubts(
     outliers: pd.DataFrame,
     drift: Drift | None,
     noise: Noise,
-    levels: np.ndarray,
-) -> list[str]:
+    levels: pd.DataFrame,
+) -> list[Message]:
     """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's tables."""
     said = [
-        f"The phase {row.start:g}-{row.stop:g} is {row.label} with a probability of {row.probability:.0%} only."
+        say(
+            "doubt.unsure",
+            start=row.start,
+            stop=row.stop,
+            phase=term("phase", row.label),
+            probability=row.probability,
+        )
         for row in phases.itertuples()
         if row.probability < UNSURE
     ]
-    said += _at_the_edge(joints, levels)
+    said += _at_the_edge(joints, levels["level"].to_numpy())
+    said += _levels_off(levels, noise)
     if len(outliers):
         said.append(_outliers(outliers))
     if drift is not None and drift.removed:
         said.append(
-            f"The response drifts by {drift.change:.1%} over the run (p = {drift.p_value:.2g}, by {drift.kind}); "
-            "the drift is removed from the fit."
+            say("doubt.drift", change=drift.change, p=drift.p_value, kind=say(f"doubt.by_{drift.kind}"))
         )
     if noise.estimable and noise.misfit > 1.2 * noise.replicate:
-        said.append(
-            f"Levels sit {noise.misfit:.1%} off straight pieces, more than the {noise.replicate:.1%} by which "
-            "replicates differ: more replicates will not sharpen this fit, more levels may."
-        )
+        said.append(say("doubt.misfit", misfit=noise.misfit, noise=noise.replicate))
     return said
 
 
-def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[str]:
+def _levels_off(levels: pd.DataFrame, noise: Noise) -> list[str]:
+    """Levels whose trials agree with each other but not with the curve."""
+    alone = levels["n_used"] >= 2
+    off = np.abs(np.log(levels["median"] / levels["fitted"]))
+    expected = np.hypot(noise.misfit, levels["spread"] / np.sqrt(levels["n_used"].clip(lower=1)))
+    strange = levels[alone & (off > LEVEL_OFF * expected) & (off > np.log(LEVEL_FACTOR))]
+    return [
+        f"All trials at {row.level:g} lie near {row.median:.4g}, {row.median / row.fitted:.2f} times the curve: something "
+        "was different at this level; measure it again."
+        for row in strange.itertuples()
+    ]
+
+
+def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
     """Joints one step from an end rest on a single step."""
     return [
-        f"The joint at {joint:g} is one step from the end of the range: the phase beyond it rests on one step."
+        say("doubt.at_the_edge", joint=f"{joint:g}")
         for joint in joints["level"]
         if joint in (levels[1], levels[-2])
     ]
 
 
-def _outliers(outliers: pd.DataFrame) -> str:
-    shown = ", ".join(f"{row.trial} (at {row.knob:g})" for row in outliers.head(5).itertuples())
-    more = f" and {len(outliers) - 5} more" if len(outliers) > 5 else ""
-    noun = "trial is" if len(outliers) == 1 else "trials are"
-    return f"{len(outliers)} {noun} flagged as outlying and down-weighted: {shown}{more}."
+def _outliers(outliers: pd.DataFrame) -> Message:
+    shown = [
+        say("doubt.trial_at", trial=row.trial, level=row.knob)
+        for row in outliers.head(MOST_TRIALS_NAMED).itertuples()
+    ]
+    more = len(outliers) - len(shown)
+    key = "doubt.outliers_cut" if more else "doubt.outliers"
+    return say(key, n=len(outliers), trials=join(shown, ", "), more=more)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
+from deadzone.language.catalogue import say
 from deadzone.phases import tables
 from deadzone.phases.doubts import doubts
 from deadzone.phases.drift import estimate_drift
@@ -135,7 +136,7 @@ def fit_sample(
         noise=noise,
         drift=drift,
         criteria=tables.criteria_table(reading),
-        warnings=(*sample.warnings, *doubts(phases, joints, outliers, drift, noise, sample.levels)),
+        warnings=(*sample.warnings, *doubts(phases, joints, outliers, drift, noise, levels)),
         none_level=sample.none_level,
         thresholds=thresholds,
         certainty=certainty,
@@ -155,10 +156,11 @@ def _fit_slices(
         try:
             model = fit_phases(rows, knob, response, goal, **settings)
         except PhaseError as error:
-            warnings.append(f"{by} = {value}: not fitted. {error}")
+            said = say("doubt.not_fitted", error=str(error))
+            warnings.append(say("doubt.of_slice", by=by, value=value, warning=said))
             continue
         models[value] = model
-        warnings += [f"{by} = {value}: {warning}" for warning in model.warnings]
+        warnings += [say("doubt.of_slice", by=by, value=value, warning=warning) for warning in model.warnings]
     if not models:
         raise PhaseError(f"No slice by {by!r} can be fitted. {' '.join(warnings)}")
     return PhaseModels(

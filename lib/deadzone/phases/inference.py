@@ -119,12 +119,12 @@ def infer(x: np.ndarray, value: np.ndarray, level: np.ndarray, thresholds: Thres
 
 def hypotheses(x: np.ndarray, trials: Replicates) -> Hypotheses:
     """The noise assumptions to weigh against each other."""
-    return _replicated(trials) if trials.replicated else _single(x, trials)
+    return _replicated(x, trials) if trials.replicated else _single(x, trials)
 
 
 def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
     def make(scale: float) -> Hypothesis:
-        frame, by_scale = noise.tabulate(trials, scale, noise.OUTLIER_RATE)
+        frame, by_scale = noise.tabulate(trials, scale, scale, noise.OUTLIER_RATE)
         weights = noise.scale_weights(0.0, noise.SINGLE_HETEROGENEITY)
         log_prior = -0.5 * (np.log(scale / noise.TYPICAL_NOISE) / noise.NOISE_SPREAD) ** 2
         tables = noise.combine(frame, by_scale, weights, 0.0)
@@ -135,18 +135,39 @@ def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
     return Hypotheses(make, tuple(SINGLE_NOISE), begin)
 
 
-def _replicated(trials: Replicates) -> Hypotheses:
+def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
     base = noise.rough_scale(trials)
-    frame, by_scale = noise.tabulate(trials, base, noise.OUTLIER_RATE)
+    frame, by_scale = noise.tabulate(trials, base, base, noise.OUTLIER_RATE)
     weights = noise.learn_scale(frame, by_scale, base)
     scale = base * float(np.exp(weights @ np.log(noise.SCALES)))
+    roughness = noise.roughness(x, frame.middle()) / scale
+    prior = _misfit_prior(roughness)
 
     def make(ratio: float) -> Hypothesis:
-        misfit, log_prior = ratio * scale, float(np.log(MISFITS[ratio]))
-        tables = noise.combine(frame, by_scale, weights, PERSISTENCE * misfit)
-        return Hypothesis(scale, misfit, log_prior, base * noise.SCALES, frame, by_scale, weights, tables)
+        misfit = ratio * scale
+        if ratio in MISFITS:
+            wide, likelihood = frame, by_scale
+        else:
+            wide, likelihood = noise.tabulate(trials, base, misfit / max(MISFITS), noise.OUTLIER_RATE)
+            likelihood += (noise.mass(frame, by_scale) - noise.mass(wide, likelihood))[:, :, None]
+        tables = noise.combine(wide, likelihood, weights, PERSISTENCE * misfit)
+        return Hypothesis(
+            scale, misfit, float(np.log(prior[ratio])), base * noise.SCALES, wide, likelihood, weights, tables
+        )
 
-    return Hypotheses(make, tuple(MISFITS), 1)
+    return Hypotheses(make, tuple(prior), 1 if len(prior) == len(MISFITS) else len(prior) - 1)
+
+
+def _misfit_prior(roughness: float) -> dict[float, float]:
+    """MISFITS, continued by doubling up to the roughness of the curve (both in units of the noise).
+
+    Replicates of a program that always takes the same time, or of a table that repeats its rows, do
+    not scatter at all; the curve may be rough all the same.
+    """
+    prior = dict(MISFITS)
+    while max(prior) < roughness:
+        prior[2 * max(prior)] = 0.7 * prior[max(prior)]
+    return prior
 
 
 def _weigh(assumed: Hypotheses, fit: Callable[[Hypothesis], Fitted]) -> list[Fitted]:

@@ -33,6 +33,9 @@ SINGLE_HETEROGENEITY = 0.35
 TYPICAL_NOISE, NOISE_SPREAD = 0.02, 1.0
 """Before any data, noise is about 2 %, and 0.7 % to 5 % are usual (one standard deviation of ln)."""
 
+QUIETEST = 2e-4
+"""Replicates that scatter less than this are taken to scatter this much: clocks and programs have limits."""
+
 OUTLIER_RATE = 0.02
 OUTLIER_WORSE = 0.7
 """Prior share of spoiled trials, and of those that are worse rather than better than they should be."""
@@ -58,6 +61,10 @@ class LevelTables:
     origin: np.ndarray
     step: np.ndarray
     log_likelihood: np.ndarray
+
+    def middle(self) -> np.ndarray:
+        """Middle of each table: the centre of the bulk of the level's trials; shape (n,)."""
+        return self.origin + 0.5 * (POINTS - 1) * self.step
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the bulk of each table, read as a density; each shape (n,)."""
@@ -120,7 +127,7 @@ def rough_scale(trials: Replicates) -> float:
         if len(values) > 1:
             deviations.append(np.abs(values - np.median(values)) * np.sqrt(len(values) / (len(values) - 1)))
     scale = float(np.median(np.concatenate(deviations))) / 0.6745 if deviations else 0.0
-    return max(scale, 1e-4)
+    return max(scale, QUIETEST)
 
 
 def roughness(x: np.ndarray, value: np.ndarray) -> float:
@@ -142,29 +149,41 @@ def outlier_density(deviation: np.ndarray, scale: float) -> np.ndarray:
     return side * 2.0 / (np.pi * size * (1 + (deviation / size) ** 2))
 
 
-def tabulate(trials: Replicates, scale: float, outlier_rate: float) -> tuple[LevelTables, np.ndarray]:
-    """Tables for each noise scale in `scale * SCALES`.
+def tabulate(
+    trials: Replicates, scale: float, reach: float, outlier_rate: float
+) -> tuple[LevelTables, np.ndarray]:
+    """Tables for each noise scale in `scale * SCALES`, as far as REACH times `reach` beyond the trials.
 
     Returns the tables' frame (with an empty likelihood) and log likelihoods of shape (n, scales, POINTS).
     """
     low, high = bulk(trials)
-    low, high = low - REACH * scale, high + REACH * scale
+    low, high = low - REACH * reach, high + REACH * reach
     step = (high - low) / (POINTS - 1)
     grid = low[:, None] + np.arange(POINTS) * step[:, None]
     deviation = trials.values[:, :, None] - grid[:, None, :]
     spoiled = outlier_rate * outlier_density(deviation, scale)
     squares = -0.5 * deviation**2
     out = np.empty((len(low), len(SCALES), POINTS))
-    for q, sigma in enumerate(scale * SCALES):
+    for q, size in enumerate(scale * SCALES):
+        sigma = np.maximum(size, step)[:, None, None]
         gauss = (1 - outlier_rate) / (sigma * np.sqrt(2 * np.pi)) * np.exp(squares / sigma**2)
         out[:, q] = np.einsum("mr,mrt->mt", trials.weights, np.log(gauss + spoiled))
-    return LevelTables(low, step, np.empty((0, 0))), out
+    return LevelTables(low, step, np.empty((0, POINTS))), out
 
 
 def scale_weights(log_scale: float, heterogeneity: float) -> np.ndarray:
     """Probability of each of SCALES when scales are lognormal; shape (scales,)."""
     weight = np.exp(-0.5 * ((np.log(SCALES) - log_scale) / heterogeneity) ** 2)
     return weight / weight.sum()
+
+
+def mass(frame: LevelTables, by_scale: np.ndarray) -> np.ndarray:
+    """log of the integral of each level's likelihood over its value, by scale; shape (n, scales).
+
+    A table too coarse for the noise keeps its evidence if its mass is set to that of a finer one.
+    """
+    top = by_scale.max(axis=2, keepdims=True)
+    return np.log(np.exp(by_scale - top).sum(axis=2) * frame.step[:, None]) + top[:, :, 0]
 
 
 def learn_scale(frame: LevelTables, by_scale: np.ndarray, base: float) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deadzone.language.catalogue import Message, say
 from deadzone.phases import noise
 from deadzone.phases.inference import Hypothesis, Posterior
 from deadzone.phases.intervals import curve_values, weighted_quantiles
@@ -34,7 +35,9 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
     bad = noise.OUTLIER_RATE * noise.outlier_density(deviation, hypothesis.noise)
     out = np.zeros(len(value))
     base = hypothesis.scales
-    for q, sigma in enumerate(base):
+    finest = 0.5 * THIN * hypothesis.frame.step[level][:, None]
+    for q, scale in enumerate(base):
+        sigma = np.maximum(scale, finest)
         good = (
             (1 - noise.OUTLIER_RATE) / (sigma * np.sqrt(2 * np.pi)) * np.exp(-0.5 * (deviation / sigma) ** 2)
         )
@@ -70,12 +73,8 @@ def _level_density(posterior: Posterior) -> np.ndarray:
     return out
 
 
-def reason(factor: float, sigma: float, replicates: int) -> str:
+def reason(factor: float, sigma: float, replicates: int) -> Message:
     """Why a trial is flagged. factor: response / fitted. sigma: noise of a trial, ln."""
-    times = f"{factor:.2f} times" if factor < 10 else f"{factor:.3g} times"
-    against = (
-        "the other trials of its level and the curve"
-        if replicates > 2
-        else "what the curve says of its level"
-    )
-    return f"{times} the fitted value, {abs(np.log(factor)) / sigma:.0f} times the noise, against {against}"
+    times = f"{factor:.2f}" if factor < 10 else f"{factor:.3g}"
+    key = "doubt.outlier_replicates" if replicates > 2 else "doubt.outlier_curve"
+    return say(key, times=times, noise=abs(float(np.log(factor))) / sigma)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
+from deadzone.language.catalogue import say
 
 GOALS = ("min", "max")
 
@@ -120,12 +121,7 @@ def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[p
     """Leave out what the table itself marks as not to be analysed."""
     notes = []
     keep = np.ones(len(table), dtype=bool)
-    rules = [
-        ("status", "did not end with status 'ok'"),
-        ("warmup", "were warm-up"),
-        ("trusted", "are not trusted"),
-    ]
-    for column, said in rules:
+    for column in ("status", "warmup", "trusted"):
         if column not in table or (column == "trusted" and keep_untrusted):
             continue
         marks = table[column]
@@ -134,7 +130,8 @@ def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[p
         ]
         left_out = int((keep & ~good.to_numpy()).sum())
         if left_out:
-            notes.append(f"{left_out} of {len(table)} trials {said} and are left out of the fit.")
+            reason = say(f"doubt.left_out_{column}")
+            notes.append(say("doubt.left_out", n=left_out, trials=len(table), reason=reason))
         keep &= good.to_numpy()
     if not keep.any():
         raise PhaseError(
@@ -179,11 +176,7 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[st
     missing = int(values.isna().sum())
     if missing == len(values):
         raise PhaseError(f"No trial has a value of {response!r}.")
-    notes = (
-        [f"{missing} of {len(values)} trials have no value of {response!r} and are left out."]
-        if missing
-        else []
-    )
+    notes = [say("doubt.no_value", n=missing, trials=len(values), response=repr(response))] if missing else []
     return table.assign(**{response: values})[values.notna()], notes
 
 
@@ -213,9 +206,8 @@ def _positions(knob: pd.Series, name: str) -> tuple[np.ndarray, float | None, li
     if len(known) < 2:
         raise PhaseError(f"{name!r} needs at least two numeric levels beside 'none'.")
     position = float(known[-1] * np.exp(np.median(np.diff(np.log(known)))))
-    said = f"The level 'none' of {name} is drawn at {position:.4g}, one median step beyond {known[-1]:g}."
-    doubt = " Its position is a convention, so the elasticity of the last step is too."
-    return numbers.fillna(position).to_numpy(dtype=float), position, [said + doubt]
+    said = say("doubt.none_level", knob=name, position=position, largest=float(known[-1]))
+    return numbers.fillna(position).to_numpy(dtype=float), position, [said]
 
 
 def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: str) -> None:
@@ -236,18 +228,14 @@ def _doubts(levels: np.ndarray, level: np.ndarray, values: np.ndarray, response:
     counts = np.bincount(level)
     doubts = []
     if len(levels) < 6:
-        doubts.append(f"There are only {len(levels)} levels; joints are known to a step at best.")
+        doubts.append(say("doubt.few_levels", levels=len(levels)))
     if counts.max() == 1:
-        doubts.append(
-            "Every level has one trial: noise is read off the curve's own roughness, and differences between "
-            "neighbouring levels cannot be judged. Three replicates or more would."
-        )
+        doubts.append(say("doubt.one_trial"))
     elif counts.min() == 1:
-        doubts.append(f"{int((counts == 1).sum())} of {len(levels)} levels have a single trial.")
+        doubts.append(say("doubt.some_one_trial", n=int((counts == 1).sum()), levels=len(levels)))
     if values.max() / values.min() > 1e6:
-        doubts.append(
-            f"{response} spans a factor of {values.max() / values.min():.2g}; check that all rows share a unit."
-        )
+        factor = float(values.max() / values.min())
+        doubts.append(say("doubt.units", response=response, factor=factor))
     return doubts
 
 
