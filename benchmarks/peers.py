@@ -11,6 +11,7 @@ import contextlib
 import io
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def medians(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def labels_from(x: np.ndarray, v: np.ndarray, joints: list[int]) -> list[str]:
     """Labels of the steps from the slopes between joints (positions of inner levels)."""
     limits, edges, out = Thresholds(), [0, *sorted(set(joints)), len(x) - 1], []
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges):
         e = -np.polyfit(x[a : b + 1], v[a : b + 1], 1)[0]
         last = b == len(x) - 1
         if e >= limits.breakthrough:

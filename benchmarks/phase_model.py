@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import peers
 import scoring
+
 from deadzone import __version__, fit_phases
 from deadzone.synthetic import OTHER_TIERS, TIERS, Curve, draw_tier
 
@@ -159,7 +160,10 @@ def speed_table(seed: int) -> pd.DataFrame:
             quick, same = ours, frame
     theirs = _best_time(lambda: _bootstrapped_peer(same), 1)
     rows.append(
-        {"what": "piecewise-regression, 16 levels x 5, joints refitted on 1,000 resamples", "seconds": f"{theirs:.1f}"}
+        {
+            "what": "piecewise-regression, 16 levels x 5, joints refitted on 1,000 resamples",
+            "seconds": f"{theirs:.1f}",
+        }
     )
     rows.append({"what": "ratio of the two", "seconds": f"{theirs / quick:.0f} times"})
     return pd.DataFrame(rows)
@@ -248,7 +252,9 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=200, help="curves a tier")
     parser.add_argument("--other-count", type=int, default=60, help="curves a tier of other laws")
     parser.add_argument("--advice-count", type=int, default=100, help="curves a tier for recommendations")

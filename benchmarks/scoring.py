@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -84,8 +85,11 @@ def phase_coverage(fits: Iterable[Fitted]) -> tuple[float, int]:
         edges = [0, *fit.curve.knots, len(levels) - 1]
         for phase in fit.model.phases.itertuples():
             first, stop = np.searchsorted(levels, [phase.start, phase.stop])
-            for a, b in zip(edges[:-1], edges[1:], strict=True):
-                if fit.curve.step_labels[a] == phase.label and max(abs(a - first), abs(b - stop)) <= TOLERANCE:
+            for a, b in pairwise(edges):
+                if (
+                    fit.curve.step_labels[a] == phase.label
+                    and max(abs(a - first), abs(b - stop)) <= TOLERANCE
+                ):
                     true = (fit.curve.log_truth[a] - fit.curve.log_truth[b]) / (x[b] - x[a])
                     held.append(phase.elasticity_low <= true <= phase.elasticity_high)
     return float(np.mean(held)), len(held)

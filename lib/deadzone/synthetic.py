@@ -208,8 +208,8 @@ def _draw_pieces(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[n
 def _draw_smooth(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[np.ndarray, tuple[str, ...]]:
     """A smooth law of scaling (Gunther 2007): work that divides, work that does not, and crosstalk.
 
-    Its labels follow from its own elasticity: paying above 0.25, harmful below -0.2, flat between; a
-    middle stretch that is flat before harm belongs to the harm when the curve ends far enough in it.
+    Its labels follow from its own elasticity at the thresholds: paying above 0.25, harmful below -0.2,
+    flat between.
     """
     cores = np.exp(x - x[0])
     serial, crosstalk = 10 ** rng.uniform(-2.0, -0.5), 0.0
@@ -217,11 +217,8 @@ def _draw_smooth(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[n
         crosstalk = (1 - serial) / cores[-1] ** rng.uniform(0.8, 1.6) / rng.uniform(1.0, 3.0)
     log_y = np.log(rng.uniform(0.5, 200)) + np.log((1 - serial) / cores + serial + crosstalk * (cores - 1))
     e = -np.diff(log_y) / np.diff(x)
-    paying = e > 0.25
-    first_flat = int(np.argmin(paying)) if not paying.all() else len(e)
-    tail = "reversal" if first_flat < len(e) and e[first_flat:].mean() < -0.2 else "plateau"
-    labels = ["linear"] * first_flat + [tail] * (len(e) - first_flat)
-    return log_y, tuple(labels)
+    labels = np.where(e > 0.25, "linear", np.where(e < -0.2, "reversal", "plateau"))
+    return log_y, tuple(labels.tolist())
 
 
 def _noise(rng: np.random.Generator, n: int, tier: Tier) -> np.ndarray:

@@ -84,8 +84,9 @@ def fit_phases(
     """
     if not 0.5 <= certainty < 1:
         raise PhaseError(f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1.")
-    settings = {
-        "thresholds": thresholds or Thresholds(),
+    limits = thresholds or Thresholds()
+    settings: dict[str, Any] = {
+        "thresholds": limits,
         "certainty": certainty,
         "correct_drift": correct_drift,
         "keep_untrusted": keep_untrusted,
@@ -93,7 +94,7 @@ def fit_phases(
     if by is not None:
         return _fit_slices(frame, knob, response, goal, by, settings)
     sample = prepare(frame, knob, response, goal, keep_untrusted)
-    return fit_sample(sample, knob, response, goal, settings["thresholds"], certainty, correct_drift)
+    return fit_sample(sample, knob, response, goal, limits, certainty, correct_drift)
 
 
 def fit_sample(

@@ -44,10 +44,6 @@ SHORT = np.array([0.04, 0.03, 0.0, 0.08, 0.12])
 """Prior probability that a phase lasts a single step, by label (a breakthrough has a law of its own): one
 level apart is what an accident looks like, except for the harm that begins at the last level."""
 
-SHORT_OF_FEW = 0.5
-"""On a range of few steps each is a large part of it: a phase of one step then has at least this
-probability divided by the number of steps."""
-
 BENDS = np.array([0.0, 0.35, 0.7, 1.2, -0.4, -0.9])
 """Curvatures tried: the elasticity changes by this fraction of itself from start to end of a piece."""
 
@@ -141,6 +137,15 @@ def endings() -> np.ndarray:
     return np.array([np.log(ENDS[k]) if k in ENDS else -np.inf for k in range(len(LABELS))])
 
 
+def _shortness(steps: int) -> np.ndarray:
+    """SHORT, raised on a range of few steps, where each step is a large part of it; shape (5,).
+
+    On three steps (four settings, each twice the last) a phase of one step is as likely as not; on a
+    dozen steps the rise is gone.
+    """
+    return np.maximum(SHORT, min(0.35, (2.0 / steps) ** 2))
+
+
 def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:
     """log P(a phase lasts L steps) and log P(it lasts at least L), each of shape (5, steps + 1).
 
@@ -148,7 +153,7 @@ def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:
     """
     count = np.arange(steps + 1, dtype=float)
     stay = 1.0 - 1.0 / max(3.0, steps / 3.0)
-    short = np.maximum(SHORT, SHORT_OF_FEW / steps)
+    short = _shortness(steps)
     usual = (1 - stay) * stay ** np.maximum(count - 2, 0)
     pmf = np.where(count >= 2, (1 - short)[:, None] * usual, short[:, None])
     jump = 1.0 / np.maximum(count, 1.0) ** 1.6

@@ -1,0 +1,92 @@
+"""The published curves come out as their authors read them, with default settings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone import fit_phases
+
+CORES_16 = [52.32, 38.78, 26.68, 23.88, 25.73, 25.39, 22.20, 18.45, 15.61, 13.70, 5.08, 3.46, 3.50, 3.72, 3.63, 3.67]
+CORES_4 = [
+    *(7.48, 30.36, 28.20, 23.49, 21.28, 20.72, 20.71, 21.10, 20.92, 20.82, 21.66),
+    *(21.68, 20.15, 19.77, 20.47, 20.81, 20.70, 19.92, 20.40, 19.71, 21.26),
+]
+CORES_11 = [
+    *(5.67, 4.14, 3.68, 3.53, 3.54, 3.76, 3.86, 3.30, 3.57, 3.32),
+    *(3.72, 3.55, 3.33, 10.65, 3.95, 5.17, 3.39, 11.87, 3.67, 4.90),
+]
+
+
+def fit(levels, response, goal="min"):
+    return fit_phases(pd.DataFrame({"knob": levels, "wall_s": response}), "knob", "wall_s", goal)
+
+
+def phases(model):
+    return list(model.phases[["start", "stop", "label"]].itertuples(index=False, name=None))
+
+
+def test_16_cores_has_the_authors_five_phases():
+    model = fit(range(1, 17), CORES_16)
+    assert phases(model) == [
+        (1, 4, "linear"),
+        (4, 6, "dead_zone"),
+        (6, 10, "linear"),
+        (10, 12, "breakthrough"),
+        (12, 16, "plateau"),
+    ]
+    assert model.outliers.empty
+
+
+def test_jittered_by_two_percent_the_16_cores_keep_their_phases():
+    rng = np.random.default_rng(5)
+    kept = 0
+    for _ in range(20):
+        found = phases(fit(range(1, 17), CORES_16 * np.exp(0.02 * rng.standard_normal(16))))
+        kept += [label for *_, label in found] == ["linear", "dead_zone", "linear", "breakthrough", "plateau"]
+    assert kept >= 18
+
+
+def test_4_cores_flags_the_first_thread_and_is_flat_from_5_or_6_on():
+    model = fit(range(1, 22), CORES_4)
+    assert model.outliers["knob"].tolist() == [1]
+    assert "times the fitted value" in model.outliers["reason"].iloc[0]
+    last = model.phases.iloc[-1]
+    assert (last["label"], last["stop"]) == ("plateau", 21)
+    assert last["start"] in (5, 6)
+    assert "dead_zone" not in model.step_labels
+
+
+def test_11_cores_flags_threads_14_and_18_and_is_flat_over_most_of_the_range():
+    model = fit(range(1, 21), CORES_11)
+    assert model.outliers["knob"].tolist() == [14, 18]
+    assert model.step_labels.count("plateau") >= 12
+
+
+@pytest.mark.parametrize("worst_ms", [[7780, 1959, 235, 151, 113, 193], [15632, 7250, 3757, 2550, 1747, 3883]])
+def test_inbound_pool_improves_to_32_threads_and_reverses_at_64(worst_ms):
+    model = fit([2, 4, 8, 16, 32, 64], worst_ms)
+    assert phases(model)[-1] == (32, 64, "reversal")
+    assert set(model.step_labels[:-1]) <= {"linear", "breakthrough"}
+
+
+@pytest.mark.parametrize(
+    ("threads", "worst_ms"), [([4, 8, 16, 32], [1505, 182, 92, 185]), ([8, 16, 32], [226, 109, 369])]
+)
+def test_outbound_pool_reverses_after_16_threads(threads, worst_ms):
+    model = fit(threads, worst_ms)
+    assert phases(model)[-1] == (16, 32, "reversal")
+    assert "reversal" not in model.step_labels[:-1]
+    assert any("levels" in warning for warning in model.warnings)
+
+
+def test_write_throughput_of_two_block_sizes_is_too_little_to_fit_and_says_why():
+    from deadzone.errors import PhaseError
+
+    with pytest.raises(PhaseError, match="has 2 levels"):
+        fit([1024, 20_480_000], [1.7, 361.0], goal="max")
+
+
+def test_write_throughput_of_three_block_sizes_is_a_response_to_maximise():
+    model = fit([512, 1024, 20_480_000], [0.9, 1.7, 361.0], goal="max")
+    assert set(model.step_labels) == {"linear"}
+    assert model.phases["elasticity"].iloc[0] > 0
