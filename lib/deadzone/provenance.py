@@ -72,7 +72,7 @@ def program_version(argv: tuple[str, ...]) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     lines = (said.stdout or said.stderr).strip().splitlines()
-    return lines[0].strip() if lines else None
+    return lines[0].strip() if lines and said.returncode == 0 else None
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

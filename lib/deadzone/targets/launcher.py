@@ -7,9 +7,13 @@ first instruction, and no process is ever moved while the clock runs (a move wai
 
 Requests arrive as JSON lines on standard input, replies leave on standard output:
 
-    {"argv": [...], "env": {...}, "cwd": ..., "stdout": path, "stderr": path, "groups": [cgroup.procs, ...]}
+    {"argv": [...], "env": {...}, "cwd": ..., "stdout": path, "stderr": path}
     -> {"pid": 123}                                        the program waits for one byte from the FIFO `GO`
-    -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error": null}
+    -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error": null, "orphans": 0}
+
+It is the reaper of its descendants (prctl(2), PR_SET_CHILD_SUBREAPER): a process that lost its parent becomes
+its child, whatever session it fled to. So when the program has ended, all that it left running is found, killed
+and accounted for, with a control group or without.
 
 When standard input closes, the harness is gone: the launcher kills what it started and ends.
 """
@@ -17,6 +21,8 @@ When standard input closes, the harness is gone: the launcher kills what it star
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import select
@@ -28,26 +34,38 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
+PR_SET_CHILD_SUBREAPER = 36
+
+
 def reply(message: dict[str, Any]) -> None:
     os.write(1, json.dumps(message).encode() + b"\n")
 
 
 def become(request: dict[str, Any], go: str) -> NoReturn:
-    """In the child: wait for the signal to go, then turn into the program."""
+    """In the child: get ready, wait for the signal to go, then turn into the program.
+
+    What cannot be got ready is raised after the signal too, so that no trial leaves a signal for the next one.
+    """
     os.setsid()
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
+    gate = os.open(go, os.O_RDONLY)
+    try:
+        arrange(request)
+    finally:
+        os.read(gate, 1)
+    os.execvpe(request["argv"][0], request["argv"], {**os.environ, **request["env"]})
+
+
+def arrange(request: dict[str, Any]) -> None:
+    """Put the program's streams and working folder in place."""
     null = os.open(os.devnull, os.O_RDONLY)
     out = os.open(request["stdout"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     err = os.open(request["stderr"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    gate = os.open(go, os.O_RDONLY)
     for source, number in ((null, 0), (out, 1), (err, 2)):
         os.dup2(source, number)
     if request["cwd"]:
         os.chdir(request["cwd"])
-    environment = {**os.environ, **request["env"]}
-    os.read(gate, 1)
-    os.execvpe(request["argv"][0], request["argv"], environment)
 
 
 def start(request: dict[str, Any], go: str) -> tuple[int, int]:
@@ -59,35 +77,100 @@ def start(request: dict[str, Any], go: str) -> tuple[int, int]:
             become(request, go)
         except OSError as error:
             os.write(write_end, str(error.errno).encode())
+        except ValueError:
+            os.write(write_end, str(errno.EINVAL).encode())
         finally:
             os._exit(127)
     os.close(write_end)
     return pid, read_end
 
 
-def kill_group(files: list[str]) -> None:
-    """Kill every process in the control group but this one."""
-    for path in files:
+class Account:
+    """CPU time and largest resident size of the processes reaped so far; no process counts twice."""
+
+    def __init__(self) -> None:
+        self.user_s = self.sys_s = 0.0
+        self.max_rss_bytes = 0
+
+    def reap(self, pid: int, options: int = 0) -> tuple[int, int]:
+        """Wait for a process and add up what it and the descendants it waited for used."""
+        reaped, status, usage = os.wait4(pid, options)
+        if reaped:
+            self.user_s += usage.ru_utime
+            self.sys_s += usage.ru_stime
+            self.max_rss_bytes = max(self.max_rss_bytes, usage.ru_maxrss * 1024)
+        return reaped, status
+
+
+def kill_children() -> int:
+    """Kill every child; returns how many there were."""
+    own, killed = str(os.getpid()), 0
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - pathlib would double the start-up time
+        if not entry.isdigit():
+            continue
         try:
-            with open(path) as handle:  # noqa: PTH123 - pathlib would double the start-up time
-                pids = [int(line) for line in handle]
+            with open(f"/proc/{entry}/stat") as handle:  # noqa: PTH123
+                state, parent = handle.read().rpartition(")")[2].split()[:2]
         except OSError:
             continue
-        for pid in pids:
-            if pid not in (0, os.getpid()):
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
+        if parent == own and state not in "ZX":
+            with contextlib.suppress(OSError):
+                os.kill(int(entry), signal.SIGKILL)
+                killed += 1
+    return killed
 
 
-def abandon(pid: int, groups: list[str]) -> NoReturn:
-    """The harness is gone: leave nothing running."""
-    with contextlib.suppress(OSError):
-        os.killpg(pid, signal.SIGKILL)
-    kill_group(groups)
-    os._exit(0)
+def reap_orphans(account: Account) -> int:
+    """Kill and account for all descendants that are left; returns how many had to be killed.
+
+    A killed process hands its children to this one, so they are gone when there is no child any more.
+    """
+    killed = 0
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            if not account.reap(-1, os.WNOHANG)[0]:
+                killed += kill_children()
+                account.reap(-1)
+    return killed
+
+
+def wait_for(pid: int) -> bool:
+    """Wait until the child has ended, unreaped; False if the harness ended first."""
+    poll = select.poll()
+    exited = os.pidfd_open(pid)
+    poll.register(exited, select.POLLIN)
+    poll.register(0, select.POLLIN | select.POLLHUP)
+    ready = dict(poll.poll())
+    os.close(exited)
+    return 0 not in ready
+
+
+def execute(request: dict[str, Any], go: str) -> None:
+    pid, failure = start(request, go)
+    reply({"pid": pid})
+    account = Account()
+    if not wait_for(pid):
+        kill_children()
+        reap_orphans(account)
+        os._exit(0)
+    _, status = account.reap(pid)
+    orphans = reap_orphans(account)
+    failed = os.read(failure, 32)
+    os.close(failure)
+    reply(
+        {
+            "status": status,
+            "user_s": account.user_s,
+            "sys_s": account.sys_s,
+            "max_rss_bytes": account.max_rss_bytes,
+            "exec_error": int(failed) if failed else None,
+            "orphans": orphans,
+        }
+    )
 
 
 def serve(go: str) -> None:
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     buffer = b""
     while True:
         while b"\n" not in buffer:
@@ -96,32 +179,7 @@ def serve(go: str) -> None:
                 os._exit(0)
             buffer += piece
         line, buffer = buffer.split(b"\n", 1)
-        request = json.loads(line)
-        pid, failure = start(request, go)
-        reply({"pid": pid})
-        poll = select.poll()
-        exited = os.pidfd_open(pid)
-        poll.register(exited, select.POLLIN)
-        poll.register(0, select.POLLIN | select.POLLHUP)
-        while True:
-            ready = dict(poll.poll())
-            if exited in ready:
-                break
-            if 0 in ready:
-                abandon(pid, request["groups"])
-        _, status, usage = os.wait4(pid, 0)
-        os.close(exited)
-        failed = os.read(failure, 32)
-        os.close(failure)
-        reply(
-            {
-                "status": status,
-                "user_s": usage.ru_utime,
-                "sys_s": usage.ru_stime,
-                "max_rss_bytes": usage.ru_maxrss * 1024,
-                "exec_error": int(failed) if failed else None,
-            }
-        )
+        execute(json.loads(line), go)
 
 
 if __name__ == "__main__":

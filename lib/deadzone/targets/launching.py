@@ -29,7 +29,7 @@ LAST_OUTPUT_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class Exit:
-    """How a program ended, from the kernel's accounting of it and the descendants it waited for."""
+    """How a program ended, from the kernel's accounting of it and all its descendants."""
 
     started_s: float
     ended_s: float
@@ -91,14 +91,12 @@ class Launcher:
 
         on_start is called when the program waits at its first instruction, on_tick(t_s) every tick_s while it runs.
         """
-        groups = [str(path) for path in self._mechanism.procs_files()]
         request = {
             "argv": list(command.argv),
             "env": dict(command.env),
             "cwd": str(command.cwd) if command.cwd else None,
             "stdout": str(self._scratch / "stdout"),
             "stderr": str(self._scratch / "stderr"),
-            "groups": groups,
         }
         self._send(request)
         pid = int(self._receive()["pid"])
@@ -118,7 +116,6 @@ class Launcher:
         finally:
             os.close(watch)
         result = self._receive()
-        orphans = self._kill_tree(pid)
         return Exit(
             started_s=started,
             ended_s=ended,
@@ -128,7 +125,7 @@ class Launcher:
             max_rss_bytes=result["max_rss_bytes"],
             timed_out=timed_out,
             exec_error=os.strerror(result["exec_error"]) if result["exec_error"] else None,
-            orphans=orphans,
+            orphans=result["orphans"],
         )
 
     def output(self, stream: str) -> str:
@@ -177,11 +174,11 @@ class Launcher:
                 on_tick(elapsed)
                 ticks = int(elapsed / tick_s) + 1
 
-    def _kill_tree(self, pid: int) -> int:
-        """Kill the program's session and what is left in the group; returns how many were left in the group."""
+    def _kill_tree(self, pid: int) -> None:
+        """Kill the program's session and what is in the group; what is left the launcher finds as it reaps."""
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
-        return kill_all(self._mechanism.procs_files(), spare=(self._pid,))
+        kill_all(self._mechanism.procs_files(), spare=(self._pid,))
 
     def _send(self, request: dict[str, Any]) -> None:
         assert self._process is not None and self._process.stdin is not None

@@ -6,24 +6,20 @@ bears its name is left over.
 
 from __future__ import annotations
 
-import re
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from deadzone.targets.limits.base import GROUP_PREFIX, kill_all, owner_is_alive, remove_group
-from deadzone.targets.limits.cgroup_v1 import v1_homes
-from deadzone.targets.limits.cgroup_v2 import own_v2_group, v2_mount
-
-
-MADE_NAME = re.compile(rf"{GROUP_PREFIX}\d+-\d+(-\w+|\.scope)?$")
-"""Process and start time, and what a scratch folder or a scope has after them; nothing else is touched."""
+from deadzone.targets.limits.base import GROUP_PREFIX, is_left_over, kill_all, remove_group
+from deadzone.targets.limits.cgroup_v1 import v1_mounts
+from deadzone.targets.limits.cgroup_v2 import v2_mount
 
 
 def find_leftovers() -> list[Path]:
     """Control groups and scratch folders whose maker no longer lives."""
-    return [path for path in _made_by_deadzone() if not owner_is_alive(path.name)]
+    return sorted(path for path in (*_groups(), *_scratch_folders()) if is_left_over(path.name))
 
 
 def remove_leftovers() -> list[Path]:
@@ -41,21 +37,15 @@ def remove_leftovers() -> list[Path]:
     return removed
 
 
-def _made_by_deadzone() -> Iterator[Path]:
-    for home in _homes():
-        yield from (
-            path
-            for path in sorted(home.glob(f"{GROUP_PREFIX}*"))
-            if MADE_NAME.match(path.name) and path.is_dir()
-        )
+def _groups() -> Iterator[Path]:
+    """Groups anywhere in the hierarchies, for the killed run may have been in another session than this one."""
+    roots = {*v1_mounts().values(), v2_mount()} - {None}
+    for root in roots:
+        for folder, below, _ in os.walk(str(root)):
+            yield from (Path(folder) / name for name in below if name.startswith(GROUP_PREFIX))
 
 
-def _homes() -> list[Path]:
-    """Folders in which groups and scratch folders are made."""
-    homes = [Path(tempfile.gettempdir()), Path("/dev/shm"), *v1_homes().values()]
-    mount, own = v2_mount(), own_v2_group()
-    if mount and own:
-        homes += [parent for parent in (own, *own.parents) if parent.is_relative_to(mount)]
-    if mount:
-        homes += [path.parent for path in mount.glob(f"**/{GROUP_PREFIX}*.scope")]
-    return [home for home in dict.fromkeys(homes) if home.is_dir()]
+def _scratch_folders() -> Iterator[Path]:
+    for home in {Path(tempfile.gettempdir()), Path("/dev/shm")}:
+        if home.is_dir():
+            yield from (path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir())

@@ -21,12 +21,14 @@ from deadzone.study.spec import LocalTarget as LocalSpec
 from deadzone.targets.interference import MachineReading, between, read_machine
 from deadzone.targets.launching import Exit, Launcher
 from deadzone.targets.leftovers import remove_leftovers
-from deadzone.targets.limits.base import Counters, LimitMechanism, as_cores, group_name
+from deadzone.targets.limits.base import Counters, LimitMechanism, as_cores, group_name, reason
 from deadzone.targets.limits.registry import MECHANISMS
 
 Number = TypeVar("Number", int, float)
 
 TELEMETRY_PERIOD_S = 0.1
+
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 SCRATCH_HOMES = (Path("/dev/shm"),)
 """Memory-backed file systems, tried first: a trial's output should not wait for a disk."""
@@ -41,15 +43,15 @@ class LocalTarget:
         """levels: the CPU limits the study will ask for; a mechanism is chosen that can do them all."""
         self._spec = spec
         self._levels = tuple(levels) or (spec.cpu_limit,)
-        self.scratch = Path()
+        self.scratch = Path(os.devnull)
         self._mechanism: LimitMechanism | None = None
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         remove_leftovers()
-        self.scratch = make_scratch()
         try:
+            self.scratch = make_scratch()
             self._open_best()
         except BaseException:
             self.__exit__(None, None, None)
@@ -169,9 +171,17 @@ class LocalTarget:
 
 
 def make_scratch() -> Path:
-    """A fresh folder for what trials write, memory-backed where the system has such a place."""
+    """A fresh folder for what trials write, memory-backed where the system has such a place.
+
+    Raises TargetError if none can be made.
+    """
     homes = [home for home in SCRATCH_HOMES if os.access(home, os.W_OK)]
-    return Path(tempfile.mkdtemp(prefix=f"{group_name()}-", dir=homes[0] if homes else None))
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"{group_name()}-", dir=homes[0] if homes else None))
+    except OSError as error:
+        raise TargetError(
+            f"No folder for what trials write can be made: {reason(error)}. Make room, or set TMPDIR."
+        ) from error
 
 
 def cpu_times(ended: Exit, before: Counters, after: Counters) -> tuple[float, float]:
@@ -200,10 +210,18 @@ def _judge(ended: Exit, before: Counters, after: Counters, timeout_s: float) -> 
     if _delta(before.oom_kills, after.oom_kills):
         return "oom_killed", "a process was killed for want of memory"
     if ended.exit_code < 0:
-        return "failed", f"killed by {signal.Signals(-ended.exit_code).name}"
+        return "failed", f"killed by {signal_name(-ended.exit_code)}"
     if ended.orphans:
         return "ok", f"{ended.orphans} processes were left running and were killed"
     return "ok", None
+
+
+def signal_name(number: int) -> str:
+    """SIGKILL, SIGTERM, or for a real-time signal its number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _samples(t_s: float, before: Counters, now: Counters) -> list[Sample]:
@@ -229,7 +247,7 @@ def _harness_cpu_s() -> float:
 def _hold_interrupts() -> dict[int, Any]:
     """Ignore interrupts from now on; returns the handlers to put back (empty outside the main thread)."""
     try:
-        return {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+        return {number: signal.signal(number, signal.SIG_IGN) for number in INTERRUPTS}
     except ValueError:
         return {}
 

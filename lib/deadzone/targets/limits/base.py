@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -21,6 +22,9 @@ LEAST_LIMIT = 0.01
 """The kernel refuses a quota under 1 ms a period, which is a hundredth of a core [cores]."""
 
 GROUP_PREFIX = "deadzone-"
+
+MADE_NAME = re.compile(rf"{GROUP_PREFIX}(?P<pid>\d+)-(?P<ticks>\d+)-(?P<namespace>\d+)(-\w+|\.scope)?$")
+"""What group_name gives, and what a scratch folder or a scope has after it; nothing else is ever removed."""
 
 EMPTYING_TIMEOUT_S = 5.0
 """A killed process may finish a system call first; longer than this only a stuck device takes [s]."""
@@ -75,22 +79,32 @@ class LimitMechanism(Protocol):
 
 def group_name() -> str:
     """A name that tells later which process made the group, and whether that process still lives."""
-    return f"{GROUP_PREFIX}{os.getpid()}-{start_ticks(os.getpid())}"
+    return f"{GROUP_PREFIX}{os.getpid()}-{start_ticks(os.getpid())}-{pid_namespace()}"
+
+
+def pid_namespace() -> int:
+    """Which numbering of processes is meant: a container's process 7 is another one than the host's."""
+    return Path("/proc/self/ns/pid").stat().st_ino
 
 
 def start_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if there is no such process."""
+    """When a process started, in clock ticks since boot; None if there is none, or only its zombie."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return int(stat.rpartition(")")[2].split()[19])
+    return None if fields[0] in "ZX" else int(fields[19])
 
 
-def owner_is_alive(name: str) -> bool:
-    """Whether the process that made a group of this name still runs."""
-    pid, _, ticks = name.removeprefix(GROUP_PREFIX).removesuffix(".scope").partition("-")
-    return pid.isdigit() and str(start_ticks(int(pid))) == ticks.split("-")[0]
+def is_left_over(name: str) -> bool:
+    """Whether a name was given by group_name, in a process that has ended.
+
+    Names from another numbering of processes (a container, the host) cannot be judged from here.
+    """
+    made = MADE_NAME.match(name)
+    if not made or int(made["namespace"]) != pid_namespace():
+        return False
+    return start_ticks(int(made["pid"])) != int(made["ticks"])
 
 
 def as_cores(level: Level) -> float | None:

@@ -6,7 +6,7 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from deadzone.errors import TargetError
@@ -20,6 +20,8 @@ from deadzone.targets.limits.base import (
 )
 
 NANOSECONDS = 1e9
+
+CONTROLLERS = ("cpu", "cpuacct", "memory")
 
 
 class CgroupV1:
@@ -117,15 +119,23 @@ def v1_homes() -> dict[str, Path]:
         _, controllers, path = line.split(":", 2)
         own.update(dict.fromkeys(controllers.split(","), path))
     homes: dict[str, Path] = {}
+    for controller, root, mount in _mounted():
+        if controller in own:
+            inside = own[controller].removeprefix(root if root != "/" else "").lstrip("/")
+            homes[controller] = mount / inside if (mount / inside).is_dir() else mount
+    return homes
+
+
+def v1_mounts() -> dict[str, Path]:
+    """Where the hierarchies are mounted in which groups are made, by controller."""
+    return {controller: mount for controller, _, mount in _mounted() if controller in CONTROLLERS}
+
+
+def _mounted() -> Iterator[tuple[str, str, Path]]:
+    """Each mounted v1 controller with the group that is its root here, and its mount point."""
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split()[:3]
-        if kind != "cgroup":
-            continue
-        root, mount_point = left.split()[3:5]
-        for controller in options.split(","):
-            if controller in own:
-                inside = own[controller].removeprefix(root if root != "/" else "").lstrip("/")
-                home = Path(mount_point) / inside
-                homes[controller] = home if home.is_dir() else Path(mount_point)
-    return homes
+        if kind == "cgroup":
+            root, mount_point = left.split()[3:5]
+            yield from ((controller, root, Path(mount_point)) for controller in options.split(","))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from deadzone.errors import TargetError
 from deadzone.targets.limits.base import (
+    GROUP_PREFIX,
     PERIOD_US,
     Counters,
     key_values,
@@ -92,8 +93,10 @@ class CgroupV2:
             remove_group(self._group)
             self._group = None
         if self._enabled_in:
-            with contextlib.suppress(OSError):
-                (self._enabled_in / "cgroup.subtree_control").write_text("-cpu")
+            another_sweep = any(self._enabled_in.glob(f"{GROUP_PREFIX}*"))  # would lose its limit
+            if not another_sweep:
+                with contextlib.suppress(OSError):
+                    (self._enabled_in / "cgroup.subtree_control").write_text("-cpu")
             self._enabled_in = None
 
     @property
