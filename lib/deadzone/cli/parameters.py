@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import yaml
 
 from deadzone.errors import StudyError
+from deadzone.study.loading import read_yaml
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -46,19 +46,25 @@ def overrides_of(
     Raises StudyError if the file is missing or no mapping.
     """
     values = _from_file(parameter_file) if parameter_file else {}
-    values |= {name: yaml.safe_load(text) if text else text for name, text in parameters}
+    values |= {name: _value(name, text) for name, text in parameters}
     values |= {} if replicates is None else {"replicates": replicates}
     values |= {} if warmup is None else {"warmup": warmup}
     return values
 
 
+def _value(name: str, text: str) -> Any:
+    """A value as YAML reads it; empty text stays empty text."""
+    return read_yaml(text, f"-p {name}") if text else text
+
+
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise StudyError(f"{path}: cannot read the parameter file: it is not UTF-8 text.") from error
     except OSError as error:
         raise StudyError(f"{path}: cannot read the parameter file: {error.strerror}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path}: this is not YAML.") from error
+    document = read_yaml(text, str(path))
     if not isinstance(document, dict):
         raise StudyError(f"{path}: a parameter file is a mapping of names to values.")
     return {str(name): value for name, value in document.items()}

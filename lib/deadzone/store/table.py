@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deadzone.study.levels import is_number
+from deadzone.study.levels import format_level, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def _factor_column(levels: pd.Series) -> pd.Series:
 
     if all(is_number(level) for level in levels):
         return pd.to_numeric(levels)
-    return levels.map(lambda level: f"{level:.10g}" if is_number(level) else str(level)).astype("string")
+    return levels.map(format_level).astype("string")
 
 
 def telemetry_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:

@@ -7,6 +7,7 @@ over all treatments in an order of its own, so that drift of the machine falls o
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -79,14 +80,27 @@ def _check(factor: str, level: Level, path: str) -> None:
 def treatments(study: Study) -> tuple[Treatment, ...]:
     """The distinct treatments of a resolved study, in the order of its levels.
 
-    Raises StudyError if the factors of a paired design differ in length, or a listed treatment lacks a factor.
+    Raises StudyError if they are too many, the factors of a paired design differ in length, or a listed treatment
+    lacks a factor.
     """
     if study.design.kind == "list":
-        return tuple(dict.fromkeys(_listed(study)))
+        return tuple(_listed(study))
     varied = {name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactor)}
+    if study.design.kind == "factorial":
+        _check_size(study, math.prod(len(levels) for levels in varied.values()))
     combinations = _paired(varied) if study.design.kind == "paired" else itertools.product(*varied.values())
     found = (_with_equals(study, dict(zip(varied, levels, strict=True))) for levels in combinations)
     return tuple({treatment.label(): treatment for treatment in found}.values())
+
+
+def _check_size(study: Study, n_treatments: int) -> None:
+    """Raise StudyError if so many treatments make more trials than make sense."""
+    passes = study.design.warmup + study.design.replicates
+    if n_treatments * passes > MOST_TRIALS:
+        raise StudyError(
+            f"{study.study}: {n_treatments:,} treatments x {passes:,} passes are {n_treatments * passes:,} trials; "
+            f"at most {MOST_TRIALS:,} make sense. Use fewer levels or replicates."
+        )
 
 
 def _listed(study: Study) -> Iterator[Treatment]:
@@ -133,12 +147,7 @@ def plan(study: Study) -> tuple[PlannedTrial, ...]:
     """
     combinations = treatments(study)
     design = study.design
-    total = len(combinations) * (design.warmup + design.replicates)
-    if total > MOST_TRIALS:
-        raise StudyError(
-            f"{study.study}: {len(combinations):,} treatments x {design.replicates:,} replicates are {total:,} trials; "
-            f"at most {MOST_TRIALS:,} make sense. Use fewer levels or replicates."
-        )
+    _check_size(study, len(combinations))
     rng = np.random.default_rng(design.seed)
     passes = [(WARMUP_BLOCK, i + 1, True) for i in range(design.warmup)]
     passes += [(i + 1, i + 1, False) for i in range(design.replicates)]

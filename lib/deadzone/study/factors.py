@@ -20,26 +20,39 @@ def _as_level(value: Any) -> Any:
         )
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"is {value!r}; a level is a finite number or a word, and no limit is written none")
+    if isinstance(value, int | float) and abs(value) > MOST_LEVEL:
+        raise ValueError(f"is larger than {MOST_LEVEL:.0g}, which no knob has")
     return value
 
 
 FactorLevel = Annotated[Level, BeforeValidator(_as_level)]
-Multiplier = float | Literal["host_cores"]
+Multiplier = Annotated[
+    Annotated[float, Field(gt=0), Tag("number")] | Annotated[Literal["host_cores"], Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
+]
+
+MOST_LEVEL = 10**18
+"""Beyond this a number is a slip of the keyboard, and a float no longer holds its digits."""
 
 
 class FactorSpec(BaseModel):
     """What every written form of a factor shares."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
 
     unit: str | None = Field(default=None, description="unit of the levels, e.g. cores, threads, bytes")
+
+
+class ScaledFactor(FactorSpec):
+    """What the forms with levels of their own share."""
+
     times: Multiplier = Field(
         default=1.0,
         description="multiply every number by this; host_cores is the number of cores trials can use here",
     )
 
 
-class LevelsFactor(FactorSpec):
+class LevelsFactor(ScaledFactor):
     """A factor with its levels listed."""
 
     levels: tuple[FactorLevel, ...] = Field(
@@ -52,7 +65,7 @@ class LevelsFactor(FactorSpec):
         return tuple(dict.fromkeys(scale_level(level, multiplier) for level in self.levels))
 
 
-class RangeFactor(FactorSpec):
+class RangeFactor(ScaledFactor):
     """A factor with evenly spaced levels."""
 
     start: float = Field(alias="from", description="first level")

@@ -26,7 +26,7 @@ def range_levels(start: float, stop: float, step: float) -> tuple[int | float, .
 
     Raises ValueError if the step is not positive, stop lies below start, or the levels are too many.
     """
-    first, last, stride = (Decimal(repr(v)) for v in (start, stop, step))
+    first, last, stride = (Decimal(repr(float(v))) for v in (start, stop, step))
     if stride <= 0:
         raise ValueError(f"step is {step!r}; it must be a positive number")
     if last < first:
@@ -38,10 +38,10 @@ def range_levels(start: float, stop: float, step: float) -> tuple[int | float, .
 
 
 def scale_level(level: Level, factor: float) -> Level:
-    """The level times a factor; words stay as they are."""
+    """The level times a factor; words stay as they are, and times 1 so does every digit."""
     if isinstance(level, str):
         return level
-    return plain_number(float(f"{level * factor:.12g}"))
+    return plain_number(level if factor == 1 else float(f"{level * factor:.12g}"))
 
 
 def is_number(level: object) -> bool:
@@ -50,5 +50,5 @@ def is_number(level: object) -> bool:
 
 
 def format_level(level: Level) -> str:
-    """The level as it is written in commands and tables: 4, 0.25, none."""
-    return level if isinstance(level, str) else f"{level:.10g}"
+    """The level as it is written in commands and tables, every digit of it: 4, 0.25, 1099511627776, none."""
+    return level if isinstance(level, str) else str(plain_number(level))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,19 +23,54 @@ SHORT_NAMES = {
 """Overrides that need no full key path: replicates for design.replicates, and so on."""
 
 
+EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
+"""Numbers such as 1e6, which YAML 1.1 takes for words and everybody else for numbers."""
+
+
+PLAIN_WORDS = {
+    "bool_parsing": "it must be true or false",
+    "dict_type": "it must be a mapping of keys",
+    "float_parsing": "it must be a number",
+    "float_type": "it must be a number",
+    "finite_number": "it must be a finite number",
+    "int_from_float": "it must be a whole number",
+    "int_parsing": "it must be a whole number",
+    "int_parsing_size": "it is too large",
+    "int_type": "it must be a whole number",
+    "list_type": "it must be a list",
+    "model_attributes_type": "it must be a mapping of keys",
+    "model_type": "it must be a mapping of keys",
+    "string_type": "it must be text",
+    "too_short": "it must not be empty",
+    "tuple_type": "it must be a list",
+}
+"""What pydantic's kinds of problems mean to somebody who writes YAML."""
+
+
 class _StrictLoader(yaml.SafeLoader):
     """Safe YAML that refuses a key given twice, of which plain YAML silently keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
+        seen: set[str] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
+            if not isinstance(key_node, yaml.ScalarNode):
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                    None, None, "a key is a word, no list or mapping", key_node.start_mark
                 )
-            seen.add(key)
+            if key_node.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
+                )
+            seen.add(key_node.value)
         return super().construct_mapping(node, deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Safe YAML that quotes the words the loader would take for numbers."""
+
+
+_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
 
 
 def find_study(name: str, folders: Sequence[Path]) -> Path:
@@ -84,11 +120,8 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
 
 def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = None) -> Study:
     """Validate a study given as YAML text; source names it in messages."""
-    try:
-        node = yaml.compose(text, Loader=_StrictLoader)
-        document = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a subclass of SafeLoader
-    except yaml.YAMLError as error:
-        raise StudyError(f"{source}: this is not YAML: {_yaml_problem(error)}.") from error
+    document = read_yaml(text, source)
+    node = yaml.compose(text, Loader=_StrictLoader)
     if not isinstance(document, dict):
         raise StudyError(f"{source}: a study is a mapping of keys such as study, workload and factors.")
     for name, value in (overrides or {}).items():
@@ -98,6 +131,22 @@ def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = No
     except ValidationError as error:
         problems = [_explain(problem, document, node, source) for problem in error.errors()]
         raise StudyError("\n".join(dict.fromkeys(problems))) from error
+
+
+def read_yaml(text: str, source: str) -> Any:
+    """The document in a YAML text; source names it in messages.
+
+    Raises StudyError if it cannot be read.
+    """
+    try:
+        return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a subclass of SafeLoader
+    except yaml.YAMLError as error:
+        raise StudyError(f"{source}: this is not YAML: {_yaml_problem(error)}.") from error
+    except RecursionError as error:
+        raise StudyError(f"{source}: this is not YAML for people: it is nested too deeply.") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        # PyYAML lets these through for values that only look like dates and numbers, such as 2026-13-01.
+        raise StudyError(f"{source}: this is not YAML: a value cannot be read: {error}.") from error
 
 
 def _yaml_problem(error: yaml.YAMLError) -> str:
@@ -149,10 +198,13 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
             return f"{where}: {name} {said}." if name else f"{where}: the study {said}."
         case "string_pattern_mismatch":
             return f"{where}: {name} is {value!r}; it must match {context['pattern']}."
-    return f"{where}: {name} is {_shown(value)}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
+    needed = PLAIN_WORDS.get(kind) or problem["msg"].replace("Input should be", "it must be")
+    return f"{where}: {name or 'the study'} is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
     text = json.dumps(value, default=str, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -242,4 +294,4 @@ def json_schema() -> dict[str, Any]:
 def dump_study(study: Study) -> str:
     """The study as YAML with every default written out; the same study always gives the same text."""
     document = study.model_dump(mode="json", by_alias=True)
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)

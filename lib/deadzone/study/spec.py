@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
+from deadzone.study.templates import placeholders
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
@@ -18,18 +28,44 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
 
 
+def _well_formed(template: str) -> str:
+    if "\0" in template:
+        raise ValueError("holds a null byte, which no argument of a program can")
+    placeholders(template)
+    return template
+
+
 def _as_argument(value: object) -> object:
     """A number in an argument vector stands for its text, as it would in a terminal."""
     return format_level(value) if is_number(value) and isinstance(value, int | float) else value
 
 
-Argument = Annotated[str, BeforeValidator(_as_argument)]
+Argument = Annotated[str, BeforeValidator(_as_argument), AfterValidator(_well_formed)]
+
+
+def _regular_expression(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"is {pattern!r}, which is no regular expression: {error}") from error
+    return pattern
+
+
+def _json_path(path: str) -> str:
+    import jmespath
+
+    try:
+        jmespath.compile(path)
+    except (jmespath.exceptions.JMESPathError, RecursionError) as error:
+        reason = str(error).splitlines()[0].rstrip(":")
+        raise ValueError(f"is {path!r}, which is no JMESPath: {reason}") from error
+    return path
 
 
 class Spec(BaseModel):
     """Base of all parts of a study: immutable, and no key is ever silently ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class ClipSpec(Spec):
@@ -57,8 +93,12 @@ class FfmpegWorkload(Spec):
 class ResponseExtraction(Spec):
     """How one response is read from what a program prints."""
 
-    regex: str | None = Field(default=None, description="regular expression; its first group is the number")
-    json_path: str | None = Field(default=None, description="JMESPath into JSON printed by the program")
+    regex: Annotated[str, AfterValidator(_regular_expression)] | None = Field(
+        default=None, description="regular expression; its first group is the number"
+    )
+    json_path: Annotated[str, AfterValidator(_json_path)] | None = Field(
+        default=None, description="JMESPath into JSON printed by the program"
+    )
     stream: Literal["stdout", "stderr"] = Field(default="stdout", description="where the program prints it")
     unit: str | None = Field(default=None, description="unit of the response")
 
@@ -77,11 +117,11 @@ class CommandWorkload(Spec):
         min_length=1,
         description="program and arguments; {factor} is its level, {inputs} what the setup filled, {scratch} an empty folder",
     )
-    setup: tuple[str, ...] | None = Field(
-        default=None, description="argv run once before the sweep, not measured"
+    setup: tuple[Argument, ...] | None = Field(
+        default=None, min_length=1, description="argv run once before the sweep, not measured"
     )
     prepare: tuple[Argument, ...] | None = Field(
-        default=None, description="argv run before each trial, not measured"
+        default=None, min_length=1, description="argv run before each trial, not measured"
     )
     env: dict[str, Argument] = Field(
         default_factory=dict, description="environment variables added; {factor} is replaced"

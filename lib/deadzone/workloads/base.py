@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from deadzone.errors import StudyError, did_you_mean
 from deadzone.measurement import Command, Measurement
-from deadzone.study.levels import Level, format_level
+from deadzone.study.levels import Level
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,15 @@ class Outcome:
 class Workload(Protocol):
     """What a trial executes."""
 
+    responses: tuple[str, ...]
+    """Names of the responses it adds to those of every trial."""
+
     def uses(self, factor: str) -> bool:
         """Whether the levels of this factor reach the program."""
+        ...
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError if it needs a factor that the study does not have."""
         ...
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
@@ -42,22 +47,3 @@ class Workload(Protocol):
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """The workload's own responses, and its judgement of a trial the target found nothing wrong with."""
         ...
-
-
-def placeholders(template: str) -> tuple[str, ...]:
-    """Names in braces in a template; doubled braces are plain text."""
-    return tuple(name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
-
-
-def fill(template: str, values: Mapping[str, Level]) -> str:
-    """Replace {factor} by the factor's level.
-
-    Raises StudyError for a name that is no factor.
-    """
-    for name in placeholders(template):
-        if name not in values:
-            known = ", ".join(values)
-            raise StudyError(
-                f"{{{name}}} in {template!r} is no factor.{did_you_mean(name, values)} Known: {known}."
-            )
-    return template.format_map({name: format_level(level) for name, level in values.items()})

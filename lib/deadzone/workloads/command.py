@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import StudyError, WorkloadError, did_you_mean
+from deadzone.errors import WorkloadError, did_you_mean
 from deadzone.measurement import Command, Measurement
 from deadzone.provenance import program_version
 from deadzone.study.levels import Level
 from deadzone.study.spec import CommandWorkload as CommandSpec
 from deadzone.study.spec import ResponseExtraction
-from deadzone.workloads.base import Outcome, fill, placeholders
+from deadzone.study.templates import fill, placeholders
+from deadzone.workloads.base import Outcome
 
 PREPARE_TIMEOUT_S = 600.0
 """Preparation that takes longer than this is taken for hung [s]."""
@@ -35,12 +37,23 @@ class CommandWorkload:
     def __init__(self, spec: CommandSpec, folder: Path) -> None:
         """folder: where the study file lies; relative working folders start there."""
         self._spec = spec
+        self.responses = tuple(spec.responses)
         self._cwd = (folder / spec.cwd).resolve() if spec.cwd else folder.resolve()
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the arguments, the environment or the preparation."""
-        templates = (*self._spec.argv, *self._spec.env.values(), *(self._spec.prepare or ()))
-        return any(factor in placeholders(template) for template in templates)
+        return any(factor in placeholders(template) for template in self._templates())
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError for a placeholder that is neither a factor nor a folder."""
+        for template in self._templates():
+            fill(template, dict.fromkeys((*factors, INPUTS, SCRATCH), ""))
+        for template in self._spec.setup or ():
+            fill(template, {INPUTS: ""})
+
+    def _templates(self) -> tuple[str, ...]:
+        """Whatever is filled in for each trial."""
+        return (*self._spec.argv, *self._spec.env.values(), *(self._spec.prepare or ()))
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Check that the program exists, and run the setup."""
@@ -51,7 +64,7 @@ class CommandWorkload:
             self._require(program)
         if self._spec.setup:
             self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(fresh_folder(scratch / INPUTS))})
-        return {"program": Path(program).name, "program_version": program_version((program, "--version"))}
+        return {"program": Path(program).name, "program_version": _version(program)}
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the scratch folder, run the preparation, and fill in the factors."""
@@ -73,7 +86,7 @@ class CommandWorkload:
         for name, extraction in self._spec.responses.items():
             value = extract(extraction, measurement)
             if value is None:
-                return Outcome(responses, f"the response {name} is not in what the program printed")
+                return Outcome(responses, f"the program printed no number for the response {name}")
             responses[name] = value
         return Outcome(responses)
 
@@ -112,25 +125,20 @@ class CommandWorkload:
 
 
 def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:
-    """A response from what a program printed, or None if it is not there or no number.
-
-    Raises StudyError if the regular expression or the path is wrong in itself.
-    """
+    """A response from what a program printed, or None if it is not there or no finite number."""
     text = measurement.stdout if extraction.stream == "stdout" else measurement.stderr
     found = (
         _by_regex(extraction.regex, text) if extraction.regex else _by_path(str(extraction.json_path), text)
     )
     try:
-        return None if found is None or isinstance(found, bool) else float(found)
-    except (TypeError, ValueError):
+        value = math.nan if found is None or isinstance(found, bool) else float(found)
+    except (TypeError, ValueError, OverflowError):
         return None
+    return value if math.isfinite(value) else None
 
 
 def _by_regex(pattern: str, text: str) -> Any:
-    try:
-        matches = list(re.finditer(pattern, text, re.MULTILINE))
-    except re.error as error:
-        raise StudyError(f"The regular expression {pattern!r} is wrong: {error}.") from error
+    matches = list(re.finditer(pattern, text, re.MULTILINE))
     if not matches:
         return None
     last = matches[-1]
@@ -141,13 +149,15 @@ def _by_path(path: str, text: str) -> Any:
     import jmespath
 
     try:
-        expression = jmespath.compile(path)
-    except jmespath.exceptions.JMESPathError as error:
-        raise StudyError(f"The JSON path {path!r} is wrong: {error}.") from error
-    try:
-        return expression.search(json.loads(text))
-    except ValueError:
+        return jmespath.search(path, json.loads(text))
+    except (ValueError, RecursionError):
         return None
+
+
+def _version(program: str) -> str | None:
+    """What an installed program says of itself. One given by its path is not asked: it may not know --version
+    and start its work instead."""
+    return None if "/" in program or placeholders(program) else program_version((program, "--version"))
 
 
 def fresh_folder(folder: Path) -> Path:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.provenance import program_version
-from deadzone.study.levels import AUTO, Level, format_level
+from deadzone.study.levels import AUTO, NONE, Level, format_level
 from deadzone.study.spec import FfmpegWorkload as FfmpegSpec
 from deadzone.workloads.base import Outcome
 from deadzone.workloads.clip import Clip, generated_clip, inspected_clip, last_progress
@@ -23,6 +23,8 @@ FRAMES = "frames"
 class FfmpegWorkload:
     """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded."""
 
+    responses: tuple[str, ...] = ("frames", "fps", "speed_x")
+
     def __init__(self, spec: FfmpegSpec, folder: Path) -> None:
         """folder: where the study file lies; a relative input starts there."""
         self._spec = spec
@@ -33,6 +35,9 @@ class FfmpegWorkload:
     def uses(self, factor: str) -> bool:
         """ffmpeg takes the number of threads."""
         return factor == "threads"
+
+    def check(self, factors: Sequence[str]) -> None:
+        """It needs none."""
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Find ffmpeg, and draw or inspect the clip."""
@@ -51,10 +56,10 @@ class FfmpegWorkload:
         }
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
-        """Empty the folder of frames and build the command; without threads, or with auto, ffmpeg decides."""
+        """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg decides."""
         frames = fresh_folder(scratch / FRAMES)
         threads = levels.get("threads", AUTO)
-        chosen = () if threads == AUTO else ("-threads", format_level(threads))
+        chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
         spec = self._spec
         return Command(
             argv=(
