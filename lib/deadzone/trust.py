@@ -6,17 +6,16 @@ So each trial is judged by itself, and an untrusted one is repeated, kept, shown
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from deadzone.measurement import Interference, Measurement
 from deadzone.study.levels import NONE, Level
 from deadzone.study.spec import TrustSpec
 
-CPU_LIMIT = "cpu_limit"
 
+def doubts(measurement: Measurement, cpu_limit: Level, limits: TrustSpec) -> tuple[str, ...]:
+    """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted.
 
-def doubts(measurement: Measurement, levels: Mapping[str, Level], limits: TrustSpec) -> tuple[str, ...]:
-    """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted."""
+    cpu_limit: the limit that was in force, or `none`.
+    """
     seen = measurement.interference
     found = [
         _foreign_cpu(seen, limits.max_foreign_cpu),
@@ -32,7 +31,7 @@ def doubts(measurement: Measurement, levels: Mapping[str, Level], limits: TrustS
             "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})",
         ),
         _above(seen.clock_drift, limits.max_clock_drift, "the clocks disagree by {:.1%} (threshold {:.1%})"),
-        _unmeant_throttling(measurement, levels),
+        _unmeant_throttling(measurement, cpu_limit),
     ]
     return tuple(reason for reason in found if reason)
 
@@ -48,8 +47,7 @@ def _above(value: float | None, threshold: float, sentence: str) -> str | None:
     return sentence.format(value, threshold) if value is not None and value > threshold else None
 
 
-def _unmeant_throttling(measurement: Measurement, levels: Mapping[str, Level]) -> str | None:
-    unlimited = levels.get(CPU_LIMIT, NONE) == NONE
-    if unlimited and measurement.nr_throttled:
+def _unmeant_throttling(measurement: Measurement, cpu_limit: Level) -> str | None:
+    if cpu_limit == NONE and measurement.nr_throttled:
         return f"throttled in {measurement.nr_throttled} periods although it had no limit"
     return None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadzone.cli.parameters import overrides_of, study_options
+from deadzone.errors import StoreError
+
+if TYPE_CHECKING:
+    from deadzone.store.run import Run
 
 
 @click.command("sweep")
@@ -42,6 +47,15 @@ def command(
         click.echo(json.dumps({"run_id": opened.run.run_id, "folder": str(opened.run.folder)}))
 
 
+def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """What the latest run with trials measured; one that cannot be read is passed over."""
+    for run in reversed(runs):
+        with contextlib.suppress(StoreError):
+            if records := run.records():
+                return records
+    return []
+
+
 def print_plan(study: str, overrides: Mapping[str, Any], as_json: bool) -> None:
     """What a sweep would do, for --dry-run."""
     from deadzone import places
@@ -50,8 +64,8 @@ def print_plan(study: str, overrides: Mapping[str, Any], as_json: bool) -> None:
     from deadzone.sweep.running import preview, resolved_study
 
     resolved = resolved_study(find_study(study, places.study_folders()), overrides)
-    earlier = [run.records() for run in list_runs(places.runs_folder(), resolved.study)]
-    plan = preview(resolved, next((records for records in reversed(earlier) if records), []))
+    earlier = list_runs(places.runs_folder(), resolved.study)
+    plan = preview(resolved, _latest_records(earlier))
     if as_json:
         click.echo(json.dumps(plan))
         return

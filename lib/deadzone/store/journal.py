@@ -30,10 +30,13 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
             raise StoreError(
-                f"{path}: line {number} is no record; the journal was changed by something else."
-            ) from error
+                f"{path}: line {number} is no record; the journal was changed by something else. "
+                "Put the file back from a copy, or start a new run."
+            )
         yield record
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -31,6 +33,9 @@ TRIALS_FILE = "trials.parquet"
 TELEMETRY_FILE = "telemetry.parquet"
 PROVENANCE_FILE = "provenance.json"
 LOCK_FILE = "lock"
+
+NEEDED = {"trial", "attempt", "final", "status", "levels", "responses", "wall_s"}
+"""Without these a line of the journal is no trial."""
 
 
 def new_run_id() -> str:
@@ -57,23 +62,32 @@ class Run:
         return self.folder / JOURNAL_FILE
 
     @classmethod
-    def create(cls, runs: Path, study: Study, run_id: str | None = None) -> Run:
+    def create(
+        cls, runs: Path, study: Study, run_id: str | None = None, beside: Mapping[str, str] | None = None
+    ) -> Run:
         """Make the folder of a new run and write the resolved study into it.
+
+        beside: text of further files, by name.
 
         Raises StoreError if the folder exists or cannot be made.
         """
-        folder = runs / study.study / (run_id or new_run_id())
+        run = cls(runs / study.study / (run_id or new_run_id()))
         try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir()
-            (folder / STUDY_FILE).write_text(dump_study(study), encoding="utf-8")
-        except FileExistsError as error:
-            raise StoreError(
-                f"{folder} exists already; two runs never share a folder. Use --resume to go on."
-            ) from error
+            run.folder.parent.mkdir(parents=True, exist_ok=True)
+            run.folder.mkdir()
         except OSError as error:
-            raise StoreError(f"{folder}: cannot make the run's folder: {error.strerror}.") from error
-        return cls(folder)
+            if run.folder.is_dir():
+                raise StoreError(
+                    f"{run.folder} exists already; two runs never share a folder. Use --resume to go on."
+                ) from error
+            raise StoreError(f"{run.folder}: cannot make the run's folder: {error.strerror}.") from error
+        try:
+            for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():
+                run._write_whole(name, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+        except StoreError:
+            run.discard()
+            raise
+        return run
 
     @classmethod
     def find(cls, runs: Path, name: str) -> Run:
@@ -84,7 +98,7 @@ class Run:
         if (Path(name) / STUDY_FILE).is_file():
             return cls(Path(name))
         study, _, run_id = name.rpartition("/")
-        known = [path.parent for path in sorted(runs.glob(f"{study or '*'}/*/{STUDY_FILE}"))]
+        known = [run.folder for run in list_runs(runs, study or None)]
         if run_id == "latest" and known:
             return cls(max(known, key=lambda path: path.name))
         found = [path for path in known if path.name == run_id]
@@ -131,11 +145,19 @@ class Run:
                 f"Run {self.run_id} is being written by another process; wait for it to end."
             ) from error
         try:
-            os.truncate(descriptor, 0)
-            os.write(descriptor, str(os.getpid()).encode())
+            with contextlib.suppress(OSError):  # on a full disk nobody is told who writes; the lock holds
+                os.truncate(descriptor, 0)
+                os.write(descriptor, str(os.getpid()).encode())
             yield
         finally:
             os.close(descriptor)
+
+    def discard(self) -> None:
+        """Remove a run that holds no trial, as if it had not been started."""
+        if not self.journal_file.exists():
+            shutil.rmtree(self.folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                self.folder.parent.rmdir()
 
     def writer(self) -> int | None:
         """Process that holds the run for writing, or last did; None if none ever did."""
@@ -156,7 +178,13 @@ class Run:
 
     def records(self) -> list[dict[str, Any]]:
         """The journal's records: one for each attempt at a trial, in the order they ended."""
-        return list(read_lines(self.journal_file))
+        records = list(read_lines(self.journal_file))
+        for number, record in enumerate(records, start=1):
+            if not record.keys() >= NEEDED:
+                raise StoreError(
+                    f"{self.journal_file}: line {number} is no trial; the journal was changed by something else."
+                )
+        return records
 
     def finished(self) -> set[int]:
         """Numbers of the trials that need no further attempt."""
@@ -168,7 +196,13 @@ class Run:
 
     def telemetry(self) -> pd.DataFrame:
         """Time series in long format: run_id, trial, attempt, t_s, metric, value."""
-        return telemetry_table(read_lines(self.folder / TELEMETRY_JOURNAL_FILE), self.run_id)
+        told = {(line["trial"], line["attempt"]): line for line in self._telemetry_lines()}
+        measured = [(record["trial"], record["attempt"]) for record in self.records()]
+        return telemetry_table((told[key] for key in measured if key in told), self.run_id)
+
+    def _telemetry_lines(self) -> Iterator[dict[str, Any]]:
+        """A run killed between the two journals has told of an attempt that is made again: the last one counts."""
+        return read_lines(self.folder / TELEMETRY_JOURNAL_FILE)
 
     def write_tables(self) -> None:
         """Write the Parquet tables from the journals. Raises StoreError if they cannot be written."""
@@ -201,8 +235,10 @@ class Run:
             write(draft)
             draft.replace(path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
             raise StoreError(f"{path}: cannot be written: {error.strerror or error}.") from error
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
 
 
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:
@@ -213,7 +249,6 @@ def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:
 
 def list_runs(runs: Path, study: str | None = None) -> list[Run]:
     """Runs in a folder, oldest first."""
-    return [
-        Run(path.parent)
-        for path in sorted(runs.glob(f"{study or '*'}/*/{STUDY_FILE}"), key=lambda p: p.parent.name)
-    ]
+    found = [path.parent for path in runs.glob(f"*/*/{STUDY_FILE}")]
+    ours = [folder for folder in found if study in (None, folder.parent.name)]
+    return [Run(folder) for folder in sorted(ours, key=lambda folder: folder.name)]

@@ -2,29 +2,55 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
 from deadzone.study.design import PlannedTrial, Treatment
 
+REMEMBERED = 15
+"""So many latest trials of a treatment say what the next one takes."""
+
+
+class Estimate:
+    """The time the remaining trials will take; costs as much with the thousandth trial as with the first.
+
+    A treatment that was measured takes its median; one that was not takes the mean of the others.
+    """
+
+    def __init__(self, remaining: Sequence[PlannedTrial], cooldown_s: float) -> None:
+        self._left = Counter(trial.treatment.label() for trial in remaining)
+        self._cooldown_s = cooldown_s
+        self._measured: dict[str, list[float]] = defaultdict(list)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Take account of a measured trial."""
+        walls = self._measured[Treatment(record["levels"]).label()]
+        walls.append(float(record["wall_s"]))
+        del walls[:-REMEMBERED]
+
+    def finish(self, trial: PlannedTrial) -> None:
+        """A trial that needs no further attempt."""
+        self._left[trial.treatment.label()] -= 1
+
+    def left_s(self) -> float | None:
+        """Time left [s]; None before anything was measured."""
+        if not self._measured:
+            return None
+        typical = {label: median(walls) for label, walls in self._measured.items()}
+        other = fmean(typical.values())
+        return sum(n * (typical.get(label, other) + self._cooldown_s) for label, n in self._left.items())
+
 
 def expected_s(
     remaining: Sequence[PlannedTrial], records: Iterable[Mapping[str, Any]], cooldown_s: float
 ) -> float | None:
-    """Time the remaining trials will take [s]; None before anything was measured.
-
-    A treatment that was measured takes its median; one that was not takes the mean of the others.
-    """
-    measured: dict[str, list[float]] = defaultdict(list)
+    """Time the remaining trials will take [s]; None before anything was measured."""
+    estimate = Estimate(remaining, cooldown_s)
     for record in records:
-        measured[Treatment(record["levels"]).label()].append(float(record["wall_s"]))
-    if not measured:
-        return None
-    typical = {label: median(walls) for label, walls in measured.items()}
-    other = fmean(typical.values())
-    return sum(typical.get(trial.treatment.label(), other) + cooldown_s for trial in remaining)
+        estimate.add(record)
+    return estimate.left_s()
 
 
 def in_words(seconds: float) -> str:

@@ -47,8 +47,7 @@ def open_run(
     path = find_study(study, places.study_folders()).resolve()
     if not resume:
         resolved = resolved_study(path, overrides)
-        run = Run.create(runs, resolved, run_id)
-        (run.folder / OVERRIDES_FILE).write_text(json.dumps(dict(overrides or {}), default=str) + "\n")
+        run = Run.create(runs, resolved, run_id, {OVERRIDES_FILE: _as_text(overrides)})
         return OpenRun(resolved, run, path.parent)
     run = _run_to_resume(runs, path, resume)
     resolved = resolved_study(path, {**_first_overrides(run), **(overrides or {})})
@@ -63,6 +62,10 @@ def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
     if run.study().study != name:
         raise StoreError(f"Run {run.run_id} is of the study {run.study().study}, not of {name}.")
     return run
+
+
+def _as_text(overrides: Mapping[str, Any] | None) -> str:
+    return json.dumps(dict(overrides or {}), default=str) + "\n"
 
 
 def _first_overrides(run: Run) -> dict[str, Any]:

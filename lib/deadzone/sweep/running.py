@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import StudyError, SweepError, did_you_mean
+from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Measurement
 from deadzone.provenance import git_facts, host_facts, usable_cores
-from deadzone.store.run import Run, finished_trials
-from deadzone.study.design import PlannedTrial, plan, resolve, treatments
+from deadzone.store.run import Run
+from deadzone.study.design import PlannedTrial, Treatment, plan, resolve, treatments
+from deadzone.study.levels import Level
 from deadzone.study.loading import load_study
 from deadzone.study.spec import Study
-from deadzone.sweep.estimate import expected_s, in_words
+from deadzone.sweep.checks import check
+from deadzone.sweep.estimate import Estimate, expected_s, in_words
 from deadzone.sweep.progress import Progress, SilentProgress
 from deadzone.targets.base import Target
 from deadzone.targets.registry import make_target
@@ -30,7 +32,7 @@ SHOWN_OUTPUT = 1_000
 
 
 def resolved_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
-    """A study file as it will be run on this machine, with every level written out.
+    """A study file as it will be run on this machine, checked, with every level written out.
 
     Raises StudyError, with the file's name in it.
     """
@@ -38,6 +40,9 @@ def resolved_study(path: Path, overrides: Mapping[str, Any] | None = None) -> St
     try:
         study = resolve(study, usable_cores())
         plan(study)
+        check(
+            study, make_target(study.target, _cpu_limits(study)), make_workload(study.workload, path.parent)
+        )
     except StudyError as error:
         raise StudyError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
     return study
@@ -49,42 +54,50 @@ def run_sweep(study: Study, run: Run, folder: Path, progress: Progress | None = 
     folder: where the study file lies; relative paths in it start there.
 
     Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more, TargetError or
-    WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables.
+    WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables; a run
+    that ends before its first trial leaves no folder.
     """
     progress = progress or SilentProgress()
     workload = make_workload(study.workload, folder)
     target = make_target(study.target, _cpu_limits(study))
-    check_factors(study, target, workload)
     with run.lock():
         run.check_same_study(study)
         planned = plan(study)
         remaining = _remaining(planned, run.finished())
-        if remaining:
-            try:
+        try:
+            if remaining:
                 with target:
                     run.write_provenance(_facts(target, workload, folder))
                     _measure_all(study, run, remaining, len(planned), target, workload, progress)
-            finally:
-                run.write_tables()
+            run.write_tables()
+        except BaseException:
+            progress.close(_keep(run, len(planned)))
+            raise
         progress.close(f"Run {run.run_id}: {len(planned)} trials, recorded in {run.folder}")
     return run
 
 
-def check_factors(study: Study, target: Target, workload: Workload) -> None:
-    """Raise StudyError for a factor whose levels reach neither the target nor the program."""
-    for name in study.factor_names():
-        if name not in target.factors and not workload.uses(name):
-            known = (*target.factors, "threads")
-            raise StudyError(
-                f"{study.study}: the factor {name!r} changes nothing: the {study.target.kind} target puts "
-                f"{', '.join(target.factors)} in force, and the {study.workload.kind} workload does not use it."
-                f"{did_you_mean(name, known)}"
-            )
+def _keep(run: Run, n_planned: int) -> str:
+    """After a sweep that was stopped: keep what there is, and say how to go on."""
+    try:
+        if not run.journal_file.exists():
+            run.discard()
+            return "Nothing was measured."
+        done = len(run.finished())
+        run.write_tables()
+    except StoreError as error:
+        return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
+    return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
 
 
 def _cpu_limits(study: Study) -> tuple[Any, ...]:
     """The CPU limits the target will be asked for."""
-    return tuple(dict.fromkeys(t.levels.get("cpu_limit", study.target.cpu_limit) for t in treatments(study)))
+    return tuple(dict.fromkeys(cpu_limit(study, treatment) for treatment in treatments(study)))
+
+
+def cpu_limit(study: Study, treatment: Treatment) -> Level:
+    """The CPU limit of a treatment: its own level, or the target's where the limit is no factor."""
+    return treatment.levels.get("cpu_limit", study.target.cpu_limit)
 
 
 def _remaining(planned: Sequence[PlannedTrial], finished: set[int]) -> list[PlannedTrial]:
@@ -105,40 +118,49 @@ def _measure_all(
     workload: Workload,
     progress: Progress,
 ) -> None:
-    records = run.records()
+    estimate = Estimate(remaining, study.design.cooldown_s)
+    attempts: dict[int, int] = {}
+    for record in run.records():
+        estimate.add(record)
+        attempts[record["trial"]] = record["attempt"]
     failures = 0
     for position, trial in enumerate(remaining):
-        left_s = expected_s(remaining[position:], records, study.design.cooldown_s)
-        progress.show(total - len(remaining) + position, total, trial.treatment.label(), left_s)
-        last = _measure_until_trusted(study, run, trial, target, workload, records, progress)
+        if position:
+            time.sleep(study.design.cooldown_s)
+        done = total - len(remaining) + position
+        progress.show(done, total, trial.treatment.label(), estimate.left_s())
+        first = attempts.get(trial.trial, 0) + 1
+        last = _measure_until_trusted(study, run, trial, first, target, workload, progress)
+        estimate.add(last)
+        estimate.finish(trial)
         failures = 0 if last["status"] == "ok" else failures + 1
         if failures >= FAILURES_IN_A_ROW:
-            raise SweepError(_failing(run, last, failures))
-        time.sleep(study.design.cooldown_s)
+            raise SweepError(_failing(last, failures))
 
 
 def _measure_until_trusted(
     study: Study,
     run: Run,
     trial: PlannedTrial,
+    first: int,
     target: Target,
     workload: Workload,
-    records: list[dict[str, Any]],
     progress: Progress,
 ) -> dict[str, Any]:
-    """Measure a trial, again while it cannot be trusted, up to the study's bound; every attempt is recorded."""
-    earlier = [record["attempt"] for record in records if record["trial"] == trial.trial]
-    first = max(earlier, default=0) + 1
+    """Measure a trial, again while it cannot be trusted, up to the study's bound; every attempt is recorded.
+
+    first: number of the next attempt at it, above 1 in a resumed run.
+    """
+    limit = cpu_limit(study, trial.treatment)
     for attempt in range(first, max(first, study.trust.max_attempts) + 1):
         target.prepare(trial.treatment)
         command = workload.prepare_trial(trial.treatment.levels, target.scratch)
         measured = target.execute(command, study.design.timeout_s)
         outcome = workload.outcome(measured, target.scratch) if measured.status == "ok" else Outcome()
-        reasons = doubts(measured, trial.treatment.levels, study.trust)
+        reasons = doubts(measured, limit, study.trust)
         again = bool(reasons) and attempt < study.trust.max_attempts
         record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
         run.append(record, measured.telemetry)
-        records.append(record)
         if not again:
             break
         progress.note(f"trial {trial.trial} is repeated: {reasons[0]}")
@@ -186,12 +208,11 @@ def trial_record(
     }
 
 
-def _failing(run: Run, last: Mapping[str, Any], failures: int) -> str:
-    done = len(finished_trials(run.records()))
+def _failing(last: Mapping[str, Any], failures: int) -> str:
     printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
     return (
-        f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was stopped; its {done} "
-        f"trials are kept in {run.folder}.\nThe program printed: {printed}"
+        f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was stopped.\n"
+        f"The program printed: {printed}"
     )
 
 
