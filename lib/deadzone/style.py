@@ -10,23 +10,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from deadzone.language.catalogue import say
+
 
 @dataclass(frozen=True)
 class PhaseStyle:
     """How one phase label is drawn and named."""
 
-    name: str
-    meaning: str
+    label: str
     colour: str
     hatch: str
 
+    @property
+    def name(self) -> str:
+        """The label in words, in the language spoken."""
+        return say(f"phase.{self.label}")
+
+    @property
+    def meaning(self) -> str:
+        """What the label says of a phase, in the language spoken."""
+        return say(f"phase.{self.label}_meaning")
+
 
 PHASE_STYLES: dict[str, PhaseStyle] = {
-    "linear": PhaseStyle("linear", "paying: improves about in proportion", "#0072B2", ""),
-    "dead_zone": PhaseStyle("dead zone", "brings nothing or harm, but something improves later", "#D55E00", "//"),
-    "breakthrough": PhaseStyle("breakthrough", "far better than proportional: a threshold was crossed", "#009E73", ""),
-    "plateau": PhaseStyle("plateau", "nothing more to gain", "#6B6B6B", ".."),
-    "reversal": PhaseStyle("reversal", "worse and worse", "#AA3377", "\\\\"),
+    "linear": PhaseStyle("linear", "#0072B2", ""),
+    "dead_zone": PhaseStyle("dead_zone", "#D55E00", "//"),
+    "breakthrough": PhaseStyle("breakthrough", "#009E73", ""),
+    "plateau": PhaseStyle("plateau", "#6B6B6B", ".."),
+    "reversal": PhaseStyle("reversal", "#AA3377", "\\\\"),
 }
 
 INK = "#1F2933"

@@ -115,8 +115,8 @@ def test_the_recommended_setting_and_the_tied_ones_are_marked(five_phases):
 
 def test_axes_carry_units_and_ticks_are_levels(five_phases):
     ax = five_phases.plot()
-    assert ax.get_xlabel() == "cpu limit (cores)"
-    assert ax.get_ylabel() == "wall (s)"
+    assert ax.get_xlabel() == "CPU limit (cores)"
+    assert ax.get_ylabel() == "wall time (s)"
     ticks = [text.get_text() for text in ax.get_xticklabels()]
     assert ticks == [str(level) for level in range(1, 17)]
     assert not any("10^" in text.get_text() for text in ax.get_yticklabels())

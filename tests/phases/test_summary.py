@@ -111,7 +111,7 @@ def test_the_phase_table_is_a_coefficient_table(summary):
 def test_every_part_is_printed(summary):
     text = str(summary)
     for wanted in (
-        "Phase model: wall (s) over threads",
+        "Phase model: wall time (s) over threads",
         "smaller is better",
         "Trials:  48 (4 a level)",
         "std err",
@@ -185,7 +185,7 @@ def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
     [
         (3.48123, 0.05, "3.481"),
         (0.0712, 0.36, "0.07"),
-        (1234.5, 230, "1230"),
+        (1234.5, 230, "1,230"),
         (52.32, None, "52.32"),
         (0.0, 1.0, "0"),
         (float("nan"), None, "-"),
@@ -201,14 +201,14 @@ def test_the_uncertainty_decides_the_digits(value, uncertainty, text):
 @pytest.mark.parametrize(
     ("column", "unit", "label"),
     [
-        ("wall_s", "s", "wall (s)"),
+        ("wall_s", "s", "wall time (s)"),
         ("latency_p99_ms", "ms", "latency p99 (ms)"),
         ("throughput_bytes_s", "bytes/s", "throughput (bytes/s)"),
-        ("max_rss_bytes", "bytes", "max rss (bytes)"),
-        ("cpu_limit", "cores", "cpu limit (cores)"),
+        ("max_rss_bytes", "bytes", "peak memory (bytes)"),
+        ("cpu_limit", "cores", "CPU limit (cores)"),
         ("threads", "threads", "threads"),
         ("pool_size", "", "pool size"),
-        ("cpu_limit * wall_s", "cores·s", "cpu limit * wall (cores·s)"),
+        ("cpu_limit * wall_s", "cores·s", "CPU limit * wall time (cores·s)"),
     ],
 )
 def test_units_are_read_from_the_names_of_columns(column, unit, label):

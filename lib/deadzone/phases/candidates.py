@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
+from deadzone.language.catalogue import say, term
 from deadzone.phases.cost_expression import CostExpression
 from deadzone.phases.level_estimates import LEAST_WEIGHT, LevelEstimates, estimate_levels
 from deadzone.phases.quantities import setting as setting_text
-from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
     from deadzone.phases.model import PhaseModel, PhaseModels
@@ -226,19 +226,19 @@ def place(model: PhaseModel, i: int) -> str:
         if phase["start"] <= level < phase["stop"]:
             after = position
     if before is not None and before == after:
-        return f"it lies inside {_phase_text(model, before)}"
+        return say("place.inside", phase=_phase_text(model, before))
     if before is None:
-        return f"{_phase_text(model, 0)} begins there"
+        return say("place.begins", phase=_phase_text(model, 0))
     if after is None:
-        return f"{_phase_text(model, before)} ends there, with the range measured"
-    return f"{_phase_text(model, before)} ends and {_phase_text(model, after)} begins there"
+        return say("place.ends", phase=_phase_text(model, before))
+    return say("place.between", before=_phase_text(model, before), after=_phase_text(model, after))
 
 
 def _phase_text(model: PhaseModel, position: int) -> str:
     phase = model.phases.to_dict("records")[position]
     start, stop = level_text(model, phase["start"]), level_text(model, phase["stop"])
-    noun = " phase" if phase["label"] == "linear" else ""
-    return f"the {PHASE_STYLES[phase['label']].name}{noun} ({start}-{stop})"
+    key = "place.linear" if phase["label"] == "linear" else "place.other"
+    return say(key, name=term("phase", phase["label"]), start=start, stop=stop)
 
 
 def level_text(model: PhaseModel, level: float) -> str:
@@ -246,7 +246,7 @@ def level_text(model: PhaseModel, level: float) -> str:
     from deadzone.phases.quantities import level_number
 
     is_none = model.none_level is not None and level == model.none_level
-    return "none" if is_none else level_number(level, model.knob)
+    return say("quantity.none") if is_none else level_number(level, model.knob)
 
 
 def _inside_dead_zone(model: PhaseModel, i: int) -> bool:

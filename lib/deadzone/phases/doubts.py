@@ -34,13 +34,13 @@ def doubts(
     said = [
         say(
             "doubt.unsure",
-            start=row.start,
-            stop=row.stop,
-            phase=term("phase", row.label),
-            probability=row.probability,
+            start=row["start"],
+            stop=row["stop"],
+            phase=term("phase", row["label"]),
+            probability=row["probability"],
         )
-        for row in phases.itertuples()
-        if row.probability < UNSURE
+        for row in phases.to_dict("records")
+        if row["probability"] < UNSURE
     ]
     said += _at_the_edge(joints, levels["level"].to_numpy())
     said += _levels_off(levels, noise)
@@ -55,16 +55,15 @@ def doubts(
     return said
 
 
-def _levels_off(levels: pd.DataFrame, noise: Noise) -> list[str]:
+def _levels_off(levels: pd.DataFrame, noise: Noise) -> list[Message]:
     """Levels whose trials agree with each other but not with the curve."""
     alone = levels["n_used"] >= 2
     off = np.abs(np.log(levels["median"] / levels["fitted"]))
     expected = np.hypot(noise.misfit, levels["spread"] / np.sqrt(levels["n_used"].clip(lower=1)))
     strange = levels[alone & (off > LEVEL_OFF * expected) & (off > np.log(LEVEL_FACTOR))]
     return [
-        f"All trials at {row.level:g} lie near {row.median:.4g}, {row.median / row.fitted:.2f} times the curve: something "
-        "was different at this level; measure it again."
-        for row in strange.itertuples()
+        say("doubt.level_off", level=row["level"], median=row["median"], times=row["median"] / row["fitted"])
+        for row in strange.to_dict("records")
     ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadzone.language.catalogue import Message, join, say
 from deadzone.phases.candidates import level_text
 from deadzone.phases.quantities import listing, response
 
@@ -20,22 +21,24 @@ FLAT = 0.1
 """A single plateau that changes by less than this in ln(response) over the whole range is called flat."""
 
 
-def finding(model: PhaseModel, advice: Recommendation) -> str:
+def finding(model: PhaseModel, advice: Recommendation) -> Message:
     """What the fit says, in a line: `Best setting 12 cores (3.48 s); dead zone 4-6; nothing to gain beyond 12`.
 
     advice: a recommendation made from the same model. Says so where no setting is recommended.
     """
     parts = [_advice(model, advice), _dead_zones(model), _ending(model)]
-    return "; ".join(part for part in parts if part)
+    return join(parts, "; ")
 
 
 def _advice(model: PhaseModel, advice: Recommendation) -> str:
     if advice.setting is None:
-        return "No setting does what was asked"
+        return say("finding.no_setting")
     row = advice.table[[item == advice.setting for item in advice.table["setting"]]].iloc[0]
     estimate = float(row["estimate"])
     value = response(estimate, advice.quantity, TITLE_UNCERTAINTY * estimate)
-    return f"{_opening(advice)} {_unbroken(row['name'])} ({_unbroken(value)})"
+    return say(
+        "finding.advice", opening=_opening(advice), setting=_unbroken(row["name"]), value=_unbroken(value)
+    )
 
 
 def _unbroken(text: str) -> str:
@@ -44,12 +47,9 @@ def _unbroken(text: str) -> str:
 
 
 def _opening(advice: Recommendation) -> str:
-    return {
-        "fastest": "Best setting" if len(advice.tied) == 1 else "Cheapest of the best:",
-        "within": "Cheapest within the tolerance:",
-        "targets": "Meets the targets:",
-        "cost": "Least cost:",
-    }[advice.goal]
+    if advice.goal == "fastest":
+        return say("finding.best" if len(advice.tied) == 1 else "finding.tied")
+    return say(f"finding.{advice.goal}")
 
 
 def _dead_zones(model: PhaseModel) -> str:
@@ -58,7 +58,7 @@ def _dead_zones(model: PhaseModel) -> str:
         f"{level_text(model, start)}-{level_text(model, stop)}"
         for start, stop in zip(zones["start"], zones["stop"], strict=True)
     ]
-    return f"dead zone{'s' if len(spans) > 1 else ''} {listing(spans)}" if spans else ""
+    return say("finding.dead_zones", n=len(spans), spans=listing(spans)) if spans else ""
 
 
 def _ending(model: PhaseModel) -> str:
@@ -67,10 +67,11 @@ def _ending(model: PhaseModel) -> str:
     if len(model.phases) == 1 and last["label"] == "plateau":
         change = float(np.ptp(np.log(model.levels["fitted"].to_numpy(float))))
         if change < FLAT:
-            return f"the knob makes no difference from {start} to {stop}"
-    return {
-        "plateau": f"nothing to gain beyond {start}",
-        "reversal": f"worse beyond {start}",
-        "linear": f"still improving at {stop}",
-        "breakthrough": f"still improving at {stop}",
-    }.get(str(last["label"]), "")
+            return say("finding.no_difference", start=start, stop=stop)
+    key = {
+        "plateau": "finding.nothing_beyond",
+        "reversal": "finding.worse_beyond",
+        "linear": "finding.still_improving",
+        "breakthrough": "finding.still_improving",
+    }.get(str(last["label"]))
+    return say(key, start=start, stop=stop) if key else ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import numpy as np
 
+from deadzone.language.catalogue import say
 from deadzone.phases.candidates import level_text
 from deadzone.phases.finding import finding
 from deadzone.phases.plot_axes import headroom, is_log_better, label_levels, plain_values, spread_factor
@@ -47,6 +48,9 @@ STRIP_POINTS = 10
 POINTS_OF_AN_INCH = 72
 CHARACTER_WIDTH = 0.56
 """Mean width of a bold letter of the project's font, as a share of the font size (measured in the titles)."""
+
+WIDE_CHARACTER_WIDTH = 1.0
+"""Width of a Korean syllable, as a share of the font size: it fills a square."""
 
 
 def plot(
@@ -116,12 +120,12 @@ def _draw_fit(model: PhaseModel, ax: Axes) -> None:
     def along(column: str) -> np.ndarray:
         return np.exp(np.interp(x, levels, np.log(model.levels[column].to_numpy(float))))
 
-    band = f"{model.certainty:.0%} interval of the fit"
+    band = say("plot.band", certainty=model.certainty)
     ax.fill_between(
         np.exp(x), along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2,
         label=band,
     )  # fmt: skip
-    ax.plot(np.exp(x), along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label="fitted curve")
+    ax.plot(np.exp(x), along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
 
 
 def _draw_trials(model: PhaseModel, ax: Axes) -> None:
@@ -129,9 +133,8 @@ def _draw_trials(model: PhaseModel, ax: Axes) -> None:
     flagged = trials["outlier"].to_numpy(bool)
     crowd = len(trials) / model.n_levels
     size = float(np.clip(20 * (100 / len(trials)) ** 0.5, 5, 20))
-    for part, shown in ((trials[~flagged], "trial"), (trials[flagged], "trial flagged as outlier")):
+    for part, is_sound in ((trials[~flagged], True), (trials[flagged], False)):
         if len(part):
-            is_sound = shown == "trial"
             ax.scatter(
                 part["level"], part["corrected"],
                 s=size if is_sound else 34,
@@ -141,7 +144,7 @@ def _draw_trials(model: PhaseModel, ax: Axes) -> None:
                 linewidth=0.4 if is_sound else 1.3,
                 alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
                 zorder=4 if is_sound else 5,
-                label=shown,
+                label=say("plot.trial" if is_sound else "plot.outlier"),
             )  # fmt: skip
 
 
@@ -153,7 +156,7 @@ def _mark_advice(model: PhaseModel, ax: Axes, advice: Recommendation) -> None:
         ax.scatter(
             tied, np.full(len(tied), 0.02), transform=ax.get_xaxis_transform(), marker="s", s=22,
             color=RECOMMENDED_COLOUR, alpha=0.75, linewidth=0, zorder=6, clip_on=False,
-            label="not told apart from the best" if advice.goal in ("fastest", "cost") else "does what was asked",
+            label=say("plot.tied" if advice.goal in ("fastest", "cost") else "plot.asked"),
         )  # fmt: skip
     if advice.setting in where:
         x = where[advice.setting]
@@ -163,7 +166,7 @@ def _mark_advice(model: PhaseModel, ax: Axes, advice: Recommendation) -> None:
         ax.axvline(x, color=RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
         ax.scatter(
             [x], [y], marker="v", s=90, color=RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
-            label=f"recommended: {_name_of(advice)}",
+            label=say("plot.recommended", setting=_name_of(advice)),
         )  # fmt: skip
 
 
@@ -175,7 +178,8 @@ def _name_of(advice: Recommendation) -> str:
 def _name_axes(model: PhaseModel, ax: Axes) -> None:
     removed = model.drift is not None and model.drift.removed
     ax.set_xlabel(axis_label(model.knob), color=INK)
-    ax.set_ylabel(axis_label(model.response) + (", drift removed" if removed else ""), color=INK)
+    label = axis_label(model.response)
+    ax.set_ylabel(say("plot.drift_removed", label=label) if removed else label, color=INK)
     ax.set_axisbelow(True)
     ax.grid(visible=True, axis="y", color=RC_PARAMS["grid.color"], linewidth=RC_PARAMS["grid.linewidth"])
     ax.spines[["top", "right"]].set_visible(False)
@@ -190,8 +194,24 @@ def _set_title(ax: Axes, text: str) -> None:
     figure.draw_without_rendering()
     width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
     size = float(ax.title.get_fontsize())
-    lines = textwrap.wrap(text, max(int(width / (size * CHARACTER_WIDTH)), 16))
-    ax.set_title("\n".join(lines), loc="left", color=INK)
+    ax.set_title("\n".join(_wrapped(text, width / size)), loc="left", color=INK)
+
+
+def _wrapped(text: str, width: float) -> list[str]:
+    """Lines of at most `width` font sizes, broken at spaces; Chinese, Japanese and Korean letters are wide."""
+    lines: list[str] = []
+    used = 0.0
+    for word in text.split(" "):
+        needed = sum(
+            WIDE_CHARACTER_WIDTH if east_asian_width(letter) in "WF" else CHARACTER_WIDTH for letter in word
+        )
+        if lines and used + CHARACTER_WIDTH + needed <= width:
+            lines[-1] += f" {word}"
+            used += CHARACTER_WIDTH + needed
+        else:
+            lines.append(word)
+            used = needed
+    return lines
 
 
 def _explain(ax: Axes, is_own: bool) -> None:
@@ -227,7 +247,10 @@ def _finish(model: PhaseModel, ax: Axes) -> None:
     label_levels(
         ax,
         levels,
-        ["no limit" if level == model.none_level else level_text(model, level) for level in levels],
+        [
+            say("quantity.no_limit") if level == model.none_level else level_text(model, level)
+            for level in levels
+        ],
         important,
     )
     names = [PHASE_STYLES[label].name for label in model.phases["label"]]

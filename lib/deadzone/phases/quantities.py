@@ -7,6 +7,10 @@ axis can carry them without being told.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+from deadzone.language.catalogue import join, say, spoken, term
+from deadzone.language.formats import percent as percent_text
 
 KNOB_UNITS = {
     "cpu_limit": "cores",
@@ -68,20 +72,27 @@ def unit_of(column: str) -> str:
 
 
 def plain_name(column: str) -> str:
-    """A column's name without its unit, in words: `latency_p99_ms` becomes `latency p99`."""
+    """A column's name without its unit, in words: `wall_s` becomes `wall time`, `latency_p99_ms` `latency p99`."""
+    if "*" in column:
+        return " * ".join(plain_name(part.strip()) for part in column.split("*"))
     suffix = next((end for end in SUFFIX_UNITS if column.endswith(end) and column not in KNOB_UNITS), "")
-    return column.removesuffix(suffix).replace("_", " ").strip() or column
+    bare = column.removesuffix(suffix).replace("_", " ").strip() or column
+    return term("column", column, default=bare)
 
 
 def axis_label(column: str) -> str:
     """A column as an axis label: its name in words and its unit in parentheses."""
-    unit = unit_of(column)
-    name = plain_name(column)
-    return f"{name} ({unit})" if unit and unit != name else name
+    unit, name = unit_name(column), plain_name(column)
+    return say("quantity.labelled", name=name, unit=unit) if unit and unit_of(column) != column else name
+
+
+def unit_name(column: str, n: float | None = None) -> str:
+    """The unit of a column as a reader's language writes it; n: how many there are, for `1 core`."""
+    return "·".join(term("unit", unit, n=n) for unit in unit_of(column).split("·"))
 
 
 def number(value: float, uncertainty: float | None = None) -> str:
-    """A number with the digits that its uncertainty leaves meaningful.
+    """A number with the digits that its uncertainty leaves meaningful, its thousands separated.
 
     value, uncertainty: in the same unit; the uncertainty (a standard error or a half interval) keeps two
     of its own digits. Without one, four significant digits are kept.
@@ -95,7 +106,7 @@ def number(value: float, uncertainty: float | None = None) -> str:
     if uncertainty is not None and math.isfinite(uncertainty) and uncertainty > 0:
         decimals = min(1 - math.floor(math.log10(uncertainty)), MOST_DIGITS - 1 - size)
     if 1e-4 <= abs(value) < 1e7:
-        return f"{round(value, decimals):.{max(decimals, 0)}f}"
+        return f"{round(value, decimals):,.{max(decimals, 0)}f}"
     return f"{value:.{max(size + decimals, 1)}e}"
 
 
@@ -114,28 +125,27 @@ def setting(value: float, column: str, label: str | None = None) -> str:
     label: the level's own label where it is not a number (`none`).
     """
     if label == "none":
-        return "no limit"
-    text, unit = level_number(value, column), unit_of(column)
-    if not unit:
-        return f"{column} {text}"
-    if not text[-1].isdigit():
-        return text
-    return f"{text} {unit[:-1] if value == 1 and unit.endswith('s') and len(unit) > 2 else unit}"
+        return say("quantity.no_limit")
+    text = level_number(value, column)
+    if not unit_of(column):
+        return say("quantity.named", name=column, value=text)
+    return say("quantity.setting", value=text, unit=unit_name(column, value)) if text[-1].isdigit() else text
 
 
 def response(value: float, column: str, uncertainty: float | None = None) -> str:
     """A response in words, with its unit: `3.48 s`."""
-    return f"{number(value, uncertainty)} {unit_of(column)}".strip()
+    return f"{number(value, uncertainty)} {unit_name(column)}".strip()
 
 
 def percent(fraction: float) -> str:
     """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`."""
-    value = 100 * fraction
-    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.1f} %"
+    return percent_text(fraction, spoken())
 
 
-def listing(words: list[str], most: int = 6) -> str:
+def listing(words: Sequence[str], most: int = 6) -> str:
     """Words as a list in a sentence: `a, b and c`; beyond `most` the middle is left out and counted."""
     if len(words) > most:
-        return f"{', '.join(words[: most - 2])}, ... and {words[-1]} ({len(words)} in all)"
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+        return say("quantity.list_cut", first=join(words[: most - 2], ", "), last=words[-1], n=len(words))
+    if len(words) == 1:
+        return words[0]
+    return say("quantity.list", first=join(words[:-1], ", "), last=words[-1])

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.phases.quantities import listing, percent, response, unit_of
+from deadzone.language.catalogue import Message, join, say, spoken
+from deadzone.language.formats import percent
+from deadzone.phases.quantities import listing, response, unit_name
 
 if TYPE_CHECKING:
     from deadzone.phases.best_set import BestSet
@@ -15,138 +17,139 @@ if TYPE_CHECKING:
     from deadzone.phases.power import ReplicatesNeeded
 
 
-def fastest(candidates: Candidates, found: BestSet, index: int) -> str:
+def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
     """Why a setting is the cheapest of those that noise cannot tell from the best."""
     best = int(np.argmin(found.loss))
-    level = f"{percent(found.confidence)} family-wise"
     names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
     opening = _opening(candidates, found, index, best)
     if len(names) == 1:
         margin = float(np.expm1(np.delete(found.low, index).min()))
-        said = f"Every other setting is shown to be worse, by {percent(margin)} or more ({level})."
+        said = say("reason.only_best", margin=margin, confidence=found.confidence)
     else:
         first = int(np.argmax(found.member))
-        said = (
-            f"Noise cannot tell {listing(_shortened(names))} from the best within "
-            f"{percent(found.tolerance)} ({level})"
+        said = say(
+            "reason.tied_cheapest" if first == index else "reason.tied_dearer",
+            settings=listing(_shortened(names)),
+            tolerance=found.tolerance,
+            confidence=found.confidence,
+            setting=candidates.names[index],
+            cheaper=candidates.names[first],
+            loss=float(np.expm1(found.loss[first])),
         )
-        if first == index:
-            said += f", and {candidates.names[index]} is the cheapest of them."
-        else:
-            said += (
-                f"; {candidates.names[first]} is cheaper but expected to be "
-                f"{percent(float(np.expm1(found.loss[first])))} worse."
-            )
-    return _join(opening, said, _placed(candidates, index))
+    return join([opening, said, _placed(candidates, index)])
 
 
-def within(candidates: Candidates, found: BestSet, index: int, share: float) -> str:
+def within(candidates: Candidates, found: BestSet, index: int, share: float) -> Message:
     """Why a setting is the cheapest within a tolerance of the best."""
     best = int(np.argmin(found.loss))
     opening = _opening(candidates, found, index, best)
-    said = (
-        f"It is the cheapest setting estimated to be within {percent(share)} of the best; at "
-        f"{percent(found.confidence)} confidence it is at most {percent(float(np.expm1(found.high[index])))} worse."
-    )
-    return _join(opening, said, _placed(candidates, index))
+    high = float(np.expm1(found.high[index]))
+    said = say("reason.within", share=share, confidence=found.confidence, high=high)
+    return join([opening, said, _placed(candidates, index)])
 
 
 def targets(
     candidates: Candidates, wanted: Mapping[str, float], chance: np.ndarray, index: int, confidence: float
-) -> str:
+) -> Message:
     """Why a setting is the cheapest that meets the targets, and how sure that is."""
-    text = _targets_text(candidates, wanted)
-    typical = _value(candidates, index)
-    if chance[index] >= confidence:
-        said = (
-            f"{_capital(candidates.names[index])} is the cheapest setting that meets {text} with a "
-            f"probability of {_chance(chance[index])} (wanted: {percent(confidence)}); a typical trial gives {typical}."
-        )
-    else:
-        said = (
-            f"No setting meets {text} with a probability of {percent(confidence)}; "
-            f"{candidates.names[index]} comes nearest with {_chance(chance[index])}, a typical trial gives {typical}."
-        )
-    return _join(said, _placed(candidates, index))
+    met = bool(chance[index] >= confidence)
+    name = candidates.names[index]
+    said = say(
+        "reason.meets_targets" if met else "reason.nearly_meets",
+        setting=_capital(name) if met else name,
+        targets=_targets_text(candidates, wanted),
+        chance=_chance(chance[index]),
+        confidence=confidence,
+        typical=_value(candidates, index),
+    )
+    return join([said, _placed(candidates, index)])
 
 
-def no_target(candidates: Candidates, wanted: Mapping[str, float], chance: np.ndarray, index: int) -> str:
+def no_target(candidates: Candidates, wanted: Mapping[str, float], chance: np.ndarray, index: int) -> Message:
     """Why no setting is recommended for the targets."""
     best = int(np.argmin(candidates.sign * candidates.estimates.log_response))
     nearest = index if chance[index] > 0 else best
-    return (
-        f"No setting meets {_targets_text(candidates, wanted)}; {candidates.names[nearest]} comes nearest, "
-        f"where a typical trial gives {_value(candidates, nearest)} and the targets are met with a probability "
-        f"of {_chance(chance[nearest])}."
+    return say(
+        "reason.meets_none",
+        targets=_targets_text(candidates, wanted),
+        setting=candidates.names[nearest],
+        typical=_value(candidates, nearest),
+        chance=_chance(chance[nearest]),
     )
 
 
 def caveats(
     candidates: Candidates, index: int | None, member: np.ndarray, needed: ReplicatesNeeded | None
-) -> list[str]:
+) -> list[Message]:
     """What a reader must know before following the recommendation, as sentences."""
     said = []
     if not candidates.estimable:
-        said.append(
-            "With one trial a level the difference between settings cannot be judged from replicates; the noise "
-            "is taken from how the trials scatter around the fitted curve."
-        )
+        said.append(say("caveat.one_trial"))
     if needed is not None:
         said.append(replicates_text(needed))
     if index is None:
         return said
     if candidates.dead[index]:
-        said.append(
-            f"{_capital(candidates.names[index])} lies inside a dead zone: less of the knob does as well, and more "
-            "of it does better later."
-        )
+        said.append(say("caveat.in_dead_zone", setting=_capital(candidates.names[index])))
     if candidates.last[index]:
-        said.append("The response still improves at the end of the range: a larger setting may be better.")
+        said.append(say("caveat.end_of_range"))
     if candidates.settings[index] == "none":
-        said.append(
-            "No limit counts as the most expensive setting, and every limited one is shown to be worse."
-        )
+        said.append(say("caveat.no_limit"))
     if candidates.flagged[index]:
         said.append(
-            f"{candidates.flagged[index]} of {candidates.trials[index]} trials at {candidates.names[index]} "
-            "are flagged as outliers and count for little."
+            say(
+                "caveat.flagged",
+                n=int(candidates.flagged[index]),
+                trials=int(candidates.trials[index]),
+                setting=candidates.names[index],
+            )
         )
     return said + _doubtful(candidates, index)
 
 
-def _doubtful(candidates: Candidates, index: int) -> list[str]:
+def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     """Settings at which a flagged trial beat the recommended one: either the flag or the advice is wrong."""
     here = float(np.exp(candidates.estimates.log_response[index]))
     better = candidates.sign * candidates.flagged_best < candidates.sign * here
     return [
-        f"A trial at {candidates.names[i]} that is flagged as an outlier measured "
-        f"{response(float(candidates.flagged_best[i]), candidates.response)}, better than the recommended setting: "
-        "repeat it before following this advice."
+        say(
+            "caveat.flagged_better",
+            setting=candidates.names[i],
+            value=response(float(candidates.flagged_best[i]), candidates.response),
+        )
         for i in np.nonzero(better & (candidates.flagged == candidates.trials))[0]
     ]
 
 
-def replicates_text(needed: ReplicatesNeeded) -> str:
+def replicates_text(needed: ReplicatesNeeded) -> Message:
     """How many replicates would decide, as a sentence."""
-    pair = f"{needed.best} from {needed.other}"
     if needed.replicates is None:
-        return f"No sensible number of replicates would tell {pair}: the noise is far larger than the difference."
-    return (
-        f"To tell {pair} by a difference of {percent(needed.difference)} takes {needed.replicates} trials of each "
-        f"tied setting, {needed.trials} in all ({percent(needed.power)} power)."
+        return say("caveat.hopeless", best=needed.best, other=needed.other)
+    return say(
+        "caveat.replicates",
+        best=needed.best,
+        other=needed.other,
+        difference=needed.difference,
+        replicates=needed.replicates,
+        trials=needed.trials,
+        power=needed.power,
     )
 
 
-def _opening(candidates: Candidates, found: BestSet, index: int, best: int) -> str:
-    here = f"{_capital(candidates.names[index])}: {_value(candidates, index)}"
-    if index == best:
-        return f"{here}, the best estimate."
-    loss = percent(float(np.expm1(found.loss[index])))
-    return f"{here}, {loss} worse than the best estimate ({_value(candidates, best)} at {candidates.names[best]})."
+def _opening(candidates: Candidates, found: BestSet, index: int, best: int) -> Message:
+    return say(
+        "reason.best_estimate" if index == best else "reason.worse_estimate",
+        setting=_capital(candidates.names[index]),
+        value=_value(candidates, index),
+        loss=float(np.expm1(found.loss[index])),
+        best=candidates.names[best],
+        best_value=_value(candidates, best),
+    )
 
 
 def _placed(candidates: Candidates, index: int) -> str:
-    return f"{_capital(candidates.places[index])}." if candidates.places[index] else ""
+    where = candidates.places[index]
+    return say("reason.sentence", text=_capital(where)) if where else ""
 
 
 def _value(candidates: Candidates, index: int) -> str:
@@ -157,7 +160,7 @@ def _value(candidates: Candidates, index: int) -> str:
 
 def _targets_text(candidates: Candidates, wanted: Mapping[str, float]) -> str:
     sign = "≤" if candidates.goal == "min" else "≥"
-    unit = unit_of(candidates.response)
+    unit = unit_name(candidates.response)
     return listing([f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()])
 
 
@@ -174,14 +177,12 @@ def _shortened(names: list[str]) -> list[str]:
 
 
 def _chance(probability: float) -> str:
-    if probability > 0.999 or probability < 0.001:
-        return "more than 99.9 %" if probability > 0.5 else "less than 0.1 %"
-    return percent(float(probability))
+    if probability > 0.999:
+        return say("reason.surely", limit=f"99.9{percent(0.001, spoken())[3:]}")
+    if probability < 0.001:
+        return say("reason.hardly", limit=percent(0.001, spoken()))
+    return percent(float(probability), spoken())
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:] if text[:3] in ("no ", "the", "it ") else text
-
-
-def _join(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence)

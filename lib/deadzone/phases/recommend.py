@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
+from deadzone.language.catalogue import say
 from deadzone.phases import reason
 from deadzone.phases.best_set import BestSet, best_set
 from deadzone.phases.candidates import (
@@ -28,6 +29,7 @@ from deadzone.phases.candidates import (
 )
 from deadzone.phases.cost_expression import parse_cost
 from deadzone.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
+from deadzone.phases.quantities import listing
 from deadzone.phases.service_level import checked_targets, target_confidence
 
 if TYPE_CHECKING:
@@ -244,7 +246,7 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
             f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
         )
     without = [name for name, has in zip(priced.names, known, strict=True) if not has]
-    notes = [f"{' and '.join(without)}: no positive, finite cost, so not compared."] if without else []
+    notes = [say("caveat.no_cost", settings=listing(without))] if without else []
     return only(priced, known), notes
 
 

@@ -17,12 +17,15 @@ side by side.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+
+from deadzone.language.catalogue import say, term
+from deadzone.phases.quantities import listing, number
 
 if TYPE_CHECKING:
     from deadzone.phases.model import PhaseModel
@@ -143,10 +146,11 @@ def rivals_table(model: PhaseModel) -> pd.DataFrame:
     smallest), note. A law that could not be fitted has nan criteria and a note, and stands last.
     """
     likelihood, aic, bic, k = phase_criteria(model)
-    note = "" if np.isfinite(aic) else "as many parameters as trials"
-    rows = [(f"phase model, {_phases(len(model.phases))}", "see the phases", k, likelihood, aic, bic, note)]
+    note = "" if np.isfinite(aic) else say("rival.too_many_parameters")
+    name = say("rival.phase_model", n=len(model.phases))
+    rows = [(name, say("rival.see_phases"), k, likelihood, aic, bic, note)]
     rows += [
-        (r.name, _in_words(r), r.n_parameters, r.log_likelihood, r.aic, r.bic, r.note)
+        (term("law", r.name), _in_words(r), r.n_parameters, r.log_likelihood, r.aic, r.bic, r.note)
         for r in fit_rivals(model)
     ]
     columns = ["model", "parameters", "n_parameters", "log_likelihood", "aic", "bic", "note"]
@@ -172,14 +176,14 @@ def _fit(name: str, n: np.ndarray, log_time: np.ndarray, weight: np.ndarray, goa
         try:
             found = least_squares(misfit, first, bounds=(low, high), x_scale="jac", max_nfev=MOST_EVALUATIONS)
         except ValueError as error:
-            return _failed(name, len(names) + 2, f"not fitted: {error}")
+            return _failed(name, len(names) + 2, say("rival.not_fitted", error=str(error)))
     if not found.success or not np.isfinite(found.cost):
-        return _failed(name, len(names) + 2, f"did not converge in {found.nfev} evaluations")
+        return _failed(name, len(names) + 2, say("rival.not_converged", evaluations=found.nfev))
     likelihood, aic, bic = weighted_gaussian(
         log_time - found.x[0] - law(found.x[1:], n), weight, len(found.x)
     )
     if not np.isfinite(likelihood):
-        return _failed(name, len(names) + 2, "as many parameters as trials")
+        return _failed(name, len(names) + 2, say("rival.too_many_parameters"))
     errors, stuck = _std_errors(
         found.x, np.asarray(found.jac), 2 * found.cost, float(weight.sum()), low, high
     )
@@ -193,7 +197,7 @@ def _fit(name: str, n: np.ndarray, log_time: np.ndarray, weight: np.ndarray, goa
         aic=aic,
         bic=bic,
         converged=True,
-        note=f"{' and '.join(np.array(names)[stuck[1:]])} at the bound" if stuck.any() else "",
+        note=_at_the_bound([names[i] for i in np.nonzero(stuck[1:])[0]]),
     )
 
 
@@ -216,20 +220,18 @@ def _failed(name: str, n_parameters: int, note: str) -> Rival:
 
 
 def _in_words(rival: Rival) -> str:
-    from deadzone.phases.quantities import number
-
     shown = []
     for name, value in rival.parameters.items():
         error = rival.std_errors[name]
         if name != "y_1":
             known = np.isfinite(error)
             shown.append(
-                f"{name} {number(value, error)} ± {error:.2g}"
+                f"{term('law', name)} {number(value, error)} ± {error:.2g}"
                 if known
-                else f"{name} {abs(round(value, 5)):g}"
+                else f"{term('law', name)} {abs(round(value, 5)):g}"
             )
     return ", ".join(shown)
 
 
-def _phases(count: int) -> str:
-    return "1 phase" if count == 1 else f"{count} phases"
+def _at_the_bound(names: Sequence[str]) -> str:
+    return say("rival.at_the_bound", names=listing([term("law", name) for name in names])) if names else ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.language.catalogue import say
 from deadzone.phases.diagnostics import Diagnostics, diagnose, r_squared
 from deadzone.phases.quantities import axis_label
 from deadzone.phases.rivals import phase_criteria, rivals_table
@@ -49,7 +50,7 @@ class Summary:
 
     def _notes(self) -> dict[str, list[str]]:
         advice = [self.recommendation.reason, *self.recommendation.caveats]
-        return {"Recommended setting": advice, "Warnings": list(self.warnings)}
+        return {say("summary.recommendation"): advice, say("summary.warnings"): list(self.warnings)}
 
 
 def summarise(model: PhaseModel) -> Summary:
@@ -64,7 +65,7 @@ def summarise(model: PhaseModel) -> Summary:
         "outliers": model.outliers.copy(),
     }
     return Summary(
-        title=f"Phase model: {axis_label(model.response)} over {axis_label(model.knob)}",
+        title=say("summary.title", response=axis_label(model.response), knob=axis_label(model.knob)),
         tables=tables,
         sections=summary_sections(model, tables),
         recommendation=model.recommend(),

@@ -131,4 +131,5 @@ def _cell(value: object) -> str:
 
 
 def _is_number(text: str) -> bool:
-    return text == "-" or text.lstrip("-<>").removesuffix(" %").replace(".", "", 1).isdigit()
+    bare = text.lstrip("-<>").removesuffix("%").rstrip().replace(",", "").replace(".", "", 1)
+    return text == "-" or bare.isdigit()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from deadzone.language.catalogue import say
 from deadzone.phases.candidates import level_text
-from deadzone.phases.quantities import axis_label, number, percent, unit_of
+from deadzone.phases.quantities import axis_label, number, percent, unit_name
 from deadzone.phases.summary_page import Section
 from deadzone.style import PHASE_STYLES
 
@@ -22,22 +23,16 @@ SMALLEST_P = 0.001
 def summary_sections(model: PhaseModel, tables: dict[str, pd.DataFrame]) -> tuple[Section, ...]:
     """The tables of `summarise` as sections of a page, in the order in which a statistician reads them."""
     sections = [
-        Section("Fit", _fit_shown(model, tables["fit"]), paired=True),
-        Section("Phases", _phases_shown(model, tables["phases"])),
+        Section(say("summary.fit"), _fit_shown(model, tables["fit"]), paired=True),
+        Section(say("summary.phases"), _phases_shown(model, tables["phases"])),
     ]
     if len(tables["joints"]):
-        sections.append(Section("Joints", _joints_shown(model)))
-    sections.append(
-        Section(
-            "Number of phases (likelihood with outliers allowed for)", _criteria_shown(tables["criteria"])
-        )
-    )
-    sections.append(
-        Section("Comparable models (weighted least squares on ln(response))", _rivals_shown(tables["rivals"]))
-    )
-    sections.append(Section("Residuals of ln(response)", _residuals_shown(tables["residuals"]), paired=True))
+        sections.append(Section(say("summary.joints"), _joints_shown(model)))
+    sections.append(Section(say("summary.criteria"), _criteria_shown(tables["criteria"])))
+    sections.append(Section(say("summary.rivals"), _rivals_shown(tables["rivals"])))
+    sections.append(Section(say("summary.residuals"), _residuals_shown(tables["residuals"]), paired=True))
     if len(tables["outliers"]):
-        sections.append(Section("Outliers, down-weighted", _outliers_shown(model)))
+        sections.append(Section(say("summary.outliers"), _outliers_shown(model)))
     return tuple(sections)
 
 
@@ -45,29 +40,27 @@ def _fit_shown(model: PhaseModel, fit: pd.DataFrame) -> pd.DataFrame:
     fact = dict(zip(fit["name"], fit["value"], strict=True))
     levels = model.levels["level"].to_numpy(float)
     per_level = model.levels["n"].to_numpy(int)
-    each = (
-        f"{per_level.min()}"
-        if per_level.min() == per_level.max()
-        else f"{per_level.min()} to {per_level.max()}"
-    )
-    span = f"{level_text(model, levels[0])} to {level_text(model, levels[-1])}"
+    fewest, most = int(per_level.min()), int(per_level.max())
+    each = fewest if fewest == most else say("quantity.range", start=fewest, stop=most)
+    span = say("quantity.range", start=level_text(model, levels[0]), stop=level_text(model, levels[-1]))
+    source = "replicates" if model.noise.estimable else "curve"
     shown = {
-        "Response": axis_label(model.response),
-        "Knob": axis_label(model.knob),
-        "Goal": {"min": "smaller is better", "max": "larger is better"}[model.goal],
-        "Levels": f"{fact['n_levels']} ({span})",
-        "Trials": f"{fact['n_trials']} ({each} a level)",
-        "Outliers": str(fact["n_outliers"]),
-        "Df of the curve": str(fact["df_model"]),
-        "Df of the residuals": f"{fact['df_residual']:.4g}",
-        "Noise of a trial": f"{percent(fact['noise'])}, from {fact['noise_from']}",
-        "Misfit of a level": percent(fact["misfit"]),
-        "R²": _fixed(fact["r_squared"], 4),
-        "R² adjusted": _fixed(fact["r_squared_adjusted"], 4),
-        "Log-likelihood": _fixed(fact["log_likelihood"], 1),
+        say("summary.response"): axis_label(model.response),
+        say("summary.knob"): axis_label(model.knob),
+        say("summary.goal"): say(f"summary.goal_{model.goal}"),
+        say("summary.levels"): say("summary.levels_shown", n=fact["n_levels"], span=span),
+        say("summary.trials"): say("summary.trials_shown", n=fact["n_trials"], each=each),
+        say("summary.n_outliers"): str(fact["n_outliers"]),
+        say("summary.df_model"): str(fact["df_model"]),
+        say("summary.df_residual"): f"{fact['df_residual']:.4g}",
+        say("summary.noise"): say(f"summary.noise_from_{source}", noise=fact["noise"]),
+        say("summary.misfit"): percent(fact["misfit"]),
+        say("summary.r_squared"): _fixed(fact["r_squared"], 4),
+        say("summary.r_squared_adjusted"): _fixed(fact["r_squared_adjusted"], 4),
+        say("summary.log_likelihood"): _fixed(fact["log_likelihood"], 1),
         "AIC": _fixed(fact["aic"], 1),
         "BIC": _fixed(fact["bic"], 1),
-        "Drift over the run": _drift_text(model),
+        say("summary.drift"): _drift_text(model),
     }
     return pd.DataFrame({"": list(shown), " ": list(shown.values())})
 
@@ -78,16 +71,16 @@ def _phases_shown(model: PhaseModel, table: pd.DataFrame) -> pd.DataFrame:
         error = row["std_error"]
         rows.append(
             {
-                "no.": str(position),
-                "range": f"{level_text(model, row['start'])}-{level_text(model, row['stop'])}",
-                "phase": PHASE_STYLES[row["label"]].name,
-                "elasticity": number(row["elasticity"], error),
-                "std err": _fixed(error, _decimals(error)),
+                say("summary.number"): str(position),
+                say("summary.range"): f"{level_text(model, row['start'])}-{level_text(model, row['stop'])}",
+                say("summary.phase"): PHASE_STYLES[row["label"]].name,
+                say("summary.elasticity"): number(row["elasticity"], error),
+                say("summary.std_error"): _fixed(error, _decimals(error)),
                 "t": _fixed(row["t"], 2),
                 "P>|t|": _p_text(row["p_value"]),
-                f"{percent(model.certainty)} low": number(row["elasticity_low"], error),
-                "high": number(row["elasticity_high"], error),
-                "probability": _probability(row["probability"]),
+                say("summary.low", certainty=model.certainty): number(row["elasticity_low"], error),
+                say("summary.high"): number(row["elasticity_high"], error),
+                say("summary.probability"): _probability(row["probability"]),
             }
         )
     return pd.DataFrame(rows)
@@ -96,10 +89,12 @@ def _phases_shown(model: PhaseModel, table: pd.DataFrame) -> pd.DataFrame:
 def _joints_shown(model: PhaseModel) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "at": [level_text(model, level) for level in model.joints["level"]],
-            f"{percent(model.certainty)} low": [level_text(model, level) for level in model.joints["low"]],
-            "high": [level_text(model, level) for level in model.joints["high"]],
-            "within one level": [_probability(p) for p in model.joints["probability"]],
+            say("summary.at"): [level_text(model, level) for level in model.joints["level"]],
+            say("summary.low", certainty=model.certainty): [
+                level_text(model, level) for level in model.joints["low"]
+            ],
+            say("summary.high"): [level_text(model, level) for level in model.joints["high"]],
+            say("summary.within_one_level"): [_probability(p) for p in model.joints["probability"]],
         }
     )
 
@@ -107,15 +102,15 @@ def _joints_shown(model: PhaseModel) -> pd.DataFrame:
 def _criteria_shown(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "phases": [
-                f"{n}{' (chosen)' if chosen else ''}"
+            say("summary.n_phases"): [
+                say("summary.chosen", n=n) if chosen else str(n)
                 for n, chosen in zip(table["n_phases"], table["chosen"], strict=True)
             ],
-            "parameters": [f"{k:g}" for k in table["n_parameters"]],
-            "log-lik.": [_fixed(v, 1) for v in table["log_likelihood"]],
+            say("summary.n_parameters"): [f"{k:g}" for k in table["n_parameters"]],
+            say("summary.short_log_likelihood"): [_fixed(v, 1) for v in table["log_likelihood"]],
             "AIC": [_fixed(v, 1) for v in table["aic"]],
             "BIC": [_fixed(v, 1) for v in table["bic"]],
-            "probability": [_probability(p) for p in table["probability"]],
+            say("summary.probability"): [_probability(p) for p in table["probability"]],
         }
     )
 
@@ -123,12 +118,12 @@ def _criteria_shown(table: pd.DataFrame) -> pd.DataFrame:
 def _rivals_shown(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "model": table["model"],
+            say("summary.model"): table["model"],
             "AIC": [_fixed(v, 1) for v in table["aic"]],
             "ΔAIC": [_fixed(v, 1) for v in table["delta_aic"]],
             "BIC": [_fixed(v, 1) for v in table["bic"]],
-            "parameters": [
-                f"{text} ({note})" if text and note else text or note
+            say("summary.parameters"): [
+                say("rival.with_note", parameters=text, note=note) if text and note else text or note
                 for text, note in zip(table["parameters"], table["note"], strict=True)
             ],
         }
@@ -138,10 +133,10 @@ def _rivals_shown(table: pd.DataFrame) -> pd.DataFrame:
 def _residuals_shown(table: pd.DataFrame) -> pd.DataFrame:
     value = dict(zip(table["name"], table["value"], strict=True))
     shown = {
-        "Durbin-Watson, run order": _fixed(value["durbin_watson_run"], 2),
-        "Durbin-Watson, along the knob": _fixed(value["durbin_watson_knob"], 2),
-        "Skewness": _fixed(value["skewness"], 2),
-        "Kurtosis (normal: 3)": _fixed(value["kurtosis"], 2),
+        say("summary.durbin_watson_run"): _fixed(value["durbin_watson_run"], 2),
+        say("summary.durbin_watson_knob"): _fixed(value["durbin_watson_knob"], 2),
+        say("summary.skewness"): _fixed(value["skewness"], 2),
+        say("summary.kurtosis"): _fixed(value["kurtosis"], 2),
         "Jarque-Bera": _test_text(value["jarque_bera"], value["jarque_bera_p"]),
         "Shapiro-Wilk": _test_text(value["shapiro"], value["shapiro_p"]),
     }
@@ -149,17 +144,20 @@ def _residuals_shown(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _outliers_shown(model: PhaseModel) -> pd.DataFrame:
-    unit = unit_of(model.response)
+    unit = unit_name(model.response)
     table = model.outliers
+    measured = say("summary.measured")
     return pd.DataFrame(
         {
-            "trial": [str(t) for t in table["trial"]],
-            "at": [level_text(model, level) for level in table["knob"]],
-            f"response{f' ({unit})' if unit else ''}": [number(v) for v in table["response"]],
-            "fitted": [number(v) for v in table["fitted"]],
-            "times": [_fixed(v, 2) for v in table["factor"]],
-            "probability": [_probability(p) for p in table["probability"]],
-            "reason": list(table["reason"]),
+            say("summary.trial"): [str(t) for t in table["trial"]],
+            say("summary.at"): [level_text(model, level) for level in table["knob"]],
+            (say("quantity.labelled", name=measured, unit=unit) if unit else measured): [
+                number(v) for v in table["response"]
+            ],
+            say("summary.fitted"): [number(v) for v in table["fitted"]],
+            say("summary.times"): [_fixed(v, 2) for v in table["factor"]],
+            say("summary.probability"): [_probability(p) for p in table["probability"]],
+            say("summary.reason"): list(table["reason"]),
         }
     )
 
@@ -167,9 +165,9 @@ def _outliers_shown(model: PhaseModel) -> pd.DataFrame:
 def _drift_text(model: PhaseModel) -> str:
     drift = model.drift
     if drift is None:
-        return "cannot be told"
-    done = "removed" if drift.removed else "not significant, left in"
-    return f"{percent(drift.change)} by {drift.kind}, p {_p_text(drift.p_value)}, {done}"
+        return say("summary.drift_unknown")
+    key = "summary.drift_removed" if drift.removed else "summary.drift_left"
+    return say(key, change=drift.change, kind=say(f"doubt.by_{drift.kind}"), p=_p_text(drift.p_value))
 
 
 def _fixed(value: float, decimals: int) -> str:
@@ -188,10 +186,14 @@ def _p_text(p: float) -> str:
 
 
 def _test_text(statistic: float, p: float) -> str:
-    return f"{statistic:.3g} (p {_p_text(p)})" if np.isfinite(p) else "too few residuals"
+    if not np.isfinite(p):
+        return say("summary.few_residuals")
+    return say("summary.test", statistic=float(statistic), p=_p_text(p))
 
 
 def _probability(p: float) -> str:
     if not np.isfinite(p):
         return "-"
-    return ">99 %" if p > 0.99 else "<1 %" if p < 0.01 else f"{100 * p:.0f} %"
+    if p > 0.99:
+        return f">{percent(0.99)}"
+    return f"<{percent(0.01)}".replace(".0", "") if p < 0.01 else percent(round(p, 2)).replace(".0", "")

@@ -1,0 +1,92 @@
+"""How values stand in a sentence: percentages, counts, dates, and Korean particles after a word."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from string import Formatter
+from typing import Any
+
+FIRST_SYLLABLE, LAST_SYLLABLE = 0xAC00, 0xD7A3
+"""Unicode's block of Hangul syllables; a syllable's final consonant is its offset modulo 28."""
+
+FINAL_OF_DIGIT = {"0": "ㅇ", "1": "ㄹ", "3": "ㅁ", "6": "ㄱ", "7": "ㄹ", "8": "ㄹ"}
+"""Digits whose Korean name ends in a consonant."""
+
+FINAL_OF_LETTER = {"l": "ㄹ", "m": "ㅁ", "n": "ㄴ", "r": "ㄹ"}
+"""Letters whose Korean name ends in a consonant; a word in Latin letters is read by its last one."""
+
+DATE_FORMATS = {"en": "{day} {month} {year}", "ko": "{year}년 {number}월 {day}일"}
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+class Template(Formatter):
+    """Python's format, with `percent`, `count`, `date` and Korean particles (`은/는`) as further formats."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        """A value in its format."""
+        if format_spec == "percent":
+            return percent(float(value), self.language)
+        if format_spec == "count":
+            return f"{value:,}"
+        if format_spec == "date":
+            return date(str(value), self.language)
+        if "/" in format_spec:
+            return f"{value}{particle(str(value), format_spec)}"
+        return super().format_field(value, format_spec)
+
+
+def percent(fraction: float, language: str) -> str:
+    """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`; in Korean `14%`."""
+    value = 100 * fraction
+    digits = f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
+    return f"{digits}%" if language == "ko" else f"{digits} %"
+
+
+def date(moment: str, language: str) -> str:
+    """The day of an ISO 8601 time, in UTC: `21 November 2026`, `2026년 11월 21일`; the text itself if it is none."""
+    try:
+        day = datetime.fromisoformat(moment).astimezone(UTC)
+    except ValueError:
+        return moment
+    return DATE_FORMATS[language].format(
+        year=day.year, number=day.month, month=MONTHS[day.month - 1], day=day.day
+    )
+
+
+def date_and_time(moment: str, language: str) -> str:
+    """An ISO 8601 time with its minute, in UTC: `21 November 2026, 08:21 UTC`; the text itself if it is none."""
+    try:
+        when = datetime.fromisoformat(moment).astimezone(UTC)
+    except ValueError:
+        return moment
+    return f"{date(moment, language)}{' ' if language == 'ko' else ', '}{when:%H:%M} UTC"
+
+
+def particle(word: str, pair: str) -> str:
+    """The Korean particle that fits the end of a word: the first of `은/는` after a consonant, else the second.
+
+    After ㄹ, `으로/로` takes the second as after a vowel.
+    """
+    after_consonant, after_vowel = pair.split("/")
+    final = _final_consonant(word)
+    if not final or (final == "ㄹ" and after_consonant == "으로"):
+        return after_vowel
+    return after_consonant
+
+
+def _final_consonant(word: str) -> str:
+    """The consonant that the last spoken sound ends in, or an empty string; any but ㄹ counts alike."""
+    spoken = [letter for letter in word if letter.isalnum() or letter == "%"]
+    if not spoken:
+        return ""
+    last = spoken[-1]
+    if FIRST_SYLLABLE <= ord(last) <= LAST_SYLLABLE:
+        return {0: "", 8: "ㄹ"}.get((ord(last) - FIRST_SYLLABLE) % 28, "ㅇ")
+    return FINAL_OF_DIGIT.get(last) or FINAL_OF_LETTER.get(last.lower(), "")
