@@ -29,6 +29,10 @@ LEAST_WEIGHT = 0.05
 """A level whose trials are all flagged keeps this much weight, so that it has an estimate at all, and one
 with an uncertainty that says how little it is worth."""
 
+LEAST_DF = 4.0
+"""The model's intervals already contain how little a few trials say about the noise, and it knows from the
+start what noise is usual; Student's t with fewer degrees of freedom would count that doubt twice."""
+
 LEAST_NOISE = 1e-6
 """Noise of ln(response) below which trials are exact in practice; it keeps every division defined."""
 
@@ -73,7 +77,7 @@ def estimate_levels(model: PhaseModel) -> LevelEstimates:
     curve, curve_error = fitted_curve(model)
     covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
     estimate, covariance = predict(means, noise**2 / count, misfit, curve, covariance)
-    df = max(float(count.sum()) - basis.shape[1], 1.0)
+    df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
     return LevelEstimates(estimate, covariance, noise, count, df, misfit)
 
 
