@@ -1,5 +1,7 @@
 """What must not change a fit: units, row order, the direction of the goal, measuring everything twice."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 from hypothesis import HealthCheck, given, settings
@@ -8,7 +10,9 @@ from hypothesis import strategies as st
 from deadzone import fit_phases
 from deadzone.synthetic import draw_tier
 
-quick = settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(
+    max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 tiers = st.sampled_from(["typical", "single", "real", "other_short"])
 seeds = st.integers(0, 200)
 
@@ -58,7 +62,7 @@ def test_a_curve_mirrored_from_min_to_max_has_the_same_labels(tier, seed):
 def test_measuring_everything_twice_never_loses_a_phase(tier, seed):
     frame = table(tier, seed)
     once, twice = labels(frame), labels(pd.concat([frame, frame]))
-    changes = [sum(a != b for a, b in zip(found, found[1:], strict=False)) for found in (once, twice)]
+    changes = [sum(a != b for a, b in pairwise(found)) for found in (once, twice)]
     assert changes[1] >= changes[0]
 
 

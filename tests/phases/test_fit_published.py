@@ -6,7 +6,24 @@ import pytest
 
 from deadzone import fit_phases
 
-CORES_16 = [52.32, 38.78, 26.68, 23.88, 25.73, 25.39, 22.20, 18.45, 15.61, 13.70, 5.08, 3.46, 3.50, 3.72, 3.63, 3.67]
+CORES_16 = [
+    52.32,
+    38.78,
+    26.68,
+    23.88,
+    25.73,
+    25.39,
+    22.20,
+    18.45,
+    15.61,
+    13.70,
+    5.08,
+    3.46,
+    3.50,
+    3.72,
+    3.63,
+    3.67,
+]
 CORES_4 = [
     *(7.48, 30.36, 28.20, 23.49, 21.28, 20.72, 20.71, 21.10, 20.92, 20.82, 21.66),
     *(21.68, 20.15, 19.77, 20.47, 20.81, 20.70, 19.92, 20.40, 19.71, 21.26),
@@ -62,7 +79,9 @@ def test_11_cores_flags_threads_14_and_18_and_is_flat_over_most_of_the_range():
     assert model.step_labels.count("plateau") >= 12
 
 
-@pytest.mark.parametrize("worst_ms", [[7780, 1959, 235, 151, 113, 193], [15632, 7250, 3757, 2550, 1747, 3883]])
+@pytest.mark.parametrize(
+    "worst_ms", [[7780, 1959, 235, 151, 113, 193], [15632, 7250, 3757, 2550, 1747, 3883]]
+)
 def test_inbound_pool_improves_to_32_threads_and_reverses_at_64(worst_ms):
     model = fit([2, 4, 8, 16, 32, 64], worst_ms)
     assert phases(model)[-1] == (32, 64, "reversal")

@@ -57,7 +57,7 @@ def doubts(
 
 def _levels_off(levels: pd.DataFrame, noise: Noise) -> list[Message]:
     """Levels whose trials agree with each other but not with the curve."""
-    alone = levels["n_used"] >= 2
+    alone = levels["n"] >= 2
     off = np.abs(np.log(levels["median"] / levels["fitted"]))
     expected = np.hypot(noise.misfit, levels["spread"] / np.sqrt(levels["n_used"].clip(lower=1)))
     strange = levels[alone & (off > LEVEL_OFF * expected) & (off > np.log(LEVEL_FACTOR))]

@@ -17,11 +17,16 @@ a grid are exact to 1e-6 even when the posterior is 2.5 times narrower than the 
 VALUES = 8
 """Values tried around each level's own trials: they reach 2.45 standard deviations either way."""
 
-RIVAL_VALUES = 5
-"""Values tried around what the neighbours predict for a level whose few trials may be spoiled."""
+RIVALS = np.array([0.4, 1.2, 2.2])
+"""Values tried on either side of what the neighbours predict for a level whose few trials may be
+spoiled, in standard deviations of that prediction; one more on either side stands much further out."""
 
-RIVAL_DISTANCE = 4.0
-"""A prediction is tried beside the level's own value when it lies more than this many deviations off."""
+RIVAL_DISTANCE = (3.0, 1.5)
+"""A prediction is tried beside the level's own value when it lies further off than this many deviations
+of the level and of the prediction together."""
+
+PREDICTING = 4
+"""An end level is predicted by the line through this many levels next to it."""
 
 
 @dataclass(frozen=True)
@@ -49,36 +54,36 @@ def value_grid(x: np.ndarray, tables: LevelTables, few: np.ndarray) -> ValueGrid
     offsets = (np.arange(VALUES) - (VALUES - 1) / 2) * SPACING
     value = mean[:, None] + spread[:, None] * offsets
     log_width = np.broadcast_to(np.log(spread * SPACING)[:, None], value.shape)
-    centre, reach = _rivals(x, mean, spread)
-    rival = few & (np.abs(centre - mean) > RIVAL_DISTANCE * spread + reach)
+    centre, fine, reach = _rivals(x, mean, spread)
+    rival = few & (np.abs(centre - mean) > RIVAL_DISTANCE[0] * spread + RIVAL_DISTANCE[1] * fine)
     if not rival.any():
         return ValueGrid(value, log_width)
-    steps = np.linspace(-1, 1, RIVAL_VALUES)
-    extra = centre[:, None] + reach[:, None] * steps
-    width = np.where(rival, np.log(reach * (steps[1] - steps[0])), -np.inf)
-    extra_width = np.broadcast_to(width[:, None], extra.shape)
+    half = np.concatenate([fine[:, None] * RIVALS, np.maximum(reach, 4.0 * fine)[:, None]], axis=1)
+    extra = centre[:, None] + np.concatenate([-half[:, ::-1], half], axis=1)
+    apart = np.abs(extra - mean[:, None]) > (VALUES / 2) * SPACING * spread[:, None]
+    extra_width = np.where(rival[:, None] & apart, np.log(np.gradient(extra, axis=1)), -np.inf)
     return ValueGrid(np.hstack([value, extra]), np.hstack([log_width, extra_width]))
 
 
-def _rivals(x: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the neighbours of each level predict for it, and how far they may be off; each (n,).
+def _rivals(x: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the neighbours predict for each level, how well, and how far off a change of slope may put it.
 
-    Inside, a line between the two neighbours; at an end, the line through the next two levels, which
-    is off by what its slope may change.
+    Inside, a line between the two neighbours; at an end, the line through the next few levels, whose
+    slope may change by half. Each of shape (n,).
     """
     n = len(x)
-    if n < 3:
-        return mean, 2 * spread
-    centre, reach = np.empty(n), np.empty(n)
+    centre, fine, reach = mean.copy(), 1.0 * spread, 4.0 * spread
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     centre[1:-1] = mean[:-2] + share * (mean[2:] - mean[:-2])
-    reach[1:-1] = 2.0 * spread[1:-1]
-    for end, near, far in ((0, 1, 2), (n - 1, n - 2, n - 3)):
-        distance = x[end] - x[near]
-        slope = np.clip((mean[near] - mean[far]) / (x[near] - x[far]), -1.3, 1.3)
-        centre[end] = mean[near] + slope * distance
-        reach[end] = 2.0 * spread[end] + 0.5 * abs(distance)
-    return centre, reach
+    for end, near in ((0, np.arange(1, n)[:PREDICTING]), (n - 1, np.arange(n - 2, -1, -1)[:PREDICTING])):
+        middle = x[near].mean()
+        square = ((x[near] - middle) ** 2).sum()
+        slope = ((x[near] - middle) * mean[near]).sum() / square
+        lever = (x[end] - middle) ** 2 / square + 1 / len(near)
+        centre[end] = mean[near].mean() + slope * (x[end] - middle)
+        fine[end] = np.sqrt(lever) * spread[near].mean()
+        reach[end] = 0.5 * abs(x[end] - x[near[0]])
+    return centre, fine, reach
 
 
 def graded_grid(centre: np.ndarray, fine: np.ndarray, coarse: np.ndarray) -> ValueGrid:

@@ -7,6 +7,12 @@ import numpy as np
 from deadzone.phases.pieces import bent_share
 from deadzone.phases.segmentation import Pieces
 
+ONE_PIECE = 0.7
+"""A phase whose pieces cover less of it than this on average is made of several pieces."""
+
+END_VALUES = 31
+"""Equally likely values of the curve taken at each end of such a phase."""
+
 
 def weighted_quantiles(
     values: np.ndarray, weights: np.ndarray, wanted: np.ndarray | tuple[float, ...]
@@ -48,9 +54,21 @@ def phase_elasticities(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Possible elasticities of a phase over the steps first ... stop - 1 and their weights.
 
-    Pieces of the phase's label count by how much of the phase they cover.
+    Pieces of the phase's label count by how much of the phase they cover. Where the phase is made of
+    several pieces (scaling that fades in two stages) its elasticity is that from end to end.
     """
     overlap = np.minimum(pieces.stop, stop) - np.maximum(pieces.start, first)
     here = (overlap > 0) & (pieces.label == label)
+    weight = pieces.weight[here] * overlap[here]
+    if np.average(overlap[here], weights=weight) < ONE_PIECE * (stop - first):
+        return _from_end_to_end(pieces, x, first, stop)
     slope = (pieces.left[here] - pieces.right[here]) / (x[pieces.stop[here]] - x[pieces.start[here]])
-    return slope, pieces.weight[here] * overlap[here]
+    return slope, weight
+
+
+def _from_end_to_end(pieces: Pieces, x: np.ndarray, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+    """Elasticities between two levels; their values are taken as independent, which joints make them."""
+    even = (np.arange(END_VALUES) + 0.5) / END_VALUES
+    left, right = (weighted_quantiles(*curve_values(pieces, x, m), even) for m in (first, stop))
+    slope = (left[:, None] - right[None, :]) / (x[stop] - x[first])
+    return slope.ravel(), np.ones(slope.size)

@@ -21,23 +21,25 @@ LINEAR, DEAD_ZONE, BREAKTHROUGH, PLATEAU, REVERSAL = range(len(LABELS))
 TAIL = 0.08
 """Share of each density that is spread far beyond its core, so that no slope is impossible."""
 
-EDGE = 0.06
-"""Softness of an edge near zero elasticity (logistic scale): a step of 0.1 is hardly felt in practice."""
+EDGE = 0.03
+"""Softness of an edge near zero elasticity (logistic scale): doubling the knob then moves the response by
+2 %, which is hardly felt in practice."""
 
 START = np.log([0.50, 0.25, 0.05, 0.12, 0.08])
 """Label of the first phase: most sweeps begin where the knob still pays."""
 
 FOLLOWS = {
-    LINEAR: {DEAD_ZONE: 0.25, BREAKTHROUGH: 0.25, PLATEAU: 0.30, REVERSAL: 0.20},
-    DEAD_ZONE: {LINEAR: 0.50, BREAKTHROUGH: 0.50},
+    LINEAR: {DEAD_ZONE: 0.25, BREAKTHROUGH: 0.25, PLATEAU: 0.30, REVERSAL: 0.20, LINEAR: 0.08},
+    DEAD_ZONE: {LINEAR: 0.50, BREAKTHROUGH: 0.50, DEAD_ZONE: 0.02},
     BREAKTHROUGH: {LINEAR: 0.25, DEAD_ZONE: 0.25, PLATEAU: 0.30, REVERSAL: 0.20},
     PLATEAU: {REVERSAL: 0.05},
-    REVERSAL: {},
+    REVERSAL: {REVERSAL: 0.02},
 }
 """Which label may follow which. A plateau or a reversal gains nothing to the end of the range, a dead
-zone or a breakthrough is followed by something; a flat stretch may still end in a reversal."""
+zone or a breakthrough is followed by something; a flat stretch may still end in a reversal. A change
+of slope within a label is possible (scaling that fades in two stages) and makes no new phase."""
 
-ENDS = {LINEAR: 0.3, PLATEAU: 1.0, REVERSAL: 1.0}
+ENDS = {LINEAR: 0.4, PLATEAU: 1.0, REVERSAL: 1.0}
 """Labels a curve may end with, and how readily: a linear end is a range too short to see the plateau."""
 
 SHORT = np.array([0.04, 0.03, 0.0, 0.08, 0.12])
@@ -99,11 +101,11 @@ def slope_prior(thresholds: Thresholds) -> SlopePrior:
     down = np.maximum(-e, 1e-9)
     cores = np.array(
         [
-            _box(e, pay + 0.05, 1.3, EDGE, 0.12),
-            _box(e, -0.75, pay - 0.12, 0.12, EDGE / 2),
+            _box(e, pay + 0.05, 1.3, 2 * EDGE, 0.12),
+            _box(e, -0.75, pay - 0.12, 0.12, EDGE),
             np.where(e > 0, up**-0.7, 0) * _box(e, jump + 0.5, 12.0, 0.3, 1.0),
-            near_zero * _box(e, harm, pay, EDGE, EDGE),
-            _box(e, -1.5, harm - 0.08, 0.2, EDGE / 2),
+            near_zero * _box(e, harm, pay, 2 * EDGE, EDGE),
+            _box(e, -1.5, harm - 0.08, 0.2, EDGE),
         ]
     )
     tails = np.array(
@@ -144,6 +146,16 @@ def _shortness(steps: int) -> np.ndarray:
     dozen steps the rise is gone.
     """
     return np.maximum(SHORT, min(0.35, (2.0 / steps) ** 2))
+
+
+ALONE = 0.03
+"""How much less readily a phase lasts only from the first level to the second: that is also what a
+first trial looks like that started cold."""
+
+
+def first_alone(steps: int) -> float:
+    """log factor for a first phase of a single step; 0 on a range of few steps, where it is usual."""
+    return float(np.log(np.clip(3 * (2.0 / steps) ** 2, ALONE, 1.0)))
 
 
 def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:

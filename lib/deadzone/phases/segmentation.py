@@ -80,6 +80,8 @@ def chain(joints: np.ndarray) -> Chain:
     steps = np.maximum(joints[None, :] - joints[:, None], 0)
     lasting = pmf[:, steps]
     lasting[:, :, -1] = at_least[:, steps[:, -1]]
+    if steps[0, 1] == 1:
+        lasting[:, 0, 1] += priors.first_alone(int(joints[-1]))
     return Chain(lasting, priors.transitions(), priors.endings())
 
 
