@@ -1,0 +1,247 @@
+"""What the tests of measuring share: a repository of their own, studies written on the spot, the real command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command, Measurement
+from deadzone.store.run import Run
+from deadzone.study.design import Treatment
+from deadzone.study.spec import LocalTarget as LocalSpec
+from deadzone.sweep.opening import open_run
+from deadzone.sweep.running import run_sweep
+from deadzone.targets.limits.registry import QUOTA_MECHANISMS
+from deadzone.targets.local import LocalTarget
+
+PYTHON = (sys.executable, "-I", "-S", "-c")
+
+NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
+"""For tests in which interference is not the subject: they must pass on a busy machine."""
+
+PATIENCE_S = 30.0
+"""A busy machine may take this long for what takes a fraction of a second."""
+
+
+def working_quota() -> tuple[str | None, str]:
+    """The best mechanism for quotas that works here, or why there is none."""
+    refusals = []
+    for name in QUOTA_MECHANISMS:
+        try:
+            with LocalTarget(LocalSpec(mechanism=name), (0.5,)) as target:
+                target.prepare(Treatment({"cpu_limit": 0.5}))
+            return name, ""
+        except TargetError as error:
+            refusals.append(str(error).splitlines()[1].strip())
+    return None, "; ".join(refusals)
+
+
+@pytest.fixture(scope="session")
+def quota() -> str:
+    """Name of a mechanism that puts fractions of a core in force; without one the test cannot say anything."""
+    name, why_not = working_quota()
+    if name is None:
+        pytest.skip(f"no mechanism for CPU quotas works on this machine ({why_not})")
+    return name
+
+
+@pytest.fixture
+def execute() -> Callable[..., Measurement]:
+    """Run a program once on the local target, under a limit."""
+
+    def run(
+        *argv: str, limit: Any = "none", mechanism: str = "auto", timeout_s: float = PATIENCE_S, **more: Any
+    ) -> Measurement:
+        with LocalTarget(LocalSpec(mechanism=mechanism), (limit,)) as target:
+            target.prepare(Treatment({"cpu_limit": limit}))
+            return target.execute(Command(argv, **more), timeout_s)
+
+    return run
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of the test's own, in which studies are found and runs are kept."""
+    folder = tmp_path / "repository"
+    (folder / "notebooks" / "studies").mkdir(parents=True)
+    monkeypatch.setenv("DEADZONE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def write_study(home: Path) -> Callable[..., Path]:
+    """Write a study file: the keys given replace those of a small study that always works."""
+
+    def write(name: str = "probe", **keys: Any) -> Path:
+        document = {
+            "study": name,
+            "workload": {"kind": "command", "argv": ["true", "{threads}"]},
+            "factors": {"threads": [1, 2]},
+            "design": {"replicates": 2, "warmup": 0, "timeout_s": PATIENCE_S},
+            "trust": NO_DOUBTS,
+        }
+        design = {**document["design"], **keys.pop("design", {})}
+        path = home / "notebooks" / "studies" / f"{name}.yaml"
+        path.write_text(yaml.safe_dump({**document, **keys, "design": design}, sort_keys=False))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def sweep(home: Path) -> Callable[..., Run]:
+    """Measure a study here and now."""
+
+    def measure(path: Path, overrides: dict[str, Any] | None = None, **options: Any) -> Run:
+        opened = open_run(str(path), overrides, **options)
+        return run_sweep(opened.study, opened.run, opened.folder)
+
+    return measure
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command printed, and the code it ended with."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def deadzone(
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Said]:
+    """The command, in this process; a traceback fails the test."""
+    from deadzone.cli.main import main
+
+    def call(*arguments: object) -> Said:
+        monkeypatch.setattr(sys, "argv", ["deadzone", *map(str, arguments)])
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        capfd.readouterr()
+        try:
+            with pytest.raises(SystemExit) as stop:
+                main()
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        said = capfd.readouterr()
+        return Said(int(stop.value.code or 0), said.out, said.err)
+
+    return call
+
+
+@dataclass
+class Started:
+    """A `deadzone` command that runs as a process of its own, in a process group of its own."""
+
+    process: subprocess.Popen[str]
+    runs: Path
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def trials(self) -> int:
+        """Finished trials on the disk by now."""
+        return sum(path.read_bytes().count(b"\n") for path in self.runs.glob("*/*/trials.jsonl"))
+
+    def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
+        """Wait until something is the case while the command runs."""
+        deadline = time.monotonic() + 4 * PATIENCE_S
+        while time.monotonic() < deadline:
+            if found := condition():
+                return found
+            assert self.process.poll() is None, f"it ended before {what}: {self.process.communicate()}"
+            time.sleep(0.002)
+        raise AssertionError(f"it did not come to {what}")
+
+    def launcher(self) -> int | None:
+        """Process id of its launcher, once there is one."""
+        return next((pid for pid in children(self.pid) if "launcher.py" in command_line(pid)), None)
+
+    def end(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=4 * PATIENCE_S)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def start(home: Path) -> Iterator[Callable[..., Started]]:
+    """Start the command as a process; whatever still runs at the end of the test is killed."""
+    started: list[Started] = []
+
+    def begin(*arguments: object) -> Started:
+        process = subprocess.Popen(
+            (sys.executable, "-m", "deadzone.cli.main", *map(str, arguments)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(Started(process, home / "data" / "runs"))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        if one.process.poll() is None:
+            os.killpg(one.pid, signal.SIGKILL)
+        one.process.communicate()
+
+
+@pytest.fixture
+def traces() -> Callable[[int], list[Path]]:
+    """Control groups and scratch folders that a process made and did not remove."""
+
+    def left_by(pid: int) -> list[Path]:
+        groups = (Path(folder) / name for folder, below, _ in os.walk("/sys/fs/cgroup") for name in below)
+        folders = (
+            path for home in {tempfile.gettempdir(), "/dev/shm"} for path in Path(home).glob("deadzone-*")
+        )
+        return [path for path in (*groups, *folders) if path.name.startswith(f"deadzone-{pid}-")]
+
+    return left_by
+
+
+@pytest.fixture
+def alive() -> Callable[[int], bool]:
+    """Whether a process runs; a zombie does not."""
+    return is_alive
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def children(pid: int) -> list[int]:
+    """Process ids of the children of a process."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(path.parent.name))
+    return found
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
