@@ -1,7 +1,8 @@
 """Which levels of a long sweep may be joints at all, so that the exact search need not try them all.
 
 At every level and on several scales, two lines (left and right) are compared with one line over both
-sides; levels near the maxima of that statistic are kept. Looking on many scales finds a joint between
+sides; levels near the maxima of that statistic are kept, those of narrow windows first, and a wider window
+that holds a joint already found says nothing new. Looking on many scales finds a joint between
 long phases as well as a short breakthrough (after Baranowski, Chen and Fryzlewicz 2019,
 Narrowest-over-threshold detection of multiple change points, JRSS B 81).
 """
@@ -10,15 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-MOST_JOINTS = 56
+MOST_JOINTS = 48
 """Candidate joints kept; the exact search takes time in proportion to the square of their number."""
 
 SCALES = (2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233)
 """Levels on each side that are compared."""
 
-NOTEWORTHY = 9.0
-"""Gains in squared deviations (in units of the noise) below this are not worth trying: under no change
-they are rarer than 1 % (chi square with two degrees of freedom)."""
+NOTEWORTHY = (16.0, 9.0)
+"""Least gain in squared deviations (in units of the noise) of a first and of a second round. Without a
+change a gain beyond 16 is rarer than 1 in 2,000, beyond 9 than 1 in 90 (chi square, two degrees of freedom)."""
 
 AROUND = (0, -1, 1, -2, 2, -4, 4)
 """Levels around a maximum that are kept with it, relative to it, nearest first."""
@@ -38,17 +39,22 @@ def candidate_joints(x: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.
     value = _clip(mean)
     gains = [(half, _gain(x, value, spread, half)) for half in SCALES if 2 * half + 1 <= n]
     chosen = {0, n - 1, *np.linspace(0, n - 1, 8).astype(int).tolist()}
-    queue = sorted(
-        ((gain[m], half, int(m)) for half, gain in gains for m in _maxima(gain)), key=lambda item: -item[0]
-    )
-    for gain, half, m in queue:
-        if gain < NOTEWORTHY:
-            break
-        stretch = 1 if half < 21 else 2
-        for offset in AROUND:
-            if len(chosen) < MOST_JOINTS and 0 < m + stretch * offset < n - 1:
-                chosen.add(m + stretch * offset)
+    found: list[int] = []
+    for least in NOTEWORTHY:
+        for half, gain in gains:
+            peaks = [m for m in _maxima(gain) if gain[m] >= least]
+            for m in sorted(peaks, key=lambda m: -gain[m]):
+                if all(abs(m - other) > half for other in found):
+                    found.append(int(m))
+                    _keep(chosen, int(m), 1 if half < 21 else 2, n)
     return np.array(sorted(chosen))
+
+
+def _keep(chosen: set[int], m: int, stretch: int, n: int) -> None:
+    """Add a level and those around it, while there is room."""
+    for offset in AROUND:
+        if len(chosen) < MOST_JOINTS and 0 < m + stretch * offset < n - 1:
+            chosen.add(m + stretch * offset)
 
 
 def around(joints: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
