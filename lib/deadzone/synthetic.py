@@ -191,7 +191,8 @@ def _draw_phases(rng: np.random.Generator, steps: int) -> list[tuple[str, int]]:
 def _draw_pieces(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[np.ndarray, tuple[str, ...]]:
     """A chain of pieces; with `rough`, the elasticity of a linear piece falls by up to half along it."""
     ranges = ELASTICITIES if tier.elasticities == "usual" else OTHER_ELASTICITIES
-    log_y, labels, previous = [np.log(rng.uniform(0.5, 200.0))], [], np.inf
+    log_y, previous = [np.log(rng.uniform(0.5, 200.0))], np.inf
+    labels: list[str] = []
     for label, count in _draw_phases(rng, len(x) - 1):
         e = rng.uniform(*ranges[label])
         while abs(e - previous) < APART:

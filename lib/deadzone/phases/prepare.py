@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
-from deadzone.language.catalogue import say
+from deadzone.language.catalogue import Message, say
 
 GOALS = ("min", "max")
 
@@ -117,7 +117,7 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
         raise PhaseError(f"The table has {count} columns named {column!r}; rename or drop all but one.")
 
 
-def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[str]]:
+def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
     """Leave out what the table itself marks as not to be analysed."""
     notes = []
     keep = np.ones(len(table), dtype=bool)
@@ -155,7 +155,7 @@ def _true(marks: pd.Series, missing: bool) -> pd.Series:
     return marks.map(lambda mark: words.get(str(mark).lower(), missing)).astype(bool)
 
 
-def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[str]]:
+def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Message]]:
     """Keep the rows whose response is a positive number; refuse zero, negative and infinite ones."""
     column = table[response]
     values = pd.to_numeric(column, errors="coerce")
@@ -224,7 +224,7 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
         )
 
 
-def _doubts(levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str) -> list[str]:
+def _doubts(levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str) -> list[Message]:
     counts = np.bincount(level)
     doubts = []
     if len(levels) < 6:
