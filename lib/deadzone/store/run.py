@@ -95,8 +95,9 @@ class Run:
 
         Raises StoreError if there is none, or several studies have it.
         """
-        if (Path(name) / STUDY_FILE).is_file():
-            return cls(Path(name))
+        with contextlib.suppress(OSError):  # a name of 300 letters is no path
+            if (Path(name) / STUDY_FILE).is_file():
+                return cls(Path(name))
         study, _, run_id = name.rpartition("/")
         known = [run.folder for run in list_runs(runs, study or None)]
         if run_id == "latest" and known:

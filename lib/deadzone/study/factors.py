@@ -96,14 +96,18 @@ class EqualFactor(FactorSpec):
     equals: str = Field(description="name of the factor whose level this one takes")
 
 
+AS_LEVELS, AS_RANGE, AS_EQUAL = "as levels", "as range", "as equal"
+"""The forms, in words that are no key of a study: pydantic puts them among the keys of a problem."""
+
+
 def _form(value: Any) -> str | None:
     """Which of the written forms a factor has; None for something that is none of them."""
     if isinstance(value, FactorSpec):
-        return {RangeFactor: "range", EqualFactor: "equal", LevelsFactor: "levels"}[type(value)]
+        return {RangeFactor: AS_RANGE, EqualFactor: AS_EQUAL, LevelsFactor: AS_LEVELS}[type(value)]
     if isinstance(value, dict):
         if "equals" in value:
-            return "equal"
-        return "range" if {"from", "to", "step"} & set(value) else "levels"
+            return AS_EQUAL
+        return AS_RANGE if {"from", "to", "step"} & set(value) else AS_LEVELS
     return None
 
 
@@ -113,9 +117,9 @@ def _listed(value: Any) -> Any:
 
 
 Factor = Annotated[
-    Annotated[LevelsFactor, Tag("levels")]
-    | Annotated[RangeFactor, Tag("range")]
-    | Annotated[EqualFactor, Tag("equal")],
+    Annotated[LevelsFactor, Tag(AS_LEVELS)]
+    | Annotated[RangeFactor, Tag(AS_RANGE)]
+    | Annotated[EqualFactor, Tag(AS_EQUAL)],
     Discriminator(
         _form,
         custom_error_type="factor_form",

@@ -69,6 +69,13 @@ class _Dumper(yaml.SafeDumper):
     """Safe YAML that quotes the words the loader would take for numbers."""
 
 
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Line ends other than the newline survive only as escapes in double quotes."""
+    exotic = any(end in text for end in "\x85\u2028\u2029")
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if exotic else None)
+
+
+_Dumper.add_representer(str, _text)
 _StrictLoader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
 _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
 
@@ -79,11 +86,11 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
     Raises StudyError if there is none; the nearest name is suggested.
     """
     path = Path(name)
-    if path.suffix in SUFFIXES or path.is_file() or "/" in name:
-        if path.is_dir():
-            raise StudyError(f"{name} is a folder; give the study file in it.")
-        if not path.exists():
-            beside = [folder.parent / name for folder in folders if (folder.parent / name).is_file()]
+    if path.suffix in SUFFIXES or _is_file(path) or "/" in name:
+        if not _is_file(path):
+            if _is_folder(path):
+                raise StudyError(f"{name} is a folder; give the study file in it.")
+            beside = [folder.parent / name for folder in folders if _is_file(folder.parent / name)]
             if beside:
                 return beside[0]
             raise StudyError(
@@ -99,8 +106,23 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
     return known[name]
 
 
+def _is_file(path: Path) -> bool:
+    """Whether there is something to read; an impossible name, such as one of 300 letters, names nothing."""
+    try:
+        return path.exists() and not path.is_dir()  # a pipe is read as well
+    except OSError:
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def _siblings(path: Path) -> list[str]:
-    return [p.name for p in path.parent.iterdir() if p.suffix in SUFFIXES] if path.parent.is_dir() else []
+    return [p.name for p in path.parent.iterdir() if p.suffix in SUFFIXES] if _is_folder(path.parent) else []
 
 
 def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:

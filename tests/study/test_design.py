@@ -1,0 +1,142 @@
+"""From a study to its treatments and the order of its trials."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadzone.errors import StudyError
+from deadzone.study.design import WARMUP_BLOCK, plan, resolve, treatments
+from deadzone.study.loading import parse_study
+
+
+def resolved(factors, design="{}", cores=2):
+    text = f"study: s\nworkload: {{kind: ffmpeg}}\nfactors: {factors}\ndesign: {design}\n"
+    return resolve(parse_study(text, "s.yaml"), cores)
+
+
+def labels(study):
+    return [treatment.label() for treatment in treatments(study)]
+
+
+def test_a_factorial_design_has_every_combination():
+    assert labels(resolved("{cpu_limit: [1, none], threads: [1, auto]}")) == [
+        "cpu_limit=1 threads=1",
+        "cpu_limit=1 threads=auto",
+        "cpu_limit=none threads=1",
+        "cpu_limit=none threads=auto",
+    ]
+
+
+def test_a_paired_design_puts_first_with_first():
+    study = resolved("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}")
+    assert labels(study) == ["cpu_limit=1 threads=1", "cpu_limit=2 threads=2", "cpu_limit=4 threads=4"]
+
+
+def test_threads_equal_to_the_limit_as_in_the_sources_first_experiment():
+    study = resolved("{cpu_limit: {from: 1, to: 3, step: 1}, threads: {equals: cpu_limit}}")
+    assert labels(study) == ["cpu_limit=1 threads=1", "cpu_limit=2 threads=2", "cpu_limit=3 threads=3"]
+
+
+def test_a_list_design_has_its_treatments_once_each():
+    design = "{kind: list, treatments: [{cpu_limit: 1, threads: 2}, {threads: 1, cpu_limit: none}, {threads: 2, cpu_limit: 1}]}"
+    study = resolved("{}", design)
+    assert labels(study) == ["cpu_limit=1 threads=2", "cpu_limit=none threads=1"]
+    assert study.knob == "cpu_limit"
+
+
+@pytest.mark.parametrize(
+    ("factors", "design", "words"),
+    [
+        (
+            "{cpu_limit: [1, 2], threads: [1]}",
+            "{kind: paired}",
+            "cpu_limit has 2, threads has 1. Give each as many levels",
+        ),
+        ("{cpu_limit: [0.5], threads: {equals: cpu_limit}}", "{}", "threads is whole and positive"),
+        (
+            "{}",
+            "{kind: list, treatments: [{cpu_limit: 1, threads: 1}, {cpu_limit: 2}]}",
+            "treatments[1] gives no level for threads",
+        ),
+        ("{}", "{kind: list, treatments: [{cpu_limit: -1}]}", "design.treatments[0].cpu_limit is '-1'"),
+        (
+            "{cpu_limit: {from: 1, to: 900, step: 1}, threads: {from: 1, to: 900, step: 1}}",
+            "{}",
+            "at most 100,000 make sense",
+        ),
+        (
+            "{cpu_limit: {from: 1, to: 500, step: 1}}",
+            "{replicates: 1000}",
+            "500 treatments x 1,001 passes are 500,500 trials",
+        ),
+    ],
+)
+def test_a_design_that_makes_no_sense_is_refused(factors, design, words):
+    with pytest.raises(StudyError) as refusal:
+        plan(resolved(factors, design))
+    assert words in str(refusal.value)
+
+
+FACTORS = st.lists(st.integers(1, 64), min_size=1, max_size=6, unique=True)
+
+
+@settings(max_examples=30)
+@given(FACTORS, FACTORS, st.integers(1, 5), st.integers(0, 3), st.integers(0, 2**32))
+def test_each_block_has_each_treatment_once_after_the_warm_up(limits, threads, replicates, warmup, seed):
+    study = resolved(
+        f"{{cpu_limit: {limits}, threads: {threads}}}",
+        f"{{replicates: {replicates}, warmup: {warmup}, seed: {seed}}}",
+    )
+    trials = plan(study)
+    every = Counter(labels(study))
+    assert [trial.trial for trial in trials] == list(range(1, len(trials) + 1))
+    size = len(every)
+    passes = [trials[i : i + size] for i in range(0, len(trials), size)]
+    assert len(passes) == warmup + replicates
+    for number, block in enumerate(passes):
+        assert Counter(trial.treatment.label() for trial in block) == every
+        measured = number - warmup + 1
+        expected = (WARMUP_BLOCK, number + 1, True) if number < warmup else (measured, measured, False)
+        assert {(trial.block, trial.replicate, trial.warmup) for trial in block} == {expected}
+
+
+GOLDEN = ["12", "6", "7", "10", "9", "11", "8", "1", "5", "3", "4", "2"]
+"""Treatments of the first block, as they were ordered when the first runs were recorded."""
+
+
+def order(seed):
+    study = resolved("{cpu_limit: {from: 1, to: 12, step: 1}}", f"{{replicates: 3, warmup: 1, seed: {seed}}}")
+    return [trial.treatment.label() for trial in plan(study)]
+
+
+def test_the_same_seed_gives_the_same_order_and_blocks_differ():
+    first = order(7)
+    assert first == order(7)
+    assert first != order(8)
+    blocks = [tuple(first[i : i + 12]) for i in range(0, 48, 12)]
+    assert len(set(blocks)) == 4
+
+
+def test_the_order_of_a_seed_is_the_same_in_every_release():
+    """A run that was started with an earlier version must go on in its order."""
+    assert [label.removeprefix("cpu_limit=") for label in order(20260206)[:12]] == GOLDEN
+
+
+def test_the_host_decides_what_host_cores_means():
+    factors = "{cpu_limit: {levels: [0.5, 1, 2, none], times: host_cores}}"
+    assert labels(resolved(factors, cores=2)) == [
+        "cpu_limit=1",
+        "cpu_limit=2",
+        "cpu_limit=4",
+        "cpu_limit=none",
+    ]
+    assert labels(resolved(factors, cores=16)) == [
+        "cpu_limit=8",
+        "cpu_limit=16",
+        "cpu_limit=32",
+        "cpu_limit=none",
+    ]

@@ -1,0 +1,106 @@
+"""The written forms of a factor."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.errors import StudyError
+from deadzone.study.design import resolve
+from deadzone.study.loading import parse_study
+
+
+def study(factor, name="cpu_limit", more=""):
+    return parse_study(
+        f"study: s\nworkload: {{kind: ffmpeg}}\nfactors:\n  {name}: {factor}\n{more}", "s.yaml"
+    )
+
+
+def levels(factor, name="cpu_limit", cores=4):
+    return resolve(study(factor, name), cores).factors[name].levels
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [
+        ("[0.5, 1, none]", (0.5, 1, "none")),
+        ("[0.5, 1, null]", (0.5, 1, "none")),
+        ("[2, 2.0, 1]", (2, 1)),
+        ("{levels: [1, 2], unit: cores}", (1, 2)),
+        ("{from: 0.25, to: 1, step: 0.25}", (0.25, 0.5, 0.75, 1)),
+        ("{from: 1, to: 3, step: 1, plus: [none]}", (1, 2, 3, "none")),
+        ("{levels: [0.5, 1, none], times: 3}", (1.5, 3, "none")),
+        ("{levels: [0.125, 1, 2], times: host_cores}", (0.5, 4, 8)),
+        ("{from: 0.5, to: 1, step: 0.5, times: host_cores}", (2, 4)),
+    ],
+)
+def test_every_form_gives_its_levels(factor, expected):
+    assert levels(factor) == expected
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [
+        ("[1, 2, auto]", (1, 2, "auto")),
+        ("[1e6, 2E+6, .5e1]", (1_000_000, 2_000_000, 5)),
+        ("['1e6']", ("1e6",)),
+    ],
+)
+def test_threads_and_large_numbers(factor, expected):
+    name = "threads" if "auto" in factor else "anything"
+    assert study(factor, name).factors[name].resolve(4) == expected
+
+
+def test_a_factor_can_equal_another():
+    both = study("[1, 2]", more="  threads: {equals: cpu_limit}\n")
+    assert both.factor_names() == ("cpu_limit", "threads")
+    assert both.factors["threads"].equals == "cpu_limit"
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("4", "a factor is a list of levels, {from, to, step}"),
+        ("[]", "factors.cpu_limit is a list; it must not be empty"),
+        ("{}", "levels is missing"),
+        ("{from: 1, to: 4}", "step is missing"),
+        ("{from: 1, to: 4, step: 0}", "step is 0; it must be greater than 0"),
+        ("{from: 4, to: 1, step: 1}", "to is 1.0, below from"),
+        ("{from: 1, to: .inf, step: 1}", "to is Infinity; it must be a finite number"),
+        ("{from: .nan, to: 4, step: 1}", "from is NaN; it must be a finite number"),
+        ("{from: 0, to: 1, step: 0.00001}", "levels; at most 10,000 make sense"),
+        ("{levels: [1], times: 0}", "times is 0; it must be greater than 0"),
+        (
+            "{levels: [1], times: host_core}",
+            "times is 'host_core'; allowed: host_cores. Did you mean 'host_cores'?",
+        ),
+        ("{levels: [1], units: cores}", "factors.cpu_limit.units is no key of a study. Did you mean 'unit'?"),
+        ("{from: 1, to: 2, step: 1, levels: [1]}", "levels is no key of a study"),
+        ("{equals: cpu_limit, times: 2}", "times is no key of a study"),
+        ("{equals: nothing}", "equals 'nothing', which is no factor with levels of its own"),
+        ("[yes, no]", "is True; a level is a number or a word (put words such as 'yes' and 'off' in quotes)"),
+        ("[.inf]", "no limit is written none"),
+        ("[1" + "0" * 400 + "]", "is larger than 1e+18"),
+        ("[[1]]", "factors.cpu_limit"),
+    ],
+)
+def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):
+    with pytest.raises(StudyError) as refusal:
+        resolve(study(factor), 4)
+    assert words in str(refusal.value)
+    assert str(refusal.value).startswith("s.yaml:4: factors") or str(refusal.value).startswith(
+        "s.yaml:3: factors"
+    )
+
+
+@pytest.mark.parametrize("level", ["0", "-1", "-0.5", "'0.5'", "lots", "auto"])
+def test_a_cpu_limit_is_positive_or_none(level):
+    with pytest.raises(
+        StudyError, match=r"factors\.cpu_limit\[1\] is .*a CPU limit is a positive number of cores, or none"
+    ):
+        levels(f"[1, {level}]")
+
+
+@pytest.mark.parametrize("level", ["0", "-1", "1.5", "many"])
+def test_threads_are_whole_and_positive_or_auto(level):
+    with pytest.raises(StudyError, match="a number of threads is whole and positive, or auto"):
+        levels(f"[{level}]", name="threads")

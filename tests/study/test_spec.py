@@ -1,0 +1,67 @@
+"""The study as a whole: what its parts mean together."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.study.levels import AUTO, NONE
+from deadzone.study.loading import parse_study
+from deadzone.study.spec import check_level
+
+
+def study(more=""):
+    return parse_study(
+        f"study: s\nworkload: {{kind: ffmpeg}}\nfactors: {{cpu_limit: [1, 2]}}\n{more}", "s.yaml"
+    )
+
+
+def test_what_is_not_written_has_a_default():
+    plain = study()
+    assert (plain.design.replicates, plain.design.warmup, plain.design.cooldown_s) == (5, 1, 0)
+    assert (plain.response.name, plain.response.goal) == ("wall_s", "min")
+    assert plain.trust.max_foreign_cpu == 0.15
+    assert plain.target.mechanism == "auto"
+    assert plain.target.cpu_limit == NONE
+
+
+def test_the_knob_is_the_first_factor_unless_named():
+    assert study().knob_name == "cpu_limit"
+    two = "study: s\nworkload: {kind: ffmpeg}\nfactors: {threads: [1], cpu_limit: [1]}\n"
+    assert parse_study(two, "s").knob_name == "threads"
+    assert parse_study(two + "knob: cpu_limit\n", "s").knob_name == "cpu_limit"
+
+
+def test_units_are_as_declared_or_as_the_name_says():
+    assert study().unit_of("cpu_limit") == "cores"
+    declared = "study: s\nworkload: {kind: ffmpeg}\nfactors: {cpu_limit: {levels: [1], unit: vCPU}}\n"
+    assert parse_study(declared, "s").unit_of("cpu_limit") == "vCPU"
+    assert study().unit_of("colour") is None
+
+
+def test_a_number_among_arguments_stands_for_its_text():
+    text = (
+        "study: s\nworkload: {kind: command, argv: [dd, -1, 0.5, '{threads}'], setup: [dd, 8], env: {N: 3}}\n"
+    )
+    workload = parse_study(text + "factors: {threads: [1]}\n", "s").workload
+    assert workload.argv == ("dd", "-1", "0.5", "{threads}")
+    assert workload.setup == ("dd", "8")
+    assert workload.env == {"N": "3"}
+
+
+@pytest.mark.parametrize(
+    ("factor", "level", "fine"),
+    [
+        ("cpu_limit", 0.5, True),
+        ("cpu_limit", NONE, True),
+        ("cpu_limit", 0, False),
+        ("cpu_limit", AUTO, False),
+        ("threads", 4, True),
+        ("threads", AUTO, True),
+        ("threads", NONE, True),
+        ("threads", 1.5, False),
+        ("colour", "red", True),
+        ("block_size", -1, True),
+    ],
+)
+def test_levels_of_known_factors_must_make_sense(factor, level, fine):
+    assert (check_level(factor, level) is None) == fine
