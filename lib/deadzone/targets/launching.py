@@ -77,7 +77,12 @@ class Launcher:
         self._pid = self._process.pid
         if self._process.poll() is not None:
             raise TargetError(f"The launcher ended at once: {self._last_words()}")
-        self._mechanism.adopt(self._pid)
+        try:
+            self._mechanism.adopt(self._pid)
+        except TargetError as error:
+            if self._process.poll() is None:
+                raise
+            raise TargetError(f"{error}: {self._last_words()}") from error
 
     def run(
         self,

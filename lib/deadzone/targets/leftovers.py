@@ -9,12 +9,19 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from deadzone.targets.limits.base import GROUP_PREFIX, is_left_over, kill_all, remove_group
+from deadzone.targets.limits.base import (
+    EMPTYING_TIMEOUT_S,
+    GROUP_PREFIX,
+    is_left_over,
+    kill_all,
+    remove_group,
+)
 from deadzone.targets.limits.cgroup_v1 import v1_mounts
-from deadzone.targets.limits.cgroup_v2 import v2_mount
+from deadzone.targets.limits.cgroup_v2 import hand_back, v2_mount
 
 
 def find_leftovers() -> list[Path]:
@@ -27,14 +34,24 @@ def remove_leftovers() -> list[Path]:
     removed = []
     for path in find_leftovers():
         if (path / "cgroup.procs").exists():
-            kill_all([path / "cgroup.procs"])
+            kill_all([path / "cgroup.procs", path / "cgroup.threads"])
+            if path.suffix == ".scope":
+                _await_systemd(path)
             gone = remove_group(path)
+            hand_back(path)
         else:
             shutil.rmtree(path, ignore_errors=True)
             gone = not path.exists()
         if gone:
             removed.append(path)
     return removed
+
+
+def _await_systemd(scope: Path) -> None:
+    """Let systemd remove an empty scope: it would take one whose group is gone for still running."""
+    deadline = time.monotonic() + EMPTYING_TIMEOUT_S
+    while scope.is_dir() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def _groups() -> Iterator[Path]:

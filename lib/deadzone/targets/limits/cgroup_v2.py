@@ -1,13 +1,14 @@
 """CPU limits by cgroup v2: `cpu.max`, with accounting from `cpu.stat`.
 
 Files and units: Linux kernel documentation, admin-guide/cgroup-v2. Used as root, or in a sub-tree that was
-delegated to the user.
+delegated to the user (Control Group APIs and Delegation, systemd documentation).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,6 +26,14 @@ from deadzone.targets.limits.base import (
 MICROSECONDS = 1e6
 
 
+LENT = "-lent"
+"""Ends the name of a group for which the cpu controller was switched on in the group above it."""
+
+UNIT_SUFFIXES = (".scope", ".service", ".slice")
+
+SYSTEMCTL_TIMEOUT_S = 30.0
+
+
 class CgroupV2:
     """A group of its own below one that hands the cpu controller down."""
 
@@ -32,7 +41,7 @@ class CgroupV2:
 
     def __init__(self) -> None:
         self._group: Path | None = None
-        self._enabled_in: Path | None = None
+        self._list = "cgroup.procs"
 
     def open(self, group: str) -> None:
         """Make the group in the first place that permits it."""
@@ -48,14 +57,18 @@ class CgroupV2:
                 refusals.append(reason(error))
             else:
                 return
-        raise TargetError(refusals[-1] if refusals else f"{mount} has no cpu controller (is this cgroup v1?)")
+        raise TargetError(refusals[-1] if refusals else _why_nowhere(mount))
 
     def _open_below(self, parent: Path, group: str) -> None:
-        if "cpu" not in (parent / "cgroup.subtree_control").read_text().split():
+        lent = "cpu" not in (parent / "cgroup.subtree_control").read_text().split()
+        if lent:
             (parent / "cgroup.subtree_control").write_text("+cpu")
-            self._enabled_in = parent
-        self._group = parent / group
+        self._group = parent / (group + LENT if lent else group)
         self._group.mkdir(exist_ok=True)
+        if _words(self._group / "cgroup.type") == ["domain", "invalid"]:
+            # The group above holds processes, this one among them: only threaded groups may live beside those.
+            (self._group / "cgroup.type").write_text("threaded")
+            self._list = "cgroup.threads"
         (self._group / "cpu.max").write_text(f"max {PERIOD_US}")
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
@@ -67,7 +80,7 @@ class CgroupV2:
         try:
             (self._path / "cgroup.procs").write_text(str(pid))
         except OSError as error:
-            raise TargetError(reason(error)) from error
+            raise TargetError(f"{self._path}/cgroup.procs: {error.strerror}") from error
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write cpu.max; writing it also refills the group's budget."""
@@ -84,20 +97,16 @@ class CgroupV2:
         return read_v2(self._path)
 
     def procs_files(self) -> tuple[Path, ...]:
-        """The group's process list."""
-        return (self._group / "cgroup.procs",) if self._group else ()
+        """The group's process list; a threaded group has one of threads only, which serves as well."""
+        return (self._group / self._list,) if self._group else ()
 
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""
         if self._group:
             remove_group(self._group)
+            hand_back(self._group)
             self._group = None
-        if self._enabled_in:
-            another_sweep = any(self._enabled_in.glob(f"{GROUP_PREFIX}*"))  # would lose its limit
-            if not another_sweep:
-                with contextlib.suppress(OSError):
-                    (self._enabled_in / "cgroup.subtree_control").write_text("-cpu")
-            self._enabled_in = None
+            self._list = "cgroup.procs"
 
     @property
     def _path(self) -> Path:
@@ -105,24 +114,41 @@ class CgroupV2:
         return self._group
 
 
+def hand_back(group: Path) -> None:
+    """Switch the cpu controller off again where it was switched on for a group that is gone now."""
+    another_sweep = any(group.parent.glob(f"{GROUP_PREFIX}*"))  # would lose its limit
+    if group.name.endswith(LENT) and not another_sweep:
+        with contextlib.suppress(OSError):
+            (group.parent / "cgroup.subtree_control").write_text("-cpu")
+
+
 def read_v2(group: Path) -> Counters:
-    """Accounting of a v2 group; throttling counts are None where it has no cpu controller."""
+    """Accounting of a v2 group. Raises TargetError if the cpu controller, and so the limit, was taken from it."""
     stat = key_values(group / "cpu.stat")
-    throttled = stat.get("throttled_usec")
+    if "nr_periods" not in stat:
+        raise TargetError(f"{group} has lost its cpu controller, so the CPU limit is no longer in force.")
     return Counters(
-        usage_s=stat["usage_usec"] / MICROSECONDS if "usage_usec" in stat else None,
-        user_s=stat["user_usec"] / MICROSECONDS if "user_usec" in stat else None,
-        sys_s=stat["system_usec"] / MICROSECONDS if "system_usec" in stat else None,
-        nr_periods=stat.get("nr_periods"),
-        nr_throttled=stat.get("nr_throttled"),
-        throttled_s=None if throttled is None else throttled / MICROSECONDS,
+        usage_s=stat["usage_usec"] / MICROSECONDS,
+        user_s=stat["user_usec"] / MICROSECONDS,
+        sys_s=stat["system_usec"] / MICROSECONDS,
+        nr_periods=stat["nr_periods"],
+        nr_throttled=stat["nr_throttled"],
+        throttled_s=stat["throttled_usec"] / MICROSECONDS,
         oom_kills=key_values(group / "memory.events").get("oom_kill"),
     )
 
 
+def cpu_max(group: Path) -> str | None:
+    """The limit in force, as the kernel writes it; None where the group has no cpu controller."""
+    try:
+        return (group / "cpu.max").read_text().strip()
+    except OSError:
+        return None
+
+
 def verify_cpu_max(group: Path, wanted: str) -> None:
     """Raise TargetError unless the limit in force is the one that was asked for."""
-    in_force = (group / "cpu.max").read_text().strip()
+    in_force = cpu_max(group)
     if in_force != wanted:
         raise TargetError(f"{group}/cpu.max is {in_force!r} where {wanted!r} was asked for.")
 
@@ -146,17 +172,45 @@ def own_v2_group(pid: int | str = "self") -> Path | None:
 
 
 def _candidates(mount: Path) -> Iterator[Path]:
-    """Places a group may be made in: for root the top, for all the groups from their own one upwards."""
-    if "cpu" not in _words(mount / "cgroup.controllers"):
-        return
-    if os.geteuid() == 0:
+    """Places a group may be made in: for root the top, for all their own group if it was handed over to them."""
+    own = own_v2_group()
+    if os.geteuid() == 0 and has_cpu_controller(mount):
         yield mount
-    here = own_v2_group() or mount
-    for parent in (here, *here.parents):
-        if not parent.is_relative_to(mount):
-            return
-        if "cpu" in _words(parent / "cgroup.controllers") and os.access(parent, os.W_OK):
-            yield parent
+    if own and has_cpu_controller(own) and os.access(own, os.W_OK) and _is_delegated(own):
+        yield own
+
+
+def has_cpu_controller(group: Path) -> bool:
+    """Whether the limits of a group's inhabitants can be set."""
+    return "cpu" in _words(group / "cgroup.controllers")
+
+
+def _is_delegated(group: Path) -> bool:
+    """Whether systemd leaves the inside of a group alone.
+
+    A user may write to all that the user's systemd made, but systemd undoes changes to units that it manages.
+    """
+    unit = next((path for path in (group, *group.parents) if path.suffix in UNIT_SUFFIXES), None)
+    if unit is None:
+        return True
+    manager = ("--user",) if any(name.startswith("user@") for name in unit.parent.parts) else ()
+    argv = ("systemctl", *manager, "show", "--property=Delegate", "--value", unit.name)
+    try:
+        answer = subprocess.run(
+            argv, capture_output=True, text=True, timeout=SYSTEMCTL_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.stdout.strip() == "yes"
+
+
+def _why_nowhere(mount: Path) -> str:
+    if not has_cpu_controller(mount):
+        return f"{mount} has no cpu controller (is this cgroup v1?)"
+    return (
+        "no control group is delegated to this user "
+        "(`systemd-run --user --scope --property=Delegate=yes COMMAND` starts a command in one)"
+    )
 
 
 def _words(path: Path) -> list[str]:

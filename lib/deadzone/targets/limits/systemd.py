@@ -14,10 +14,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone.errors import TargetError
-from deadzone.targets.limits.base import PERIOD_US, Counters, quota_us
-from deadzone.targets.limits.cgroup_v2 import own_v2_group, read_v2, verify_cpu_max
+from deadzone.targets.limits.base import PERIOD_US, Counters, quota_us, start_ticks
+from deadzone.targets.limits.cgroup_v2 import (
+    SYSTEMCTL_TIMEOUT_S,
+    cpu_max,
+    has_cpu_controller,
+    own_v2_group,
+    read_v2,
+    v2_mount,
+    verify_cpu_max,
+)
 
-SYSTEMCTL_TIMEOUT_S = 30.0
+IN_FORCE_TIMEOUT_S = 2.0
+"""systemd answers before it writes the limit, a moment later [s]."""
+
+PROPERTIES = ("CPUAccounting=yes", "MemoryAccounting=yes", "CPUQuota=1000%", "CPUWeight=100")
+"""The weight is the default one. It keeps the cpu controller on while there is no quota: systemd takes the
+controller from units that need it no more, and leaves their last quota in force if others keep it on."""
+
+NOT_DELEGATED = (
+    "systemd may not limit the CPU of this user's programs; an administrator permits it with a file "
+    "/etc/systemd/system/user@.service.d/delegate.conf that says `[Service]` and `Delegate=cpu memory pids`"
+)
 
 
 class SystemdScope:
@@ -37,6 +55,9 @@ class SystemdScope:
         """Check that systemd answers; the scope itself is made when the launcher starts."""
         if not shutil.which("systemd-run"):
             raise TargetError("systemd-run is not installed")
+        mount = v2_mount()
+        if mount is None or not has_cpu_controller(mount):
+            raise TargetError("systemd's limits are only used with cgroup v2, which this machine has not")
         answer = _run("systemctl", *self._manager, "show", "--property=Version")
         if answer.returncode != 0:
             raise TargetError(f"systemd does not answer: {_said(answer)}")
@@ -44,25 +65,20 @@ class SystemdScope:
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
         """Start the launcher in a scope of its own, which vanishes with its last process."""
-        accounting = (
-            "--property=CPUAccounting=yes",
-            "--property=MemoryAccounting=yes",
-            "--property=CPUQuota=1000%",
-        )
         run = ("systemd-run", *self._manager, "--scope", "--quiet", "--collect", f"--unit={self._unit}")
-        return (*run, *accounting, "--", *argv)
+        return (*run, *(f"--property={value}" for value in PROPERTIES), "--", *argv)
 
     def adopt(self, pid: int) -> None:
         """Wait until systemd has moved the launcher into the scope."""
         deadline = time.monotonic() + SYSTEMCTL_TIMEOUT_S
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and start_ticks(pid) is not None:
             with contextlib.suppress(OSError):
                 group = own_v2_group(pid)
                 if group and group.name == self._unit:
                     self._group = group
                     return
             time.sleep(0.01)
-        raise TargetError(f"systemd did not put the launcher into {self._unit}")
+        raise TargetError(f"systemd did not start the launcher in {self._unit}")
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Set CPUQuota of the scope, and read cpu.max back."""
@@ -74,7 +90,13 @@ class SystemdScope:
         if answer.returncode != 0:
             raise TargetError(f"systemd refused the CPU limit: {_said(answer)}")
         assert self._group is not None
-        verify_cpu_max(self._group, f"{'max' if quota is None else quota} {PERIOD_US}")
+        wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
+        deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
+        while cpu_max(self._group) not in (wanted, None) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        if cpu_max(self._group) is None:
+            raise TargetError(NOT_DELEGATED)
+        verify_cpu_max(self._group, wanted)
 
     def read(self) -> Counters:
         """The scope's cpu.stat and memory.events."""
