@@ -1,0 +1,92 @@
+"""The journal: what was written stays, a torn last line is recognised, damage is told."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadzone.errors import StoreError
+from deadzone.store.journal import Journal, read_lines
+
+RECORDS = st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text(max_size=8), max_size=4)
+
+
+@given(st.lists(RECORDS, max_size=6))
+def test_what_is_written_is_read(tmp_path_factory, records):
+    path = tmp_path_factory.mktemp("run") / "trials.jsonl"
+    journal = Journal(path)
+    for record in records:
+        journal.append(record)
+    assert list(read_lines(path)) == records
+
+
+@given(st.lists(RECORDS, min_size=1, max_size=4), st.data())
+def test_cut_off_anywhere_it_keeps_every_whole_line_and_goes_on(tmp_path_factory, records, data):
+    path = tmp_path_factory.mktemp("run") / "trials.jsonl"
+    Journal(path).append(*records)
+    whole = path.read_bytes()
+    cut = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(whole[:cut])
+    kept = whole[:cut].count(b"\n")
+    assert list(read_lines(path)) == records[:kept]
+    Journal(path).append({"next": 1})
+    assert list(read_lines(path)) == [*records[:kept], {"next": 1}]
+
+
+@pytest.mark.parametrize("damage", ["not json", "5", "null", "[1]", '"text"', "", "\x00\x00", '{"a": '])
+def test_a_damaged_line_in_the_middle_is_told_with_its_number(tmp_path, damage):
+    path = tmp_path / "trials.jsonl"
+    path.write_text(f'{{"trial": 1}}\n{damage}\n{{"trial": 3}}\n')
+    with pytest.raises(StoreError, match=r"trials\.jsonl: line 2 is no record.*copy, or start a new run"):
+        list(read_lines(path))
+
+
+def test_a_journal_that_is_not_there_has_no_records(tmp_path):
+    assert list(read_lines(tmp_path / "trials.jsonl")) == []
+
+
+def test_a_journal_that_cannot_be_read_is_told(tmp_path):
+    with pytest.raises(StoreError, match="cannot read the journal: Is a directory"):
+        list(read_lines(tmp_path))
+
+
+WRITE_UNTIL_FULL = """
+import sys, pathlib
+from deadzone.errors import StoreError
+from deadzone.store.journal import Journal
+journal = Journal(pathlib.Path(sys.argv[1]))
+for number in range(10_000):
+    try:
+        journal.append({"trial": number, "note": "x" * 100})
+    except StoreError as error:
+        print(number, error)
+        break
+"""
+
+
+def test_a_full_disk_tears_no_line(tmp_path):
+    """A limit on the size of files stands in for the end of the disk: writes fail the same way."""
+    path = tmp_path / "trials.jsonl"
+
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    said = subprocess.run(
+        (sys.executable, "-c", WRITE_UNTIL_FULL, str(path)),
+        preexec_fn=small_disk,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    failed, message = said.split(" ", 1)
+    assert "cannot write the journal" in message
+    assert "The trials before it are safe" in message
+    assert "--resume" in message
+    assert path.read_bytes().endswith(b"\n")
+    assert [json.loads(line)["trial"] for line in path.read_text().splitlines()] == list(range(int(failed)))

@@ -1,0 +1,48 @@
+"""The tidy table: the columns that the codebook names, one row an attempt."""
+
+from __future__ import annotations
+
+from deadzone.store.table import IDENTITY, SHARED, telemetry_table, tidy_table
+
+
+def record(trial, limit, **responses):
+    return {
+        "trial": trial,
+        "attempt": 1,
+        "final": True,
+        "warmup": trial == 1,
+        "wall_s": 1.5,
+        "nr_throttled": None,
+        "status": "ok",
+        "trusted": True,
+        "levels": {"cpu_limit": limit},
+        "responses": responses,
+    }
+
+
+def test_columns_stand_in_the_order_identity_factors_shared_responses():
+    table = tidy_table([record(1, 0.5, fps=9.0), record(2, 1, speed_x=2.0)], "r", ["cpu_limit"])
+    assert list(table.columns) == [*IDENTITY, "cpu_limit", *SHARED, "fps", "speed_x"]
+    assert table["warmup"].tolist() == [True, False]
+    assert table["nr_throttled"].isna().all()
+    assert table["fps"].isna().tolist() == [False, True]
+
+
+def test_levels_are_numbers_where_all_are_and_text_where_one_is_a_word():
+    numbers = tidy_table([record(1, 0.5), record(2, 2)], "r", ["cpu_limit"])
+    assert numbers["cpu_limit"].tolist() == [0.5, 2.0]
+    words = tidy_table([record(1, 0.5), record(2, 1_099_511_627_776), record(3, "none")], "r", ["cpu_limit"])
+    assert words["cpu_limit"].tolist() == ["0.5", "1099511627776", "none"]
+
+
+def test_no_trials_are_a_table_without_rows():
+    assert tidy_table([], "r", ["cpu_limit"]).empty
+    assert list(telemetry_table([], "r").columns) == ["run_id", "trial", "attempt", "t_s", "metric", "value"]
+
+
+def test_a_series_has_a_row_a_reading():
+    lines = [{"trial": 3, "attempt": 2, "samples": [[0.1, "nr_periods", 1.0], [0.2, "nr_periods", 2.0]]}]
+    assert telemetry_table(lines, "r").to_numpy().tolist() == [
+        ["r", 3, 2, 0.1, "nr_periods", 1.0],
+        ["r", 3, 2, 0.2, "nr_periods", 2.0],
+    ]

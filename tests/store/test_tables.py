@@ -1,0 +1,48 @@
+"""Reading tables of measurements from anywhere."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from deadzone.errors import TableError
+from deadzone.store.tables import read_table
+
+TABLE = pd.DataFrame({"cores": [1, 2], "wall_s": [2.0, 1.0]})
+
+
+def test_csv_and_parquet_give_the_same_table(tmp_path):
+    TABLE.to_csv(tmp_path / "t.csv", index=False)
+    TABLE.to_parquet(tmp_path / "t.parquet", index=False)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), TABLE)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet"), TABLE)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("trial.csv", None, "there is no such table. Did you mean 'trials.csv'?"),
+        ("t.xlsx", b"x", "a table is a file ending in .csv or .parquet"),
+        ("t.csv", b"", "cannot be read as csv"),
+        ("t.csv", b"cores,wall_s\n", "the table has no rows"),
+        ("t.csv", b'a,b\n"1,2\n', "cannot be read as csv"),
+        ("t.csv", b"a,b\n1,2\n3,4,5,6\n", "cannot be read as csv"),
+        ("t.csv", b"caf\xe9,b\n1,2\n", "cannot be read as csv"),
+        ("t.parquet", b"PAR1 but no more", "cannot be read as parquet"),
+        ("t.parquet", b"", "cannot be read as parquet"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path, name, content, words):
+    TABLE.to_csv(tmp_path / "trials.csv", index=False)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError) as refused:
+        read_table(tmp_path / name)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_folder_is_no_table(tmp_path):
+    (tmp_path / "t.csv").mkdir()
+    with pytest.raises(TableError):
+        read_table(tmp_path / "t.csv")
