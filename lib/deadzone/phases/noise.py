@@ -36,6 +36,9 @@ TYPICAL_NOISE, NOISE_SPREAD = 0.02, 1.0
 QUIETEST = 2e-4
 """Replicates that scatter less than this are taken to scatter this much: clocks and programs have limits."""
 
+TIES_KEPT = 0.9
+"""Where most replicates are equal, this share of the smallest deviations gives the noise."""
+
 OUTLIER_RATE = 0.02
 OUTLIER_WORSE = 0.7
 """Prior share of spoiled trials, and of those that are worse rather than better than they should be."""
@@ -46,7 +49,7 @@ OUTLIER_SIZE = 0.8
 LEVEL_OUTLIER = 1e-4
 """Chance that a whole level is spoiled, all replicates alike."""
 
-MOST_REPLICATES = 48
+MOST_REPLICATES = 24
 """More trials of a level than this are grouped into as many neighbours, which keep mean and weight."""
 
 
@@ -126,7 +129,12 @@ def rough_scale(trials: Replicates) -> float:
         values = row[weight > 0]
         if len(values) > 1:
             deviations.append(np.abs(values - np.median(values)) * np.sqrt(len(values) / (len(values) - 1)))
-    scale = float(np.median(np.concatenate(deviations))) / 0.6745 if deviations else 0.0
+    if not deviations:
+        return QUIETEST
+    sizes = np.sort(np.concatenate(deviations))
+    scale = float(np.median(sizes)) / 0.6745
+    if scale < QUIETEST:  # most replicates are equal, as with a clock of whole seconds
+        scale = float(np.sqrt(np.mean(sizes[: int(len(sizes) * TIES_KEPT)] ** 2)))
     return max(scale, QUIETEST)
 
 

@@ -19,6 +19,9 @@ OUTLIER_PROBABILITY = 0.5
 QUANTILES = (np.arange(9) + 0.5) / 9
 """The curve's value at a level is represented by this many equally likely values."""
 
+POINTS = 25
+"""A level's value is represented by this many equally likely values, whatever the number of trials."""
+
 THIN = 4
 """Every fourth point of the noise tables is enough here: a tenth of a noise scale."""
 
@@ -27,23 +30,27 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
     """Probability that each trial is spoiled; value: shape (trials,), ln(response) as fitted."""
     hypothesis = posterior.best
     density = _level_density(posterior)
-    grid = (
-        hypothesis.frame.origin[:, None] + np.arange(0, noise.POINTS, THIN) * hypothesis.frame.step[:, None]
-    )
-    scales = _scale_density(hypothesis)
-    deviation = value[:, None] - grid[level]
+    point = _likely_points(density)
+    scales = np.take_along_axis(_scale_density(hypothesis), point[:, None, :], axis=2)
+    place = hypothesis.frame.origin[:, None] + THIN * point * hypothesis.frame.step[:, None]
+    deviation = value[:, None] - place[level]
     bad = noise.OUTLIER_RATE * noise.outlier_density(deviation, hypothesis.noise)
     out = np.zeros(len(value))
-    base = hypothesis.scales
     finest = 0.5 * THIN * hypothesis.frame.step[level][:, None]
-    for q, scale in enumerate(base):
+    for q, scale in enumerate(hypothesis.scales):
         sigma = np.maximum(scale, finest)
-        good = (
-            (1 - noise.OUTLIER_RATE) / (sigma * np.sqrt(2 * np.pi)) * np.exp(-0.5 * (deviation / sigma) ** 2)
-        )
-        share = (scales[:, q] * density)[level]
-        out += (share * bad / (good + bad)).sum(axis=1)
+        good = np.exp(-0.5 * (deviation / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
+        good *= 1 - noise.OUTLIER_RATE
+        out += (scales[level, q] * bad / (good + bad)).mean(axis=1)
     return out
+
+
+def _likely_points(density: np.ndarray) -> np.ndarray:
+    """POINTS equally likely table points of each level's value, from its density; shape (n, POINTS)."""
+    below = np.cumsum(density, axis=1)
+    wanted = (np.arange(POINTS) + 0.5) / POINTS
+    points = [np.searchsorted(row, wanted * row[-1]) for row in below]
+    return np.minimum(np.array(points), density.shape[1] - 1)
 
 
 def _scale_density(hypothesis: Hypothesis) -> np.ndarray:
