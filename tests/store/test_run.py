@@ -57,14 +57,14 @@ def test_ids_sort_by_time_and_are_not_shared():
 
 
 def test_two_runs_never_share_a_folder(run, tmp_path):
-    with pytest.raises(StoreError, match="two runs never share a folder. Use --resume"):
+    with pytest.raises(StoreError, match=r"two runs never share a folder\. Use --resume"):
         Run.create(tmp_path, STUDY, run.run_id)
     assert run.study() == STUDY
 
 
 def test_a_folder_that_cannot_be_made_is_told_and_nothing_is_left(tmp_path):
     (tmp_path / "probe").write_text("a file is in the way")
-    with pytest.raises(StoreError, match="cannot make the run's folder: (Not a directory|File exists)"):
+    with pytest.raises(StoreError, match=r"cannot make the run's folder: (Not a directory|File exists)"):
         Run.create(tmp_path, STUDY, "one")
 
 

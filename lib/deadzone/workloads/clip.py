@@ -14,7 +14,10 @@ from deadzone.study.spec import ClipSpec
 
 GENERATION_TIMEOUT_S = 1800.0
 
-RECIPE = "1"
+COLOURS = "nb_colors=4:c0=navy:c1=orange:c2=teal:c3=purple"
+"""Named, for the colours ffmpeg would choose differ from drawing to drawing, whatever the seed."""
+
+RECIPE = "2"
 """Number of the drawing below; a change of the drawing is another clip, with another name in the cache."""
 
 
@@ -42,9 +45,14 @@ def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
     name = f"clip-{RECIPE}-{spec.width}x{spec.height}-{rate}fps-{spec.duration_s:g}s.mp4"
     path = cache_folder() / name
     note = path.with_suffix(".sha256")
-    if not (path.is_file() and note.is_file() and note.read_text().strip() == sha256_of(path)):
-        _draw(ffmpeg, spec, path)
-        note.write_text(sha256_of(path) + "\n")
+    try:
+        if not (path.is_file() and note.is_file() and note.read_text().strip() == sha256_of(path)):
+            _draw(ffmpeg, spec, path)
+            note.write_text(sha256_of(path) + "\n")
+    except OSError as error:
+        raise WorkloadError(
+            f"{path.parent}: cannot keep the clip here: {error.strerror}. Make room, or set XDG_CACHE_HOME."
+        ) from error
     return inspected_clip(ffmpeg, path)
 
 
@@ -80,7 +88,7 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
     size, rate, length = f"{spec.width}x{spec.height}", f"{spec.frames_per_second:g}", f"{spec.duration_s:g}"
     graph = (
         f"testsrc2=size={size}:rate={rate}:duration={length}[pattern];"
-        f"gradients=size={size}:rate={rate}:duration={length}:speed=0.05:seed=1:nb_colors=4[plasma];"
+        f"gradients=size={size}:rate={rate}:duration={length}:speed=0.05:seed=1:{COLOURS}[plasma];"
         "[pattern][plasma]blend=all_mode=average,noise=alls=5:allf=t:all_seed=1,format=yuv420p[video]"
     )
     encoder = (
@@ -97,20 +105,15 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
         "-threads",
         "2",
     )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            draft = Path(folder) / path.name
-            argv = (ffmpeg, "-loglevel", "error", "-y", "-filter_complex", graph, "-map", "[video]", *encoder)
-            _run(
-                (*argv, "-fflags", "+bitexact", "-flags:v", "+bitexact", str(draft)),
-                "ffmpeg cannot draw the clip",
-            )
-            draft.replace(path)
-    except OSError as error:
-        raise WorkloadError(
-            f"{path.parent}: cannot keep the clip here: {error.strerror}. Set XDG_CACHE_HOME."
-        ) from error
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        draft = Path(folder) / path.name
+        argv = (ffmpeg, "-loglevel", "error", "-y", "-filter_complex", graph, "-map", "[video]", *encoder)
+        _run(
+            (*argv, "-fflags", "+bitexact", "-flags:v", "+bitexact", str(draft)),
+            "ffmpeg cannot draw the clip",
+        )
+        draft.replace(path)
 
 
 def _run(argv: tuple[str, ...], failure: str) -> str:
