@@ -68,7 +68,7 @@ def list_reference() -> pd.DataFrame:
     Raises TableError if `data/reference` is not found.
     """
     listed = []
-    for package in map(_package, _studies()):
+    for package in map(reference_package, _studies()):
         source = package["sources"][0]
         for resource in package["resources"]:
             frame = load_reference(package["name"], resource["name"])
@@ -127,7 +127,11 @@ def _study_folder(study: str) -> Path:
     return reference_folder() / study
 
 
-def _package(study: str) -> dict[str, Any]:
+def reference_package(study: str) -> dict[str, Any]:
+    """What `datapackage.json` says of a study: title, sources, notes, what is missing, and its tables.
+
+    Raises TableError if the study does not exist or its file cannot be read.
+    """
     path = _study_folder(study) / "datapackage.json"
     try:
         package: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -137,7 +141,7 @@ def _package(study: str) -> dict[str, Any]:
 
 
 def _find_resource(study: str, table: str) -> dict[str, Any]:
-    resources = {resource["name"]: resource for resource in _package(study)["resources"]}
+    resources = {resource["name"]: resource for resource in reference_package(study)["resources"]}
     if table not in resources:
         hint = did_you_mean(table, resources)
         raise TableError(f"No table {table!r} in {study!r}.{hint} There are: {', '.join(resources)}.")

@@ -1,13 +1,13 @@
 """The message catalogue: every sentence, heading and label that Deadzone writes, in each language.
 
-A catalogue is one TOML file a language beside this module (`en.toml`, `ko.toml`): sections of templates
-by key. A template names its values in braces, with a format where one is needed: `{change:percent}`,
+A catalogue is the TOML files of a language beside this module (`en.toml`, `ko.toml`) and in the folder
+`studies` (`thread_pool.en.toml`, ..., one a published study): sections of templates by key. A template names its values in braces, with a format where one is needed: `{change:percent}`,
 `{trials:count}`, `{p:.2g}`, or a Korean particle as in `{name:은/는}`. A key with `one` and `other` is
 chosen by the value `n`. Functions that explain numbers call `say(key, **values)` and thereby return data
 (the key and the values) that already reads as a sentence in the language spoken.
 
-To add a language: copy `en.toml`, translate it, and name it in `LANGUAGES`; the tests compare the keys
-and the values of all catalogues.
+To add a language: copy the English files, translate them, and name it in `LANGUAGES`; the tests compare the
+keys and the values of all catalogues.
 """
 
 from __future__ import annotations
@@ -107,10 +107,12 @@ def speaking(language: str) -> Iterator[None]:
 @cache
 def catalogue(language: str) -> dict[str, str | dict[str, str]]:
     """All templates of a language by their full key, `section.name`; plural ones as dictionaries."""
-    text = (files("deadzone.language") / f"{language}.toml").read_text(encoding="utf-8")
+    folder = files("deadzone.language")
+    parts = [part for part in (folder / "studies").iterdir() if part.name.endswith(f".{language}.toml")]
     return {
         f"{section}.{name}": entry
-        for section, entries in tomllib.loads(text).items()
+        for part in (folder / f"{language}.toml", *sorted(parts, key=lambda part: part.name))
+        for section, entries in tomllib.loads(part.read_text(encoding="utf-8")).items()
         for name, entry in entries.items()
     }
 
