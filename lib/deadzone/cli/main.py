@@ -18,7 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("deadzone.cli.run", "Execute a study's notebooks: sweep, fit, report."),
     "sweep": ("deadzone.cli.sweep", "Measure a study, without notebook and report."),
     "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),
+    "compare": ("deadzone.cli.compare", "Compare two runs or tables: before and after."),
+    "import": ("deadzone.cli.import_", "Turn other tools' result files into a tidy table."),
     "report": ("deadzone.cli.report", "Publish the report of a run again."),
+    "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
     "restore": ("deadzone.cli.restore", "Put back what an interrupted run left changed."),
     "schema": ("deadzone.cli.schema", "Print the JSON Schema of study files."),
@@ -57,7 +60,7 @@ class LazyGroup(click.Group):
 EXIT_CODES = """\b
 Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
 3 stopped while measuring or publishing, what was measured is kept;
-4 something needed is missing here; 130 interrupted."""
+4 something needed is missing here; 5 `compare --fail-on worse` found something worse; 130 interrupted."""
 
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})

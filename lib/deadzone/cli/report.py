@@ -6,15 +6,24 @@ import json
 
 import click
 
+from deadzone.language.catalogue import LANGUAGES
+
 
 @click.command("report")
 @click.argument("run")
+@click.option(
+    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a parameter of the notebook."
+)
+@click.option("--lang", type=click.Choice(LANGUAGES), help="Language of the report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(run: str, as_json: bool) -> None:
-    """Analyse RUN (an id, a folder, or STUDY/latest) and publish its report."""
+def command(run: str, parameters: tuple[tuple[str, str], ...], lang: str | None, as_json: bool) -> None:
+    """Analyse RUN (an id, a folder, or STUDY/latest) and publish its report as page, PDF and notebook."""
     from deadzone import places
+    from deadzone.cli.parameters import overrides_of
     from deadzone.report.publishing import publish_run
     from deadzone.store.run import Run
 
-    page = publish_run(Run.find(places.runs_folder(), run))
-    click.echo(json.dumps({"report": str(page)}) if as_json else str(page))
+    given = overrides_of(parameters, None, None, None) | ({"lang": lang} if lang else {})
+    published = publish_run(Run.find(places.runs_folder(), run), given)
+    shown = {"report": str(published.front), "page": str(published.page), "pdf": str(published.pdf)}
+    click.echo(json.dumps(shown) if as_json else str(published.front))

@@ -37,7 +37,7 @@ def command(
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path.
     """
-    from deadzone.report.execution import refuse_secrets
+    from deadzone.report.secrets import refuse_secrets
 
     given = overrides_of(parameters, parameter_file, replicates, warmup)
     refuse_secrets(given)
@@ -65,9 +65,10 @@ def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _publish(run: Run, analysis: dict[str, Any]) -> Path:
+    """Publish page, PDF and notebook; returns the study's front page."""
     from deadzone.report.publishing import publish_run
 
-    return publish_run(run, analysis)
+    return publish_run(run, analysis).front
 
 
 def _sweep(study: str, overrides: dict[str, Any], resume: str | None) -> Run:

@@ -60,7 +60,7 @@ def _table_text(table: pd.DataFrame) -> list[str]:
     wide = {name: max(len(name), *map(len, cells)) if cells else len(name) for name, cells in texts.items()}
     *_, last = wide
     room = WIDTH - sum(wide.values()) + wide[last] - len(GAP) * (len(wide) - 1)
-    right = {name: all(_is_number(cell) for cell in cells) for name, cells in texts.items()}
+    right = {name: all(is_number(cell) for cell in cells) for name, cells in texts.items()}
     if wide[last] > room and not right[last]:
         wide[last] = max(room, 12)
     lines = [_row({name: name for name in texts}, wide, right)]
@@ -127,9 +127,9 @@ def _pairs_html(section: Section) -> str:
 
 def _cell(value: object) -> str:
     text = str(value)
-    return f'<td class="dz-number">{escape(text)}</td>' if _is_number(text) else f"<td>{escape(text)}</td>"
+    return f'<td class="dz-number">{escape(text)}</td>' if is_number(text) else f"<td>{escape(text)}</td>"
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     bare = text.lstrip("-<>").removesuffix("%").rstrip().replace(",", "").replace(".", "", 1)
     return text == "-" or bare.isdigit()

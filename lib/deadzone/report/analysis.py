@@ -1,15 +1,22 @@
-"""The analysis of a source: its phase model or models, and the recommendation."""
+"""The analysis of a source: its phase models, the recommendation, and every block that a report shows of them.
+
+A notebook asks for one method a section; each returns the blocks to display, also where nothing could be
+fitted: the report of a failed sweep says so and shows what there is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from deadzone.errors import PhaseError
+from deadzone.language.catalogue import say
+from deadzone.phases.finding import finding
 from deadzone.phases.fit import fit_phases
 from deadzone.phases.model import PhaseModel, PhaseModels
-from deadzone.report import figures, prose, tables
-from deadzone.report.display import Figure, Prose, Table
+from deadzone.report import figures, prose, regression, tables
+from deadzone.report.display import Block, Prose, Title
 from deadzone.report.source import Source
 
 if TYPE_CHECKING:
@@ -18,80 +25,114 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """One curve of a source: its rows, model and recommendation; name says which slice, empty if there is one only."""
+    """One curve of a source: its rows, model and recommendation.
+
+    name: which slice, empty if there is one only. position: 0 for the first; its blocks are named after it.
+    """
 
     name: str
     source: Source
     model: PhaseModel
     advice: Recommendation
+    position: int = 0
+
+    def anchor(self, block: str) -> str:
+        """The id of a block of this slice: `response`, and `response-2` in the second slice."""
+        return f"{block}-{self.position + 1}" if self.position else block
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The slices of a source and the recommendation over all of them."""
+    """The slices of a source and the recommendation over all of them.
+
+    problem: why no curve could be fitted; slices and advice are empty and None then.
+    """
 
     source: Source
     slices: tuple[Slice, ...]
-    advice: Recommendation
+    advice: Recommendation | None
+    problem: str = ""
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
 
-    def figures(self) -> list[Figure]:
+    def title(self) -> Title:
+        """Title, what was asked and found, and what a reader must know first."""
+        return prose.title(self)
+
+    def verdict(self) -> list[Block]:
+        """The recommendation with its evidence, what would decide where the data cannot, and the check of the cores."""
+        return prose.verdict(self)
+
+    @property
+    def finding(self) -> str:
+        """The whole finding in a line, or why there is none."""
+        if not self.slices or self.advice is None:
+            return say("report.no_fit")
+        if len(self.slices) > 1:
+            return say("report.grid_finding", reason=self.advice.reason)
+        return finding(self.slices[0].model, self.advice)
+
+    def figures(self) -> list[Block]:
         """The response figure of each slice."""
-        return [figures.response_figure(s.source, s.model, s.advice) for s in self.slices]
-
-    def treatments(self) -> list[Table]:
-        """The table of treatments of each slice."""
-        return [tables.treatments_table(s.source, s.model) for s in self.slices]
-
-    def phases(self) -> list[Table | Prose]:
-        """The phase table and its sentences, slice by slice."""
+        if not self.slices:
+            return [figures.attempts_figure(self.source)]
         return [
-            shown
+            figures.response_figure(s.source, s.model, s.advice, s.anchor("response"), s.name)
             for s in self.slices
-            for shown in (tables.phases_table(s.model), prose.phases_in_words(s.model))
         ]
 
-    def exceptions(self) -> list[Table | Prose]:
+    def phases(self) -> list[Block]:
+        """The phase table and its sentences, slice by slice."""
+        return [
+            shown for s in self.slices for shown in (tables.phases_table(s), prose.phases_in_words(s))
+        ] or [Prose((say("report.no_phases", reason=self.problem),))]
+
+    def treatments(self) -> list[Block]:
+        """The table of treatments of each slice; of all attempts where nothing could be fitted."""
+        return [tables.treatments_table(s) for s in self.slices] or [tables.attempts_table(self.source)]
+
+    def exceptions(self) -> list[Block]:
         """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""
-        found: list[Table | Prose | None] = []
+        found: list[Block | None] = []
         for s in self.slices:
-            found += [tables.outliers_table(s.model), prose.warnings(s.model)]
+            found += [tables.outliers_table(s), prose.warnings(s)]
         found += [tables.untrusted_table(self.source), tables.failed_table(self.source)]
-        shown = [item for item in found if item is not None]
-        return shown or [Prose(("No outliers, no untrusted trials, no failures, no warnings.",))]
+        return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
 
-    def checks(self) -> list[Prose]:
-        """What the curve must show if the measurement is right."""
-        return [check for s in self.slices if (check := prose.cores_check(s.source, s.model))]
+    def summaries(self) -> list[Block]:
+        """The regression-style summary of each slice."""
+        return [regression.regression(s.model, s.anchor("regression"), s.name) for s in self.slices]
 
-    def summaries(self) -> list[PhaseModel]:
-        """The regression-style summary of each slice (a model shows itself as one)."""
-        return [s.model for s in self.slices]
+    def provenance(self) -> list[Block]:
+        """The circumstances of the run, and the command that makes it again."""
+        table = tables.provenance_table(self.source)
+        return [*([table] if table else []), prose.reproduce(self.source)]
 
 
 def analyse(source: Source, within: float | None = None, cost: str | None = None) -> Analysis:
     """Fit the source, slice by slice where it has a second factor, and recommend.
 
-    within, cost: see `deadzone.phases.recommend.recommend`.
+    within, cost: see `deadzone.phases.recommend.recommend`. A source that no curve can be fitted to gives an
+    analysis that says why.
 
-    Raises PhaseError if no curve can be fitted.
+    Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    fitted = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=source.by)
+    try:
+        fitted = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=source.by)
+    except PhaseError as error:
+        return Analysis(source, (), None, str(error))
     advice = fitted.recommend(within=within, cost=cost)
     if not isinstance(fitted, PhaseModels):
         return Analysis(source, (Slice("", source, fitted, advice),), advice)
     slices = tuple(
         Slice(
-            f"{source.by} = {value}", _slice(source, value), model, model.recommend(within=within, cost=cost)
+            f"{source.by} = {value}",
+            replace(source, by=None, trials=source.trials[source.trials[source.by] == value]),
+            model,
+            model.recommend(within=within, cost=cost),
+            position,
         )
-        for value, model in fitted.items()
+        for position, (value, model) in enumerate(fitted.items())
     )
     return Analysis(source, slices, advice)
-
-
-def _slice(source: Source, value: object) -> Source:
-    from dataclasses import replace
-
-    return replace(source, by=None, trials=source.trials[source.trials[source.by] == value])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from deadzone import errors
 from deadzone.errors import DeadzoneError, ReportError, did_you_mean
+from deadzone.report.secrets import refuse_secrets
 
 WATCH_PERIOD_S = 0.25
 """How often a caller looks at the run's journal while a notebook measures [s]."""
@@ -19,14 +21,13 @@ WATCH_PERIOD_S = 0.25
 INTERRUPT_TIMEOUT_S = 30.0
 """How long an interrupted notebook gets to clean up behind itself [s]."""
 
-SECRET_NAMES = ("token", "password", "passwd", "secret", "kubeconfig", "api_key", "apikey", "credential")
-"""A parameter whose name holds one of these would end up in the executed notebook for everybody to read."""
+SLOW_AND_UNUSED = "rfc3987_syntax"
+"""jsonschema compiles this grammar of web addresses for a second as it is imported; notebooks have no such field."""
 
 
 def notebook_parameters(path: Path) -> tuple[str, ...]:
     """Names of a notebook's parameters. Raises ReportError if it cannot be read."""
-    import papermill
-
+    papermill = load_papermill()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -42,11 +43,12 @@ def execute(
     environment: Mapping[str, str] | None = None,
     watch: Callable[[], None] | None = None,
     interrupt: Callable[[], None] | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Execute a notebook and write the result to output.
 
     environment: variables the kernel gets besides this process's own. watch: called a few times a second
-    meanwhile. interrupt: called once if this process is interrupted; it asks the notebook to stop.
+    meanwhile. meanwhile: called once, while the kernel starts and works. interrupt: called once if this process is interrupted; it asks the notebook to stop.
 
     Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it.
     """
@@ -64,6 +66,8 @@ def execute(
     try:
         thread = Thread(target=work, name=f"papermill {path.name}", daemon=True)
         thread.start()
+        if meanwhile:
+            meanwhile()
         _wait(thread, watch, interrupt)
     finally:
         for name, value in before.items():
@@ -75,14 +79,17 @@ def execute(
         raise _as_own_error(failure[0], path) from failure[0]
 
 
-def refuse_secrets(names: Mapping[str, Any]) -> None:
-    """Raise ReportError for a parameter that looks like a secret: it would be stored in the notebook."""
-    for name in names:
-        if any(word in name.lower() for word in SECRET_NAMES):
-            raise ReportError(
-                f"The parameter {name!r} looks like a secret, and parameters are stored in the executed notebook. "
-                "Pass it in an environment variable."
-            )
+def load_papermill() -> Any:
+    """Import papermill without what is slow and not used here."""
+    blocked = SLOW_AND_UNUSED not in sys.modules
+    if blocked:
+        sys.modules[SLOW_AND_UNUSED] = None  # type: ignore[assignment]
+    try:
+        import papermill
+    finally:
+        if blocked:
+            del sys.modules[SLOW_AND_UNUSED]
+    return papermill
 
 
 def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
@@ -95,8 +102,9 @@ def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
 
 
 def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
-    import papermill
     from traitlets.config import Config
+
+    papermill = load_papermill()
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
     with warnings.catch_warnings():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadzone.language.catalogue import join, say
+from deadzone.phases.candidates import level_text
 from deadzone.phases.finding import finding
 from deadzone.phases.plot import plot
-from deadzone.phases.quantities import plain_name
+from deadzone.phases.quantities import axis_label, plain_name
 from deadzone.report.display import Figure
 from deadzone.report.source import Source
-from deadzone.style import MUTED, PHASE_STYLES, RC_PARAMS, TRIAL_COLOUR
+from deadzone.report.tables import positions
+from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, RC_PARAMS, TRIAL_COLOUR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,23 +28,27 @@ PANEL_HEIGHT_IN = 1.5
 WIDTH_IN = 7.2
 
 
-def response_figure(source: Source, model: PhaseModel, advice: Recommendation) -> Figure:
+def response_figure(
+    source: Source, model: PhaseModel, advice: Recommendation, identity: str = "response", name: str = ""
+) -> Figure:
     """The response curve with every trial, its phases and the recommended setting.
 
     Under it, where they were measured, the cores really used and the share of throttled periods.
+    identity: id of the block. name: of the slice, put before the caption.
     """
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     panels = [panel for panel in (_draw_efficiency, _draw_throttling) if _measured(source, panel)]
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
-    with mpl.rc_context(RC_PARAMS):
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
         drawing, axes = plt.subplots(
             len(heights), 1, sharex=True, figsize=(WIDTH_IN, sum(heights)), layout="constrained", squeeze=False,
             gridspec_kw={"height_ratios": heights},
         )  # fmt: skip
         curve, *below = axes[:, 0]
-        plot(model, ax=curve, advice=advice, legend=True)
+        plot(model, ax=curve, advice=advice, legend=True, title=name)
         _draw_untrusted(source, model, curve)
         for draw, ax in zip(panels, below, strict=True):
             draw(source, model, ax)
@@ -50,41 +57,43 @@ def response_figure(source: Source, model: PhaseModel, advice: Recommendation) -
             below[-1].set_xlabel(curve.get_xlabel())
             curve.set_xlabel("")
             curve.tick_params(labelbottom=True)
-    caption = f"{finding(model, advice)}."
-    return Figure.of(drawing, caption, describe(model, advice, bool(below)))
+    caption = say("reason.sentence", text=finding(model, advice))
+    return Figure.of(
+        drawing,
+        f"{name}. {caption}" if name else caption,
+        describe(model, advice, bool(below)),
+        id=identity,
+        is_face=identity == "response",
+    )
 
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     """What the figure shows, in words, for readers who do not see it."""
-    phases = "; ".join(
-        f"{PHASE_STYLES[row.label].name} from {row.start:g} to {row.stop:g}"
-        for row in model.phases.itertuples()
+    phases = [
+        say(
+            "report.phase_from_to",
+            phase=PHASE_STYLES[row["label"]].name,
+            start=level_text(model, float(row["start"])),
+            stop=level_text(model, float(row["stop"])),
+        )
+        for row in model.phases.to_dict("records")
+    ]
+    said = say(
+        "report.figure_description",
+        response=plain_name(model.response),
+        knob=plain_name(model.knob),
+        n=model.n_trials,
+        levels=model.n_levels,
+        phases=join(phases, "; "),
     )
-    cpu = (
-        " Below it, the cores used and the share of throttled periods over the same levels."
-        if with_cpu
-        else ""
-    )
-    return (
-        f"Curve of {plain_name(model.response)} over {plain_name(model.knob)}, {model.n_trials} trials at "
-        f"{model.n_levels} levels. Phases: {phases}. {finding(model, advice)}.{cpu}"
-    )
+    found = say("reason.sentence", text=finding(model, advice))
+    return join([said, found, say("report.figure_below") if with_cpu else ""])
 
 
 def _measured(source: Source, panel: object) -> bool:
     column = "cpu_efficiency" if panel is _draw_efficiency else "nr_periods"
     trials = source.analysed
     return column in trials and bool(trials[column].notna().any())
-
-
-def positions(model: PhaseModel, trials: pd.DataFrame) -> np.ndarray:
-    """Where each trial stands on the knob's axis: its level, `none` where the model put it; NaN for others."""
-    import pandas as pd
-
-    numeric = pd.to_numeric(trials[model.knob], errors="coerce").to_numpy(float)
-    if model.none_level is not None:
-        numeric[(trials[model.knob].astype(str) == "none").to_numpy(bool)] = model.none_level
-    return numeric
 
 
 def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -94,7 +103,7 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
     ax.scatter(
-        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label="untrusted trial"
+        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label=say("plot.untrusted")
     )
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
@@ -111,11 +120,11 @@ def _draw_efficiency(source: Source, model: PhaseModel, ax: Axes) -> None:
         ax.set_ylim(0, top)
         inside = limits[limits <= top * 0.8]
         if inside.size:
-            ax.annotate("= limit", (inside[-1], inside[-1]), xytext=(-4, 4), textcoords="offset points",
+            ax.annotate(say("plot.equals_limit"), (inside[-1], inside[-1]), xytext=(-4, 4), textcoords="offset points",
                         ha="right", color=MUTED, fontsize=8)  # fmt: skip
     else:
         ax.set_ylim(bottom=0)
-    ax.set_ylabel("CPU used\n(cores)")
+    ax.set_ylabel(axis_label("cpu_efficiency").replace(" (", "\n("))
 
 
 def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -126,7 +135,7 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
     _points_and_medians(ax, positions(model, trials), 100 * share)
     ax.set_ylim(-5, 105)
     ax.set_yticks([0, 50, 100])
-    ax.set_ylabel("throttled\nperiods (%)")
+    ax.set_ylabel(say("report.throttled").replace(" (", "\n("))
 
 
 def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
@@ -142,6 +151,36 @@ def _continue_phases(model: PhaseModel, ax: Axes) -> None:
         ax.axvspan(phase["start"], phase["stop"], facecolor=colour, alpha=0.08, linewidth=0, zorder=0)
 
 
+def attempts_figure(source: Source) -> Figure:
+    """Every measured response in the order of the run, where no curve could be fitted."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    trials = source.trials
+    values = pd.to_numeric(trials[source.response], errors="coerce").to_numpy(float)
+    ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
+    x = np.arange(1, len(trials) + 1)
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        drawing, ax = plt.subplots(figsize=(WIDTH_IN, CURVE_HEIGHT_IN * 0.7), layout="constrained")
+        ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=say("plot.trial"))
+        ax.scatter(
+            x[~ended],
+            np.nan_to_num(values[~ended]),
+            s=30,
+            marker="x",
+            color=OUTLIER_COLOUR,
+            label=say("plot.failed"),
+        )
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel(say("plot.run_order"))
+        ax.set_ylabel(axis_label(source.response))
+        ax.legend(fontsize=8)
+    words = say("report.attempts_caption", n=len(trials), ok=int(ended.sum()))
+    return Figure.of(drawing, words, words, id="response", is_face=True)
+
+
 def telemetry_figure(telemetry: pd.DataFrame, trial: int, title: str) -> Figure | None:
     """CPU use of one trial over time, in cores, from the cumulative readings; None where there are none."""
     import matplotlib as mpl
@@ -154,14 +193,19 @@ def telemetry_figure(telemetry: pd.DataFrame, trial: int, title: str) -> Figure 
         return None
     t, usage = series["t_s"].to_numpy(float), series["value"].to_numpy(float)
     cores = np.diff(usage) / np.diff(t)
-    with mpl.rc_context(RC_PARAMS):
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, PANEL_HEIGHT_IN + 0.6), layout="constrained")
         ax.step(t[1:], cores, where="pre", color=TRIAL_COLOUR, linewidth=1.2)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel("time in the trial (s)")
-        ax.set_ylabel("CPU used (cores)")
+        ax.set_xlabel(say("plot.time_in_trial"))
+        ax.set_ylabel(axis_label("cpu_efficiency"))
         ax.set_title(title)
-    words = (
-        f"CPU use of trial {trial} over {t[-1]:.1f} s, between {cores.min():.2f} and {cores.max():.2f} cores."
+    words = say(
+        "report.telemetry_caption",
+        trial=trial,
+        seconds=float(t[-1]),
+        low=float(cores.min()),
+        high=float(cores.max()),
     )
     return Figure.of(drawing, words, words)

@@ -1,60 +1,73 @@
-"""An executed notebook as a self-contained HTML page: no code, no scripts, nothing loaded from elsewhere."""
+"""A document as a self-contained HTML page: no code, no scripts, nothing loaded from elsewhere.
+
+The page's frame is an nbconvert template, `templates/deadzone/index.html.j2`, with blocks to override. To
+change it, make a folder with a `conf.json` of `{"base_template": "deadzone"}` and an `index.html.j2` that
+begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above it as `extra_templates`.
+"""
 
 from __future__ import annotations
 
 import re
 from html import unescape
 from pathlib import Path
-from typing import Any
 
-from deadzone.errors import ReportError
+from deadzone.language.catalogue import say, speaking
+from deadzone.report.display import Block
+from deadzone.report.document import Document, Markdown, Part
+from deadzone.report.html import block_html
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "deadzone"
 
-HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
-TITLE = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
+HEADING = re.compile(r'<h2 id="([^"]+)"[^>]*>(.*?)</h2>', re.DOTALL)
 
 
-def notebook_page(executed: Path) -> str:
-    """The page of an executed notebook; the same notebook always gives the same page.
+def page(document: Document, template: str = TEMPLATE, extra_templates: Path | None = None) -> str:
+    """The page of a document; the same document always gives the same page.
 
-    Raises ReportError if the file is no notebook.
+    template: name of an nbconvert template. extra_templates: a folder in which it is looked up first.
     """
-    import nbformat
-
-    try:
-        document = nbformat.read(str(executed), as_version=4)
-    except (OSError, ValueError) as error:
-        raise ReportError(f"{executed}: cannot be read as a notebook: {error}.") from error
-    return render(document)
-
-
-def render(document: Any) -> str:
-    """The page of a notebook document."""
-    from nbconvert import HTMLExporter
+    from nbconvert.exporters import HTMLExporter
+    from nbformat.v4 import new_notebook
     from traitlets.config import Config
 
+    folders = [str(folder) for folder in (extra_templates, TEMPLATES) if folder]
     exporter = HTMLExporter(
-        template_name=TEMPLATE,
-        config=Config({"HTMLExporter": {"extra_template_basedirs": [str(TEMPLATES)]}}),
+        template_name=template, config=Config({"HTMLExporter": {"extra_template_basedirs": folders}})
     )
-    shown = "\n".join(_html_outputs(document))
-    found = TITLE.search(shown)
-    resources = {
-        "page_title": unescape(re.sub(r"<[^>]+>", "", found.group(1))) if found else "Report",
-        "contents": [{"anchor": anchor, "text": text} for anchor, text in HEADING.findall(shown)],
-    }
-    page, _ = exporter.from_notebook_node(
-        document, resources={"metadata": {"name": "report"}, "deadzone": resources}
-    )
-    return str(page)
+    with speaking(document.language):
+        parts = [part_html(part, document) for part in document.parts]
+        resources = {
+            "lang": document.language,
+            "page_title": document.title.title,
+            "description": document.title.verdict or document.title.subtitle,
+            "parts": parts,
+            "contents": [
+                {"anchor": anchor, "text": unescape(re.sub(r"<[^>]+>", "", text))}
+                for anchor, text in HEADING.findall("".join(parts))
+            ],
+            "files": [{"name": name, "text": say(f"report.file_{_stem(name)}")} for name in document.files],
+            "words": {key: say(f"report.{key}") for key in ("contents", "skip", "files")},
+        }
+        written, _ = exporter.from_notebook_node(
+            new_notebook(), resources={"metadata": {"name": "report"}, "deadzone": resources}
+        )
+    return str(written)
 
 
-def _html_outputs(document: Any) -> list[str]:
-    return [
-        str(output["data"]["text/html"])
-        for cell in document.cells
-        for output in cell.get("outputs", ())
-        if "text/html" in output.get("data", {})
-    ]
+def _stem(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def part_html(part: Part, document: Document) -> str:
+    """One part of a document as HTML."""
+    if isinstance(part, Block):
+        return block_html(part, document.names)
+    if isinstance(part, Markdown):
+        from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+        renderer = IPythonRenderer(escape=True, exclude_anchor_links=True)
+        return str(MarkdownWithMath(renderer=renderer).render(part.source))
+    from html import escape
+
+    return part.html or f'<pre tabindex="0">{escape(part.text)}</pre>'

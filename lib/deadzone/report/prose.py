@@ -1,100 +1,179 @@
-"""The sentences of a sweep's report, made from the numbers; each can also say that the data show no such thing."""
+"""The sentences of a report, made from the numbers, each with what it rests on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from deadzone.language.catalogue import join, say, spoken
+from deadzone.language.formats import date
 from deadzone.phases.candidates import level_text
-from deadzone.phases.quantities import percent, plain_name
-from deadzone.report.display import Prose
-from deadzone.report.source import Source
-from deadzone.report.tables import improvement
+from deadzone.phases.quantities import plain_name
+from deadzone.report import undecided
+from deadzone.report.display import Block, Claim, Command, Evidence, Prose, Title
+from deadzone.report.tables import improvement, row_id
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
-    from deadzone.phases.model import PhaseModel
-    from deadzone.phases.recommend import Recommendation
+    from deadzone.report.analysis import Analysis, Slice
+    from deadzone.report.source import Source
 
 CORES_TOLERANCE_LEVELS = 1
 """The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""
 
-
-def heading(text: str) -> Prose:
-    """The heading of a section."""
-    return Prose((), heading=text)
-
-
-def title(source: Source) -> Prose:
-    """Title, question, and what a reader must know before anything else."""
-    asked = (source.question,) if source.question else ()
-    return Prose((*asked, *source.doubts), heading=source.title, level=1, kind="title")
+RAW = Evidence("trials.parquet")
+REPRODUCE = "reproduce"
+"""Id of the commands that make a run again."""
 
 
-def verdict(source: Source, model: PhaseModel, advice: Recommendation) -> Prose:
-    """The recommendation with its reason and its caveats."""
-    return Prose((advice.reason, *advice.caveats), heading="Verdict", kind="verdict")
+def heading(key: str) -> Prose:
+    """The heading of a section. key: one of `report.heading_<key>` in the catalogue."""
+    return Prose((), heading=say(f"report.heading_{key}"), id=f"section-{key}")
 
 
-def phases_in_words(model: PhaseModel) -> Prose:
-    """One sentence a phase."""
-    return Prose(tuple(_phase(model, row) for row in model.phases.to_dict("records")))
-
-
-def _phase(model: PhaseModel, phase: dict[str, float | str]) -> str:
-    start, stop = float(phase["start"]), float(phase["stop"])
-    style = PHASE_STYLES[str(phase["label"])]
-    gain = improvement(model, start, stop)
-    change = f"{percent(abs(gain))} {'better' if gain >= 0 else 'worse'}"
-    return (
-        f"{level_text(model, start)} to {level_text(model, stop)} is {style.name} ({style.meaning}): "
-        f"{plain_name(model.response)} ends {change}, with an elasticity of {float(phase['elasticity']):.2f} "
-        f"({model.certainty:.0%} interval {float(phase['elasticity_low']):.2f} to {float(phase['elasticity_high']):.2f})."
+def title(analysis: Analysis) -> Title:
+    """Title, what was asked and found, and what a reader must know before anything else."""
+    source = analysis.source
+    recorded = str(source.provenance.get("recorded_at", ""))
+    host = str(source.provenance.get("host", ""))
+    facts = {
+        say("report.fact_study"): source.name,
+        say("report.fact_date"): date(recorded, spoken()) if recorded else "",
+        say("report.fact_host"): host,
+        say("report.fact_run"): source.run_id or "",
+        say("report.fact_trials"): say(
+            "report.fact_trials_shown", n=len(source.analysed), all=len(source.trials)
+        ),
+    }
+    doubts = [
+        *source.doubts,
+        *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
+    ]
+    return Title(
+        source.title,
+        source.question,
+        abstract=(_abstract(analysis),),
+        doubts=tuple(doubts),
+        facts=tuple((name, value) for name, value in facts.items() if value),
+        date=recorded,
+        study=source.name,
+        run_id=source.run_id or "",
+        host=host,
+        verdict=analysis.finding,
     )
 
 
-def cores_check(source: Source, model: PhaseModel) -> Prose | None:
+def _abstract(analysis: Analysis) -> Claim:
+    source = analysis.source
+    measured = say(
+        "report.abstract",
+        n=len(source.analysed),
+        response=plain_name(source.response),
+        knob=plain_name(source.knob),
+        levels=int(source.analysed[source.knob].nunique()),
+    )
+    found = say("report.abstract_found", finding=analysis.finding) if analysis.slices else analysis.finding
+    return Claim(join([measured, found]), _evidence_of(analysis))
+
+
+def _evidence_of(analysis: Analysis) -> tuple[Evidence, ...]:
+    if not analysis.slices:
+        return (Evidence("failures"), RAW)
+    return tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3])
+
+
+def verdict(analysis: Analysis) -> list[Block]:
+    """The recommendation with its reason, its caveats and what would decide; and the check of the cores."""
+    words = say("report.heading_verdict")
+    if analysis.advice is None:
+        text = say("report.no_verdict", reason=analysis.problem)
+        claims: list[Claim] = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
+    else:
+        claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
+        claims += [Claim(caveat) for caveat in analysis.advice.caveats]
+        claims += undecided.what_would_decide(analysis)
+    box = Prose(tuple(claims), heading=words, style="verdict", id="verdict")
+    return [box, *(check for s in analysis.slices if (check := cores_check(s)))]
+
+
+def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
+    """The figure, the row of the setting, the trials themselves, and the command behind them."""
+    advice = analysis.advice
+    found: list[Evidence] = []
+    for s in analysis.slices:
+        chosen = advice.setting if advice else None
+        if isinstance(chosen, dict):
+            if f"{analysis.source.by} = {chosen.get(analysis.source.by or '')}" != s.name:
+                continue
+            chosen = chosen.get(analysis.source.knob)
+        found.append(Evidence(s.anchor("response")))
+        level = s.model.none_level if chosen == "none" else chosen
+        if level is not None:
+            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(float(level))}"))
+    return (*found, RAW, Evidence(REPRODUCE, say("report.the_command")))
+
+
+def phases_in_words(s: Slice) -> Prose:
+    """One sentence a phase."""
+    claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
+    return Prose(tuple(claims))
+
+
+def _phase(s: Slice, position: int, phase: dict[object, object]) -> Claim:
+    model = s.model
+    row = {str(name): value for name, value in phase.items()}
+    start, stop = float(row["start"]), float(row["stop"])  # type: ignore[arg-type]
+    style = PHASE_STYLES[str(row["label"])]
+    gain = improvement(model, start, stop)
+    text = say(
+        "report.phase_better" if gain >= 0 else "report.phase_worse",
+        start=level_text(model, start),
+        stop=level_text(model, stop),
+        phase=style.name,
+        meaning=style.meaning,
+        response=plain_name(model.response),
+        change=abs(gain),
+        elasticity=row["elasticity"],
+        certainty=model.certainty,
+        low=row["elasticity_low"],
+        high=row["elasticity_high"],
+    )
+    where = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{position + 1}"))
+    return Claim(text, where)
+
+
+def cores_check(s: Slice) -> Prose | None:
     """Whether the curve bends at the machine's number of cores, as more quota than cores must buy nothing."""
-    cores = source.provenance.get("cores_usable")
+    model = s.model
+    cores = s.source.provenance.get("cores_usable")
     levels = [float(level) for level in model.levels["level"]]
     if model.knob != "cpu_limit" or not cores or not min(levels) < cores < max(levels):
         return None
     last = model.phases.iloc[-1]
-    if last["label"] != "plateau":
-        return Prose(
-            (f"The machine has {cores} cores, so a plateau is expected beyond {cores}; the data show none.",),
-            kind="check",
-        )
     at = min(range(len(levels)), key=lambda i: abs(levels[i] - cores))
     begins = min(range(len(levels)), key=lambda i: abs(levels[i] - float(last["start"])))
-    start = level_text(model, float(last["start"]))
-    if abs(at - begins) <= CORES_TOLERANCE_LEVELS:
-        return Prose(
-            (
-                f"The plateau begins at {start} cores, within one level of the machine's {cores}: more than it has buys nothing.",
-            ),
-            kind="check",
-        )
-    side = "below" if begins < at else "above"
-    return Prose(
-        (
-            f"The plateau begins at {start} cores, {side} the machine's {cores}: "
-            + (
-                "the program cannot use them all." if begins < at else "something other than cores limits it."
-            ),
-        ),
-        kind="check",
-    )
+    key = "below" if begins < at else "above"
+    if last["label"] != "plateau":
+        key = "none"
+    elif abs(at - begins) <= CORES_TOLERANCE_LEVELS:
+        key = "agrees"
+    text = say(f"report.cores_{key}", start=level_text(model, float(last["start"])), cores=cores)
+    evidence = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{len(model.phases)}"))
+    return Prose((Claim(text, evidence),), style="check")
 
 
-def warnings(model: PhaseModel) -> Prose | None:
+def warnings(s: Slice) -> Prose | None:
     """What the fit itself warns of; None if there is nothing."""
-    return Prose(model.warnings, heading="Warnings", level=3, kind="warnings") if model.warnings else None
+    if not s.model.warnings:
+        return None
+    words = say("summary.warnings")
+    words = say("report.heading_of_slice", heading=words, slice=s.name) if s.name else words
+    return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
 
 
-def reproduce(source: Source) -> Prose:
-    """The command that makes this report again."""
+def reproduce(source: Source) -> Command:
+    """The commands that make the run, and this report of it, again."""
     if source.study is None:
-        command = f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}"
+        lines = [f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}"]
     else:
-        command = f"deadzone run {source.name}   (this run's report alone: deadzone report {source.run_id})"
-    return Prose((command,), heading="Reproduce", level=3, kind="command")
+        lines = [f"deadzone run {source.name}", f"deadzone report {source.run_id}"]
+    return Command(tuple(lines), heading=say("report.heading_reproduce"), id=REPRODUCE)

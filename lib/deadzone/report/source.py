@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone import places
-from deadzone.errors import TableError
+from deadzone.errors import DeadzoneError, TableError
+from deadzone.language.catalogue import Message, say
+from deadzone.phases.quantities import listing, plain_name
 from deadzone.store.run import Run
 from deadzone.store.tables import read_table
 from deadzone.study.factors import LevelsFactor
@@ -89,6 +91,7 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         raise TableError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
     knob = knob or study.knob_name
     trusted, doubts = _judged(trials, knob, run.provenance())
+    doubts = (*doubts, *_missing(study, trusted, knob))
     return Source(
         name=study.study,
         title=study.title or study.study,
@@ -124,28 +127,48 @@ def _second_factor(study: Study, knob: str) -> str | None:
 
 def _judged(
     trials: pd.DataFrame, knob: str, provenance: dict[str, Any]
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
+) -> tuple[pd.DataFrame, tuple[Message, ...]]:
     """The trials, with all of them taken in where too few are trusted; and the doubts to state first."""
     doubts = []
     if provenance.get("limits_mechanism") == "affinity":
-        doubts.append(
-            "The CPU limit was put in force by affinity: the program saw fewer cores instead of a quota, so nothing "
-            "was throttled. A quota, as in a container, may behave differently."
-        )
+        doubts.append(say("source.affinity"))
     whole = analysed_trials(trials.assign(trusted=True), knob)[knob].nunique()
     kept = analysed_trials(trials, knob)[knob].nunique()
     if kept < LEAST_TRUSTED * whole:
         last = trials[~_flag(trials, "warmup", default=False)].groupby("trial").tail(1)
-        doubts.append(
-            f"Other work on the machine disturbed this run: only {kept} of {whole} levels have a trial that can be "
-            "trusted. All trials are analysed; measure again on a quiet machine before acting on the result."
-        )
+        doubts.append(say("source.disturbed", kept=kept, levels=whole))
         trials = trials.assign(trusted=trials.index.isin(last.index))
     elif kept < whole:
-        doubts.append(
-            f"{whole - kept} of {whole} levels have no trial that can be trusted and are left out of the fit."
-        )
+        doubts.append(say("source.untrusted_levels", n=whole - kept, levels=whole))
     return trials, tuple(doubts)
+
+
+def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
+    """Levels that the study planned and no trial of which ended well, with what became of them."""
+    from deadzone.study.design import treatments
+
+    try:
+        planned = list(dict.fromkeys(str(t.levels[knob]) for t in treatments(study) if knob in t.levels))
+    except DeadzoneError:
+        return []
+    measured = trials[~_flag(trials, "warmup", default=False)]
+    ended = (
+        measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in trials else measured
+    )
+    lost = [level for level in planned if level not in set(ended[knob].astype(str))]
+    if not lost:
+        return []
+    failed = int(measured[knob].astype(str).isin(lost).sum())
+    return [
+        say(
+            "source.missing",
+            n=len(lost),
+            levels=listing(lost),
+            knob=plain_name(knob),
+            planned=len(planned),
+            failed=failed,
+        )
+    ]
 
 
 def analysed_trials(trials: pd.DataFrame, knob: str) -> pd.DataFrame:

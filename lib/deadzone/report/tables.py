@@ -1,4 +1,4 @@
-"""The tables of a sweep's report, as texts with units and sensible digits."""
+"""The tables of a report, as texts with units and sensible digits, each under a sentence about the data."""
 
 from __future__ import annotations
 
@@ -7,101 +7,129 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.language.catalogue import say, spoken
+from deadzone.language.formats import date_and_time
 from deadzone.phases.candidates import level_text
-from deadzone.phases.quantities import axis_label, number, percent, plain_name, response
+from deadzone.phases.quantities import axis_label, number, percent, plain_name, response, setting
 from deadzone.report.display import Table
-from deadzone.report.figures import positions
-from deadzone.report.source import Source
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
     from deadzone.phases.model import PhaseModel
+    from deadzone.report.analysis import Slice
+    from deadzone.report.source import Source
 
 MAD_TO_SIGMA = 1.4826
 """Makes the median absolute deviation of normal data estimate their standard deviation."""
 
-PROVENANCE_ROWS = {
-    "run_id": "run",
-    "recorded_at": "measured at (UTC)",
-    "host": "host",
-    "cpu_model": "processor",
-    "cores_usable": "cores usable",
-    "memory_bytes": "memory (bytes)",
-    "operating_system": "system",
-    "kernel": "kernel",
-    "virtualised": "virtual machine",
-    "limits_mechanism": "limit put in force by",
-    "scratch": "trials write to",
-    "program_version": "program",
-    "clip": "clip",
-    "clip_frames": "frames in the clip",
-    "clip_sha256": "clip SHA-256",
-    "load_average_1min": "load average at the start",
-    "git_commit": "git commit",
-    "git_changed": "changed since the commit",
-}
-"""Facts shown in a report, in this order, with their names; provenance.json holds all."""
+PROVENANCE_FACTS = (
+    "run_id", "recorded_at", "host", "cpu_model", "cores_usable", "memory_bytes", "operating_system", "kernel",
+    "virtualised", "limits_mechanism", "scratch", "program_version", "clip", "clip_frames", "clip_sha256",
+    "load_average_1min", "git_commit", "git_changed",
+)  # fmt: skip
+"""Facts shown in a report, in this order; provenance.json holds all."""
+
+NOT_KNOWN = "-"
 
 
-def treatments_table(source: Source, model: PhaseModel) -> Table:
+def positions(model: PhaseModel, trials: pd.DataFrame) -> np.ndarray:
+    """Where each trial stands on the knob's axis: its level, `none` where the model put it; NaN for others."""
+    numeric = pd.to_numeric(trials[model.knob], errors="coerce").to_numpy(float)
+    if model.none_level is not None:
+        numeric[(trials[model.knob].astype(str) == "none").to_numpy(bool)] = model.none_level
+    return numeric
+
+
+def row_id(level: float) -> str:
+    """The id of a level's row in a table of treatments."""
+    return f"{level:.6g}"
+
+
+def treatments_table(s: Slice) -> Table:
     """One row a level: trials, median, spread, and where measured the cores used and the throttled periods."""
-    trials = source.analysed.assign(_position=positions(model, source.analysed))
-    rows = [_treatment(model, position, group) for position, group in trials.groupby("_position")]
-    frame = pd.DataFrame(rows)
-    caption = (
-        f"Treatments: median {plain_name(model.response)} and spread (robust standard deviation) of the trials at each "
-        f"level of {plain_name(model.knob)}."
+    model = s.model
+    trials = s.source.analysed.assign(_position=positions(model, s.source.analysed))
+    groups = [(float(str(position)), group) for position, group in trials.groupby("_position")]
+    frame = pd.DataFrame([_treatment(model, position, group) for position, group in groups])
+    caption = _treatments_caption(s, groups)
+    return Table(
+        frame, caption, numeric=list(frame.columns), id=s.anchor("treatments"),
+        row_ids=[row_id(position) for position, _ in groups],
+    )  # fmt: skip
+
+
+def _treatments_caption(s: Slice, groups: list[tuple[float, pd.DataFrame]]) -> str:
+    """Where the median response is best and worst, as a sentence."""
+    model = s.model
+    medians = {at: float(group[model.response].median()) for at, group in groups}
+    low, high = min(medians, key=lambda at: medians[at]), max(medians, key=lambda at: medians[at])
+    said = say(
+        "report.treatments_caption",
+        response=plain_name(model.response),
+        low=response(medians[low], model.response),
+        low_at=_setting(model, low),
+        high=response(medians[high], model.response),
+        high_at=_setting(model, high),
     )
-    return Table(frame, caption, numeric=list(frame.columns))
+    return f"{s.name}. {said}" if s.name else said
 
 
-def _treatment(model: PhaseModel, position: Any, group: pd.DataFrame) -> dict[str, str]:
+def _setting(model: PhaseModel, level: float) -> str:
+    return setting(level, model.knob, "none" if level == model.none_level else None)
+
+
+def _treatment(model: PhaseModel, position: float, group: pd.DataFrame) -> dict[str, str]:
     values = group[model.response].to_numpy(float)
     middle = float(np.median(values))
     spread = MAD_TO_SIGMA * float(np.median(np.abs(values - middle)))
-    row = {
-        axis_label(model.knob): level_text(model, float(position)),
-        "trials": str(len(group)),
-        f"median {axis_label(model.response)}": number(middle, spread or None),
-        "spread": number(spread) if len(values) > 1 else "-",
+    label = axis_label(model.response)
+    row: dict[str, str] = {
+        axis_label(model.knob): level_text(model, position),
+        say("report.trials"): f"{len(group):,}",
+        say("report.median", label=label): number(middle, spread or None),
+        say("report.spread", label=label): number(spread, spread) if len(values) > 1 else NOT_KNOWN,
     }
     if "cpu_efficiency" in group and group["cpu_efficiency"].notna().any():
-        row["CPU used (cores)"] = f"{group['cpu_efficiency'].median():.2f}"
+        row[axis_label("cpu_efficiency")] = f"{group['cpu_efficiency'].median():.2f}"
     if "nr_periods" in group and group["nr_periods"].notna().any():
         periods, throttled = group["nr_periods"].sum(), group["nr_throttled"].sum()
-        row["throttled periods (%)"] = f"{100 * throttled / periods:.0f}" if periods else "0"
+        row[say("report.throttled")] = f"{100 * throttled / periods:.0f}" if periods else "0"
     return row
 
 
-def phases_table(model: PhaseModel) -> Table:
+def phases_table(s: Slice) -> Table:
     """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity."""
+    model = s.model
     unit = plain_name(model.knob)
     rows = []
     for phase in model.phases.to_dict("records"):
-        gain = improvement(model, phase["start"], phase["stop"])
-        width = phase["stop"] - phase["start"]
-        interval = f"{phase['elasticity_low']:.2f} to {phase['elasticity_high']:.2f}"
+        start, stop = float(phase["start"]), float(phase["stop"])
+        gain = improvement(model, start, stop)
         rows.append(
             {
-                f"range of {axis_label(model.knob)}": f"{_edge(model, phase['start'])} to {_edge(model, phase['stop'])}",
-                "phase": PHASE_STYLES[phase["label"]].name,
-                "improvement": percent(gain),
-                f"improvement per unit of {unit}": percent(gain / width),
-                "elasticity": f"{phase['elasticity']:.2f}",
-                f"{model.certainty:.0%} interval": interval,
-                "probability": percent(phase["probability"]),
+                axis_label(model.knob): _range(level_text(model, start), level_text(model, stop)),
+                say("report.phase"): PHASE_STYLES[str(phase["label"])].name,
+                say("report.improvement"): percent(gain),
+                say("report.improvement_per", knob=unit): percent(gain / (stop - start)),
+                say("report.elasticity"): number(float(phase["elasticity"]), float(phase["std_error"])),
+                say("report.interval", certainty=model.certainty): _range(
+                    number(float(phase["elasticity_low"]), float(phase["std_error"])),
+                    number(float(phase["elasticity_high"]), float(phase["std_error"])),
+                ),
+                say("report.probability"): percent(float(phase["probability"])),
             }
         )
     frame = pd.DataFrame(rows)
+    counted = say("report.phases_caption", n=len(rows), response=plain_name(model.response), knob=unit)
+    caption = f"{s.name}. {counted}" if s.name else counted
     return Table(
-        frame,
-        "Phases: improvement is relative to the phase's start; an elasticity of 1 is perfect scaling, 0 no gain, below 0 harm.",
-        numeric=list(frame.columns[2:]),
-    )
+        frame, caption, numeric=list(frame.columns[2:]), id=s.anchor("phases"),
+        row_ids=[str(i) for i in range(1, len(rows) + 1)],
+    )  # fmt: skip
 
 
-def _edge(model: PhaseModel, level: float) -> str:
-    return level_text(model, float(level))
+def _range(start: str, stop: str) -> str:
+    return say("quantity.range", start=start, stop=stop)
 
 
 def improvement(model: PhaseModel, start: float, stop: float) -> float:
@@ -111,20 +139,21 @@ def improvement(model: PhaseModel, start: float, stop: float) -> float:
     return 1 - ratio if model.goal == "min" else ratio - 1
 
 
-def outliers_table(model: PhaseModel) -> Table | None:
+def outliers_table(s: Slice) -> Table | None:
     """The trials that were given less weight, with the reason; None if there are none."""
-    if model.outliers.empty:
+    model, outliers = s.model, s.model.outliers
+    if outliers.empty:
         return None
     frame = pd.DataFrame(
         {
-            "trial": [str(trial) for trial in model.outliers["trial"]],
-            axis_label(model.knob): [level_text(model, float(level)) for level in model.outliers["knob"]],
-            axis_label(model.response): [number(float(value)) for value in model.outliers["response"]],
-            "reason": list(model.outliers["reason"]),
+            say("report.trial"): [str(trial) for trial in outliers["trial"]],
+            axis_label(model.knob): [level_text(model, float(level)) for level in outliers["knob"]],
+            axis_label(model.response): [number(float(value)) for value in outliers["response"]],
+            say("report.reason"): list(outliers["reason"]),
         }
     )
-    caption = "Outliers: these trials stay in the data and count for little in the fit."
-    return Table(frame, caption, numeric=list(frame.columns[:3]))
+    caption = say("report.outliers_caption", n=len(frame), all=model.n_trials)
+    return Table(frame, caption, numeric=list(frame.columns[:3]), id=s.anchor("outliers"))
 
 
 def untrusted_table(source: Source) -> Table | None:
@@ -134,15 +163,15 @@ def untrusted_table(source: Source) -> Table | None:
         return None
     frame = pd.DataFrame(
         {
-            "trial": rows["trial"].astype(str),
-            "attempt": rows["attempt"].astype(str),
+            say("report.trial"): rows["trial"].astype(str),
+            say("report.attempt"): rows["attempt"].astype(str),
             axis_label(source.knob): rows[source.knob].astype(str),
             axis_label(source.response): [number(float(value)) for value in rows[source.response]],
-            "reason": rows["distrust_reason"].fillna("").astype(str),
+            say("report.reason"): rows["distrust_reason"].fillna("").astype(str),
         }
     )
-    caption = f"Untrusted trials: {len(rows)} attempts were disturbed from outside; they are kept, and left out of the fit."
-    return Table(frame, caption, numeric=list(frame.columns[:4]))
+    caption = say("report.untrusted_caption", n=len(rows))
+    return Table(frame, caption, numeric=list(frame.columns[:4]), id="untrusted")
 
 
 def failed_table(source: Source) -> Table | None:
@@ -152,35 +181,63 @@ def failed_table(source: Source) -> Table | None:
         return None
     frame = pd.DataFrame(
         {
-            "trial": rows["trial"].astype(str),
+            say("report.trial"): rows["trial"].astype(str),
             axis_label(source.knob): rows[source.knob].astype(str),
-            "status": rows["status"].astype(str),
-            "error": rows["error"].fillna("").astype(str),
+            say("report.status"): rows["status"].astype(str),
+            say("report.error"): rows["error"].fillna("").astype(str),
         }
     )
-    return Table(
-        frame, f"Failed trials: {len(rows)}; they are kept, and left out of the fit.", numeric=["trial"]
-    )
+    caption = say("report.failed_caption", n=len(rows), all=len(source.trials))
+    return Table(frame, caption, numeric=list(frame.columns[:1]), id="failures")
+
+
+def attempts_table(source: Source) -> Table:
+    """What became of the trials of each level, where nothing could be fitted."""
+    trials = source.trials
+    status = trials["status"].astype(str) if "status" in trials else pd.Series("ok", index=trials.index)
+    rows = []
+    for level, group in trials.groupby(trials[source.knob].astype(str), sort=False):
+        ended = group[status.loc[group.index] == "ok"]
+        values = ended[source.response].dropna()
+        rows.append(
+            {
+                axis_label(source.knob): str(level),
+                say("report.attempts"): f"{len(group):,}",
+                say("report.ended_well"): f"{len(ended):,}",
+                say("report.median", label=axis_label(source.response)): (
+                    number(float(values.median())) if len(values) else NOT_KNOWN
+                ),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    caption = say("report.attempts_caption", n=len(trials), ok=int((status == "ok").sum()))
+    return Table(frame, caption, numeric=list(frame.columns), id="treatments")
 
 
 def provenance_table(source: Source) -> Table | None:
     """The circumstances of the run; None for a plain table."""
-    facts = {"run_id": source.run_id, **source.provenance}
-    rows = [
-        (shown, _fact(facts[key])) for key, shown in PROVENANCE_ROWS.items() if facts.get(key) is not None
-    ]
     if not source.provenance:
         return None
-    return Table(pd.DataFrame(rows, columns=["circumstance", "value"]), "Provenance of the run.")
+    facts: dict[str, Any] = {"run_id": source.run_id, **source.provenance}
+    rows = [
+        (say(f"provenance.{key}"), _fact(key, facts[key]))
+        for key in PROVENANCE_FACTS
+        if facts.get(key) is not None
+    ]
+    caption = say(
+        "report.provenance_caption",
+        host=str(facts.get("host", NOT_KNOWN)),
+        when=date_and_time(str(facts.get("recorded_at", NOT_KNOWN)), spoken()),
+    )
+    heads = [say("report.circumstance"), say("report.value")]
+    return Table(pd.DataFrame(rows, columns=heads), caption, id="provenance", paired=True)
 
 
-def _fact(value: Any) -> str:
+def _fact(key: str, value: Any) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return say("report.yes" if value else "report.no")
+    if key == "recorded_at":
+        return date_and_time(str(value), spoken())
+    if key == "memory_bytes":
+        return f"{value / 2**30:,.1f} GiB"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def recommended_value(model: PhaseModel, level: float) -> str:
-    """The fitted response at a level, with its unit."""
-    fitted = model.levels.set_index("level")["fitted"]
-    return response(float(fitted[level]), model.response)

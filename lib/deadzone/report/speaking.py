@@ -1,0 +1,31 @@
+"""Choosing the language of a report: Korean where a Korean font is found, else English with a note."""
+
+from __future__ import annotations
+
+import warnings
+
+from deadzone.language.catalogue import say, speak
+from deadzone.report.display import Prose
+from deadzone.report.fonts import korean_font, use_in_figures
+
+KOREAN = "ko"
+
+
+def use_language(lang: str) -> Prose | None:
+    """Write everything from here on in a language; a note to display where another one had to be taken.
+
+    lang: `en` or `ko`.
+
+    Raises ReportError if the language is unknown.
+    """
+    speak(lang)
+    if lang != KOREAN:
+        return None
+    font = korean_font()
+    if font is not None:
+        use_in_figures(font)
+        return None
+    speak("en")
+    note = say("source.no_korean_font")
+    warnings.warn(note, stacklevel=2)
+    return Prose((note,), style="warnings")
