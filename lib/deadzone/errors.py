@@ -1,7 +1,8 @@
 """The errors a user can cause or cure, and the exit code each one ends the command with.
 
 Every message says what happened, to which file or object, and what to do about it. Anything that is
-not a `DeadzoneError` is a defect of Deadzone itself.
+not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` is no error: `deadzone compare --fail-on worse`
+ends with it where something got worse.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ EXIT_OK = 0
 EXIT_USAGE = 2
 EXIT_STOPPED = 3
 EXIT_UNAVAILABLE = 4
+EXIT_WORSE = 5
 EXIT_INTERRUPTED = 130
 
 
@@ -33,6 +35,18 @@ class TableError(DeadzoneError):
 
 class PhaseError(DeadzoneError):
     """Measurements that no phase model can be fitted to."""
+
+
+class CompareError(DeadzoneError):
+    """Two tables of measurements that cannot be set side by side."""
+
+
+class FormatError(DeadzoneError):
+    """A result file of another tool that is missing, damaged, empty or of another kind."""
+
+
+class ProfileError(DeadzoneError):
+    """A profile cannot be read, or two profiles cannot be compared."""
 
 
 class StoreError(DeadzoneError):

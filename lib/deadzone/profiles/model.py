@@ -1,0 +1,116 @@
+"""A profile: stacks of functions, and what was counted on each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from deadzone.errors import ProfileError, did_you_mean
+
+
+@dataclass(frozen=True)
+class ValueType:
+    """What a number of a profile is: `cpu` in `nanoseconds`, `inuse_space` in `bytes`, ..."""
+
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The samples of one profile.
+
+    source: where it was read from. value_types: one for each column of `values`.
+    values: shape (samples, value types), int64.
+    offsets: shape (samples + 1,); the stack of sample i is `frames[offsets[i]:offsets[i + 1]]`.
+    frames: shape (entries,), int32, index into `functions`; the leaf first, the outermost caller last;
+    inlined functions are frames of their own.
+    functions: distinct names. packages: of each function (see `naming`).
+    period, period_type: one sample is taken each `period` of this (10,000,000 ns of CPU), 0 if not stated.
+    duration_ns: how long was profiled, 0 for snapshots or if not stated. default_value: the name of the
+    value a reader wants first. unnamed: indices of functions that stand for code without names.
+    warnings: doubts, as sentences.
+    """
+
+    source: str
+    value_types: tuple[ValueType, ...]
+    values: np.ndarray
+    offsets: np.ndarray
+    frames: np.ndarray
+    functions: tuple[str, ...]
+    packages: tuple[str, ...]
+    period: int = 0
+    period_type: ValueType | None = None
+    duration_ns: int = 0
+    default_value: str = ""
+    unnamed: tuple[int, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are; a sample is a stack with its numbers."""
+        return len(self.values)
+
+    def value_index(self, name: str | None = None) -> int:
+        """The column of a value, by default of the one a reader wants first.
+
+        Raises ProfileError if the profile has no such value.
+        """
+        names = [kind.name for kind in self.value_types]
+        if name is None:
+            return names.index(self.default_value) if self.default_value in names else len(names) - 1
+        if name not in names:
+            raise ProfileError(
+                f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}."
+                f"{did_you_mean(name, names)}"
+            )
+        return names.index(name)
+
+    def value_type(self, name: str | None = None) -> ValueType:
+        """The name and unit of a value. Raises ProfileError if the profile has no such value."""
+        return self.value_types[self.value_index(name)]
+
+    def numbers(self, name: str | None = None) -> np.ndarray:
+        """One value of every sample. Shape (samples,), int64, in its own unit.
+
+        Raises ProfileError if the profile has no such value.
+        """
+        column: np.ndarray = self.values[:, self.value_index(name)]
+        return column
+
+    def total(self, name: str | None = None) -> int:
+        """The sum of a value over all samples. Raises ProfileError if the profile has no such value."""
+        return int(self.numbers(name).sum())
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """The function in which each sample was taken; -1 where a sample has no stack. Shape (samples,)."""
+        first = np.full(self.samples, -1, dtype=np.int32)
+        with_stack = self.offsets[1:] > self.offsets[:-1]
+        first[with_stack] = self.frames[self.offsets[:-1][with_stack]]
+        return first
+
+    @cached_property
+    def by_function(self) -> tuple[np.ndarray, np.ndarray]:
+        """The samples each function is on: (starts, samples).
+
+        Function f is on `samples[starts[f]:starts[f + 1]]`, ascending; a recursive function is on a
+        sample several times.
+        """
+        return samples_on(self, np.arange(len(self.functions)), len(self.functions))
+
+
+def samples_on(profile: Profile, group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """The samples that each group of functions is on, by counting, in time linear in the entries.
+
+    group: shape (functions,), the group of each function. groups: how many there are.
+    Returns starts, shape (groups + 1,), and samples, shape (entries,), as `Profile.by_function`.
+    """
+    ones = np.ones(len(profile.frames), dtype=np.int8)
+    shape = (profile.samples, groups)
+    matrix = sparse.csr_matrix((ones, group[profile.frames].astype(np.int32), profile.offsets), shape=shape)
+    turned = matrix.tocsc()
+    return turned.indptr, turned.indices

@@ -1,0 +1,63 @@
+"""Units of profiles: which can be converted into which, and how amounts are written for people."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+TIME: dict[str, int] = {
+    "nanoseconds": 1, "ns": 1, "microseconds": 10**3, "us": 10**3, "milliseconds": 10**6, "ms": 10**6,
+    "seconds": 10**9, "s": 10**9,
+}  # fmt: skip
+"""Nanoseconds of each unit of time that profilers write."""
+
+SPACE: dict[str, int] = {
+    "bytes": 1, "B": 1, "kilobytes": 1 << 10, "kB": 1 << 10, "KiB": 1 << 10, "megabytes": 1 << 20,
+    "MB": 1 << 20, "MiB": 1 << 20, "gigabytes": 1 << 30, "GiB": 1 << 30,
+}  # fmt: skip
+"""Bytes of each unit of space; in profiles a kilobyte is 1,024 bytes."""
+
+TIME_STEPS = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
+SPACE_STEPS = (("B", 1.0), ("KiB", 1024.0), ("MiB", 1024.0**2), ("GiB", 1024.0**3))
+
+SYMBOLS = {"nanoseconds": "ns", "microseconds": "µs", "milliseconds": "ms", "seconds": "s", "bytes": "B"}
+
+
+def conversion(unit: str, into: str) -> Fraction | None:
+    """What an amount is multiplied by to change its unit; None where the units measure different things."""
+    if unit == into:
+        return Fraction(1)
+    for family in (TIME, SPACE):
+        if unit in family and into in family:
+            return Fraction(family[unit], family[into])
+    return None
+
+
+def readable(amount: float, unit: str, signed: bool = False, scale_of: float | None = None) -> str:
+    """An amount for people: `1.05 s`, `-222 MiB`, `9,516`.
+
+    unit: of the profile; a part after a space, such as `per stream`, is kept.
+    scale_of: the amount whose size chooses the unit, so that a column has one unit.
+    """
+    base, _, rest = unit.partition(" ")
+    sign = "+" if signed else "-"
+    number, symbol = _scaled(amount, base, abs(amount if scale_of is None else scale_of))
+    digits = _digits(number, whole=float(number).is_integer() and not symbol)
+    text = f"{number:{sign},.{digits}f}" if number else "0"
+    return " ".join(part for part in (text, symbol, rest) if part)
+
+
+def _scaled(amount: float, base: str, size: float) -> tuple[float, str]:
+    for family, steps in ((TIME, TIME_STEPS), (SPACE, SPACE_STEPS)):
+        if base in family:
+            fitting = [step for step in steps if size * family[base] >= step[1]]
+            symbol, factor = fitting[-1] if fitting else steps[0]
+            return amount * family[base] / factor, symbol
+    return amount, "" if base == "count" else SYMBOLS.get(base, base)
+
+
+def _digits(number: float, whole: bool) -> int:
+    """Decimals that show three digits, and no more than three decimals."""
+    if whole:
+        return 0
+    size = abs(number)
+    return 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3

@@ -1,0 +1,3 @@
+module mediaserver
+
+go 1.21
