@@ -15,6 +15,7 @@ from deadzone.language.formats import percent as percent_text
 KNOB_UNITS = {
     "cpu_limit": "cores",
     "cpus": "cores",
+    "cpu_efficiency": "cores",
     "cores": "cores",
     "threads": "threads",
     "workers": "workers",

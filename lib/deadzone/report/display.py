@@ -26,6 +26,7 @@ Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer n
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,6 +36,9 @@ from deadzone.language.catalogue import spoken
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
+
+NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
+"""The space between a number and its unit."""
 
 MIME = "application/vnd.deadzone.block+json"
 """MIME type of a block as data, in the outputs of an executed notebook."""
@@ -260,6 +264,11 @@ class Regression(Block):
 
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
+
+
+def unbroken(text: str) -> str:
+    """A text in which a number is not parted from its unit at the end of a line."""
+    return NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def block_of(bundle: Mapping[str, Any]) -> Block | None:

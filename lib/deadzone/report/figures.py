@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from deadzone.phases.model import PhaseModel
     from deadzone.phases.recommend import Recommendation
 
-CURVE_HEIGHT_IN = 4.2
-PANEL_HEIGHT_IN = 1.5
+CURVE_HEIGHT_IN = 3.7
+PANEL_HEIGHT_IN = 1.15
+LEGEND_HEIGHT_IN = 0.5
 WIDTH_IN = 7.2
 
 
@@ -44,11 +45,11 @@ def response_figure(
     rc_params: Any = RC_PARAMS
     with mpl.rc_context(rc_params):
         drawing, axes = plt.subplots(
-            len(heights), 1, sharex=True, figsize=(WIDTH_IN, sum(heights)), layout="constrained", squeeze=False,
+            len(heights), 1, sharex=True, figsize=(WIDTH_IN, sum(heights) + LEGEND_HEIGHT_IN), layout="constrained", squeeze=False,
             gridspec_kw={"height_ratios": heights},
         )  # fmt: skip
         curve, *below = axes[:, 0]
-        plot(model, ax=curve, advice=advice, legend=True, title=name)
+        plot(model, ax=curve, advice=advice, legend=False, title=name)
         _draw_untrusted(source, model, curve)
         for draw, ax in zip(panels, below, strict=True):
             draw(source, model, ax)
@@ -57,6 +58,10 @@ def response_figure(
             below[-1].set_xlabel(curve.get_xlabel())
             curve.set_xlabel("")
             curve.tick_params(labelbottom=True)
+        drawing.legend(
+            *curve.get_legend_handles_labels(),
+            loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
+        )  # fmt: skip
     caption = say("reason.sentence", text=finding(model, advice))
     return Figure.of(
         drawing,

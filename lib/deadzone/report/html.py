@@ -7,7 +7,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from deadzone.report.display import Block, Claim, Command, Figure, Paragraph, Prose, Regression, Table, Title
+from deadzone.report.display import (
+    Block,
+    Claim,
+    Command,
+    Figure,
+    Paragraph,
+    Prose,
+    Regression,
+    Table,
+    Title,
+    unbroken,
+)
 
 if TYPE_CHECKING:
     from deadzone.report.document import Names
@@ -167,7 +178,7 @@ def _figure(block: Figure, names: Names | None) -> str:
     drawing = drawing.replace("<svg ", f'<svg role="img" aria-label="{_attribute(block.description)}" ', 1)
     caption = _caption(block.caption, _number(block, names))
     return (
-        f'<figure class="dz-figure"{_identity(block, names)}><div class="dz-drawing">{drawing}</div>'
+        f'<figure class="dz-figure"{_identity(block, names)}><div class="dz-drawing" tabindex="0" role="group" aria-label="{_attribute(_number(block, names) or block.caption)}">{drawing}</div>'
         f"<figcaption>{caption}</figcaption></figure>"
     )
 
@@ -207,8 +218,8 @@ def themed(svg: str, colours: Mapping[str, str] = THEMED_COLOURS) -> str:
 
 
 def _text(text: object) -> str:
-    """Escaped, with places to break in long names."""
-    words = str(text).split(" ")
+    """Escaped, with places to break in long names, and none between a number and its unit."""
+    words = unbroken(str(text)).split(" ")
     return " ".join(
         "<wbr>".join(html.escape(part) for part in BREAK_AFTER.split(word))
         if len(word) > LONG_WORD

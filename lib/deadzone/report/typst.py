@@ -9,7 +9,18 @@ import re
 from collections.abc import Sequence
 
 from deadzone.language.catalogue import say
-from deadzone.report.display import Block, Claim, Command, Figure, Paragraph, Prose, Regression, Table, Title
+from deadzone.report.display import (
+    Block,
+    Claim,
+    Command,
+    Figure,
+    Paragraph,
+    Prose,
+    Regression,
+    Table,
+    Title,
+    unbroken,
+)
 from deadzone.report.document import Document, Names
 
 LABEL_CHARACTERS = re.compile(r"[^\w.:-]")
@@ -103,7 +114,7 @@ def _claim(paragraph: Paragraph, names: Names) -> str:
         for item in (paragraph.evidence if isinstance(paragraph, Claim) else ())
         if names.knows(item)
     ]
-    return f"({string(paragraph)}, {_array(links)})"
+    return f"({string(unbroken(str(paragraph)))}, {_array(links)})"
 
 
 def _grid(table: Table, names: Names) -> str:
