@@ -1,0 +1,299 @@
+"""Runs in the emulated machine: lives through every case with the real `deadzone`, and reports what happened.
+
+    python3 stories.py DEVICE
+
+A JSON line a case goes to the device. The commands are those a person types; they run in forks of this process
+so that the emulated processors import the package once. Nothing is judged here, the tests do that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pyarrow.parquet  # noqa: F401
+
+import deadzone.sweep.opening
+import deadzone.sweep.running
+from deadzone.cli import restore, sweep  # noqa: F401
+from deadzone.cli.main import main as deadzone
+
+HERE = Path(__file__).resolve().parent
+CGROUPS = Path("/sys/fs/cgroup")
+PATIENCE_S = 60.0
+SLEEPERS = ("86401", "86402", "spinner")
+"""Words in the command lines of the processes that `tree` starts."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Somebody who sweeps: who, by which mechanism, and in which group (none: that of this service)."""
+
+    name: str
+    user: int
+    mechanism: str
+    delegated: bool = False
+
+    @property
+    def home(self) -> Path:
+        """The repository of the case, with its runs."""
+        return Path("/var/tmp") / self.name
+
+
+CASES = (
+    Case("root-cgroup-v2", 0, "cgroup-v2"),
+    Case("root-systemd", 0, "systemd"),
+    Case("user", 1000, "auto"),
+    Case("user-delegated", 1000, "auto", delegated=True),
+    Case("user-without-cpu", 1001, "auto"),
+)
+
+SHORT_CASES = ("user-without-cpu",)
+"""Cases that only ask which mechanism is chosen."""
+
+
+def tell(case: Case) -> dict[str, Any]:
+    """Everything that happens in a case."""
+    prepare_home(case)
+    with_holder = holder(case) if case.delegated else None
+    group = next(with_holder) if with_holder else None
+    before = traces()
+    story: dict[str, Any] = {"before": before, "sweep": swept(case, group, "busy"), "after_sweep": traces()}
+    if case.name not in SHORT_CASES:
+        story["timeout"] = swept(case, group, "tree", "-p", "design.timeout_s", "2")
+        story["after_timeout"] = traces()
+        story["interrupt"] = struck(case, group, interrupt)
+        story["after_interrupt"] = traces()
+        story["kill"] = struck(case, group, kill_harness)
+        story["after_kill"] = traces()
+        story["restore"] = deadzone_as(case, group, "restore", "--json").result()
+        story["after_restore"] = traces()
+    if with_holder:
+        next(with_holder, None)
+    return story
+
+
+def prepare_home(case: Case) -> None:
+    """A repository with the two studies, as the user's own."""
+    studies = case.home / "notebooks" / "studies"
+    studies.mkdir(parents=True)
+    for path in HERE.iterdir():
+        if path.suffix == ".yaml" or path.stem in ("busy", "tree"):
+            shutil.copy(path, studies)
+    for path in (case.home, *case.home.rglob("*")):
+        os.chown(path, case.user, case.user)
+
+
+def holder(case: Case) -> Iterator[Path]:
+    """A scope of the user's with `Delegate=yes`, kept while the case lasts: the group that is handed over."""
+    unit = "handed-over.scope"
+    argv = ("systemd-run", "--user", "--scope", "--quiet", f"--unit={unit}", "--property=Delegate=yes")
+    process = fork_as(case, None, lambda: os.execvp(argv[0], (*argv, "sleep", "1000")))
+    wait_for(lambda: any(CGROUPS.rglob(unit)))
+    (group,) = CGROUPS.rglob(unit)
+    wait_for(lambda: (group / "cgroup.procs").read_text().strip() == str(process))
+    yield group
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+
+
+class Deadzone:
+    """A `deadzone` command under way."""
+
+    def __init__(self, pid: int, said: Path) -> None:
+        self.pid = pid
+        self._said = said
+
+    def result(self) -> dict[str, Any]:
+        """Wait for its end: exit code and what it printed."""
+        _, status = os.waitpid(self.pid, 0)
+        streams = {name: self._said.with_suffix(f".{name}").read_text() for name in ("stdout", "stderr")}
+        return {"exit_code": os.waitstatus_to_exitcode(status), **streams}
+
+
+def deadzone_as(case: Case, group: Path | None, *arguments: str) -> Deadzone:
+    """Start `deadzone ARGUMENTS` as the case's user."""
+    said = Path("/run") / f"said-{case.name}"
+
+    def command() -> None:
+        sys.argv = ["deadzone", *arguments]
+        deadzone()
+
+    return Deadzone(fork_as(case, group, command, said), said)
+
+
+def fork_as(case: Case, group: Path | None, command: Callable[[], Any], said: Path | None = None) -> int:
+    """Run a function in a child that belongs to the case's user, and to the group if one is given."""
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        if group:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+        for name, number in (("stdout", 1), ("stderr", 2)):
+            if said:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+                os.dup2(os.open(said.with_suffix(f".{name}"), flags, 0o644), number)
+        os.setgroups([])
+        os.setgid(case.user)
+        os.setuid(case.user)
+        os.environ.update(DEADZONE_HOME=str(case.home), HOME=str(case.home))
+        if case.user:
+            os.environ["XDG_RUNTIME_DIR"] = f"/run/user/{case.user}"
+        os.chdir(case.home)
+        command()
+        code = 0
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def swept(case: Case, group: Path | None, study: str, *more: str) -> dict[str, Any]:
+    """A whole sweep: how the command ended, the journal, the table's size, the circumstances."""
+    ended = deadzone_as(case, group, *sweep_arguments(case, study), *more).result()
+    return {**ended, **recorded(case, study)}
+
+
+def sweep_arguments(case: Case, study: str) -> tuple[str, ...]:
+    """What a person types after `deadzone`."""
+    return ("sweep", study, "-p", "target.mechanism", case.mechanism)
+
+
+def recorded(case: Case, study: str) -> dict[str, Any]:
+    """What the latest run of a study holds."""
+    runs = sorted((case.home / "data" / "runs" / study).glob("*"))
+    if not runs:
+        return {}
+    journal, facts, table = (
+        runs[-1] / name for name in ("trials.jsonl", "provenance.json", "trials.parquet")
+    )
+    return {
+        "trials": [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else [],
+        "facts": json.loads(facts.read_text()) if facts.exists() else {},
+        "rows": len(pandas.read_parquet(table)) if table.exists() else 0,
+    }
+
+
+def struck(case: Case, group: Path | None, strike: Callable[[int], None]) -> dict[str, Any]:
+    """A sweep of a program that never ends, struck in the middle of its trial."""
+    sweeping = deadzone_as(case, group, *sweep_arguments(case, "tree"))
+    wait_for(lambda: set(sleepers(command_lines()).values()) == set(SLEEPERS))
+    there = traces()
+    strike(sweeping.pid)
+    return {**sweeping.result(), "under_way": there}
+
+
+def interrupt(harness: int) -> None:
+    """Ctrl-C."""
+    os.kill(harness, signal.SIGINT)
+
+
+def kill_harness(harness: int) -> None:
+    """kill -9 of everything that could clean up."""
+    launchers = [
+        pid for pid, words in command_lines() if any(word.endswith("/launcher.py") for word in words)
+    ]
+    for pid in (*launchers, harness):
+        os.kill(pid, signal.SIGSTOP)
+    for pid in (harness, *launchers):
+        os.kill(pid, signal.SIGKILL)
+
+
+def traces() -> dict[str, Any]:
+    """Everything of Deadzone's that is on the system now, and which controllers are handed down where."""
+    groups = [folder for folder, _, _ in os.walk(CGROUPS)]
+    running = list(command_lines())
+    unit_files = [
+        *Path("/run/systemd").glob("*/deadzone-*"),
+        *Path("/run/user").glob("*/systemd/*/deadzone-*"),
+    ]
+    scratch = [path for home in ("/dev/shm", "/tmp") for path in Path(home).glob("deadzone-*")]
+    return {
+        "groups": [group for group in groups if "/deadzone-" in group],
+        "unit_files": [str(path) for path in unit_files],
+        "scratch": [str(path) for path in scratch],
+        "processes": sorted(sleepers(running).values()),
+        "launchers": sum(any(word.endswith("/launcher.py") for word in words) for _, words in running),
+        "controllers": {
+            group: controllers_below(group) for group in groups if "cpu" in controllers_below(group)
+        },
+    }
+
+
+def controllers_below(group: str) -> list[str]:
+    """Controllers that a group hands down; a group may vanish while one looks."""
+    try:
+        return Path(group, "cgroup.subtree_control").read_text().split()
+    except OSError:
+        return []
+
+
+def sleepers(running: Iterable[tuple[int, list[str]]]) -> dict[int, str]:
+    """Those of the running processes that `tree` started."""
+    found = {}
+    for pid, words in running:
+        named = [name for name in SLEEPERS if any(name in word for word in words)]
+        if named:
+            found[pid] = named[0]
+    return found
+
+
+def command_lines() -> Iterator[tuple[int, list[str]]]:
+    """Every process with its arguments."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_text().split("\0")
+        except OSError:
+            continue
+        yield int(path.parent.name), words
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until something is so; raises TimeoutError if it does not come."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError("waited in vain")
+        time.sleep(0.1)
+
+
+def main(device: str) -> None:
+    imported_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+    wait_for(users_are_there)
+    begun_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+    for case in CASES:
+        started = time.monotonic()
+        try:
+            story = tell(case)
+        except Exception:
+            story = {"broken": traceback.format_exc()}
+        took = {"imported_s": imported_s, "begun_s": begun_s, "took_s": time.monotonic() - started}
+        with Path(device).open("w") as handle:
+            print(json.dumps({"case": case.name, "times": took, **story}), file=handle, flush=True)
+
+
+def users_are_there() -> bool:
+    """Whether the machine is up, with the users' own systemd instances."""
+    units = [f"user@{number}.service" for number in sorted({case.user for case in CASES} - {0})]
+    return subprocess.run(("systemctl", "is-active", "--quiet", *units), check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,57 @@
+"""Boots the emulated machine and returns what happened in it, one result a case."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from machine_image import NotPossibleHere, project_image, system_image
+
+EMULATOR = "qemu-system-x86_64"
+
+BOOT_TIMEOUT_S = 420.0
+"""A whole round takes one to two minutes; on a busy machine with few cores several times that [s]."""
+
+KERNEL_LINE = (
+    "root=/dev/vda rw console=ttyS0 quiet mitigations=off nokaslr systemd.show_status=false panic=-1"
+)
+
+
+def tell_stories() -> dict[str, dict[str, Any]]:
+    """Results by case, with a case `console` that holds the machine's last words.
+
+    Raises NotPossibleHere, with the reason, if the machine cannot be emulated here.
+    """
+    if not shutil.which(EMULATOR):
+        raise NotPossibleHere(f"{EMULATOR} is not installed")
+    system = system_image()
+    with tempfile.TemporaryDirectory(prefix="cgroup2-") as work:
+        folder = Path(work)
+        _boot(system, project_image(folder), folder)
+        results = [json.loads(line) for line in (folder / "results").read_text().splitlines() if line]
+        console = (folder / "console").read_text(errors="replace")
+    return {"console": {"text": console}, **{result["case"]: result for result in results}}
+
+
+def _boot(system: Path, project: Path, folder: Path) -> None:
+    """Run the machine until it powers itself off; it writes to `console` and `results` in the folder."""
+    argv = (
+        *(EMULATOR, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024"),
+        *("-kernel", str(system / "vmlinuz"), "-initrd", str(system / "initrd.img"), "-append", KERNEL_LINE),
+        *("-drive", f"file={system / 'disk.img'},if=virtio,format=raw,snapshot=on"),
+        *("-drive", f"file={project},if=virtio,format=raw,snapshot=on"),
+        *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),
+        *("-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"),
+    )
+    machine = subprocess.Popen(argv, stdin=subprocess.DEVNULL)
+    try:
+        machine.wait(timeout=BOOT_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        machine.kill()
+        machine.wait()
