@@ -1,0 +1,100 @@
+"""`deadzone compare`: before and after, of two runs or two tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from deadzone.compare.sides import Side
+
+
+@click.command("compare")
+@click.argument("a")
+@click.argument("b")
+@click.option(
+    "--response", "responses", multiple=True, metavar="COL", help="What to compare; may be repeated."
+)
+@click.option(
+    "--goal",
+    "goals",
+    type=click.Choice(["min", "max"]),
+    multiple=True,
+    help="Which way is better: once for all responses, or once each. By default as the study or the name says.",
+)
+@click.option(
+    "--by",
+    "factors",
+    multiple=True,
+    metavar="COL",
+    help="Column of a factor; may be repeated. Found by default.",
+)
+@click.option(
+    "--threshold",
+    type=float,
+    default=0.03,
+    show_default=True,
+    help="A smaller change does not matter (a fraction).",
+)
+@click.option(
+    "--margin", type=float, help="Within this the two are the same (a fraction); default: the threshold."
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
+@click.option(
+    "--fail-on", type=click.Choice(["worse"]), help="Exit with code 5 where something is shown to be worse."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+def command(
+    a: str,
+    b: str,
+    responses: tuple[str, ...],
+    goals: tuple[str, ...],
+    factors: tuple[str, ...],
+    threshold: float,
+    margin: float | None,
+    confidence: float,
+    fail_on: str | None,
+    as_json: bool,
+) -> None:
+    """Compare B with A, treatment by treatment: better, worse, no change that matters, or undecided.
+
+    A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
+    """
+    from deadzone import places
+    from deadzone.compare.comparing import compare_tables
+    from deadzone.compare.sides import differing_circumstances, load_side
+    from deadzone.errors import EXIT_WORSE
+
+    one, other = (load_side(name, places.runs_folder()) for name in (a, b))
+    asked = responses or _usual_response(one, other)
+    result = compare_tables(
+        one.trials,
+        other.trials,
+        asked,
+        factors=factors or tuple(dict.fromkeys((*one.factors, *other.factors))),
+        goal=goals or {side.response: side.goal for side in (other, one) if side.response in asked},
+        threshold=threshold,
+        margin=margin,
+        confidence=confidence,
+        names=(one.name, other.name) if one.name != other.name else (a, b),
+        notes=differing_circumstances(one, other),
+    )
+    click.echo(json.dumps(result.to_dict()) if as_json else str(result))
+    if fail_on and result.is_worse:
+        raise click.exceptions.Exit(EXIT_WORSE)
+
+
+def _usual_response(a: Side, b: Side) -> tuple[str, ...]:
+    """What the study of a run measures; elapsed time in plain tables."""
+    from deadzone.errors import CompareError
+
+    named = next((side.response for side in (a, b) if side.response), "wall_s")
+    for side in (a, b):
+        if named not in side.trials:
+            columns = ", ".join(str(column) for column in side.trials.columns)
+            raise CompareError(
+                f"{side.name} has no column {named!r}; say what to compare with --response: {columns}."
+            )
+    return (named,)

@@ -1,0 +1,147 @@
+"""The ratio of two medians with a bootstrap interval.
+
+Percentile intervals (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13), on the scale of
+ln(ratio). Not BCa: its acceleration comes from the jackknife, which is inconsistent for a median (ibid.,
+section 10.6). In simulations of equal samples (normal, exponential, t with 3 degrees of freedom, and a tenth to a
+third of trials slower; 400 pairs each) 95 % intervals held the true ratio in 0.95 to 0.99 of the cases from 5 trials
+a side on, in 0.92 to 0.95 with 4, in 0.87 to 0.91 with 3 and in 0.63 to 0.68 with 2; a result says so where it
+has so few.
+
+Where trials were made in blocks, whole blocks are drawn, so that what a block's treatments have in common stays
+together; paired samples are drawn in pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+DRAWS = 2_000
+"""Resamples of each kind; twice as many enter an interval, whose ends then wander by about a fiftieth of its width."""
+
+SEED = 1993
+"""Fixed, so that the same trials always give the same interval."""
+
+MOST_CELLS = 2_000_000
+"""Size of one table of drawn rows; more draws are made in parts, which keeps them within some tens of megabytes."""
+
+
+FEWEST_TREATMENTS = 5
+"""With fewer than 5 values a percentile interval of their mean is too short to be shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Resampled changes of one response.
+
+    change: shape (treatments,), ln(median of B / median of A), or median of B - median of A where asked for. draws:
+    shape (treatments, 2 * DRAWS), the same of resamples; a treatment with a single trial on a side has none (nan).
+    """
+
+    change: np.ndarray
+    draws: np.ndarray
+
+
+def resample(
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]],
+    *,
+    together: tuple[bool, bool],
+    paired: bool,
+    absolute: bool = False,
+) -> Drawn:
+    """Bootstrap the change of the median of every treatment.
+
+    pairs: for each treatment the values of A and of B, shapes (n,) and (m,), >= 0; n == m where paired.
+    together: for A and for B whether row i of every treatment is the same block. paired: whether row i of A and row
+    i of B belong together. absolute: take differences in the response's unit instead of logarithms of ratios.
+
+    The two random streams are used both ways round, so that exchanging A and B exactly inverts the result.
+    """
+    seeds = np.random.SeedSequence(SEED).spawn(2)
+    scale = np.asarray if absolute else _log
+    (a, a_other), (b, b_other) = (
+        [
+            scale(_medians([p[side] for p in pairs], np.random.default_rng(seed), together[side] or paired))
+            for seed in seeds
+        ]
+        for side in (0, 1)
+    )
+    if not paired:
+        b, b_other = b_other, b
+    draws = np.concatenate([_difference(a, b), _difference(a_other, b_other)], axis=1)
+    draws[np.array([min(len(x), len(y)) < 2 for x, y in pairs], dtype=bool)] = np.nan
+    observed = np.array([[np.median(x), np.median(y)] for x, y in pairs], dtype=float).reshape(-1, 2)
+    return Drawn(_difference(scale(observed[:, 0]), scale(observed[:, 1])), draws)
+
+
+def interval(draws: np.ndarray, confidence: float) -> tuple[float, float]:
+    """Percentile interval of draws, shape (k,); (nan, nan) where there are none."""
+    if not len(draws) or np.isnan(draws).any():
+        return float("nan"), float("nan")
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail], method="nearest")
+    return float(low), float(high)
+
+
+def overall_draws(drawn: Drawn) -> np.ndarray:
+    """Draws of the mean change over treatments, shape (k,).
+
+    Where some treatment has a single trial on a side, treatments are drawn instead of trials: their changes are then
+    the sample. Fewer than FEWEST_TREATMENTS of them show no spread, and there are no draws.
+    """
+    if not np.isnan(drawn.draws).any():
+        return np.asarray(drawn.draws.mean(axis=0))
+    count = len(drawn.change)
+    if count < FEWEST_TREATMENTS or not np.isfinite(drawn.change).all():
+        return np.empty(0)
+    chosen = np.random.default_rng(SEED).integers(0, count, (2 * DRAWS, count))
+    return np.asarray(drawn.change[chosen].mean(axis=1))
+
+
+def _medians(samples: Sequence[np.ndarray], rng: np.random.Generator, together: bool) -> np.ndarray:
+    """Medians of resamples, shape (treatments, DRAWS)."""
+    if not together:
+        return np.array([_resampled_medians(np.sort(sample), rng) for sample in samples])
+    if len({len(sample) for sample in samples}) > 1:
+        return np.array([_chosen_medians([sample], rng)[0] for sample in samples])
+    return _chosen_medians(samples, rng)
+
+
+def _chosen_medians(samples: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """Medians of resamples that choose the same rows of every sample, shape (samples, DRAWS)."""
+    n = len(samples[0])
+    rows = max(1, min(DRAWS, MOST_CELLS // n))
+    parts = []
+    for start in range(0, DRAWS, rows):
+        chosen = rng.integers(0, n, (min(rows, DRAWS - start), n))
+        parts.append(np.array([np.median(sample[chosen], axis=1) for sample in samples]))
+    return np.concatenate(parts, axis=1)
+
+
+def _resampled_medians(ordered: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Medians of resamples of a sorted sample, shape (DRAWS,), whatever its size.
+
+    The middle of n uniform numbers has a Beta distribution; where it falls among n equal steps is the rank of the
+    trial that is the resample's median. For an even n the upper middle is drawn given the lower one.
+    """
+    n = len(ordered)
+    lower = rng.beta((n + 1) // 2, n - (n + 1) // 2 + 1, DRAWS)
+    at = np.minimum((lower * n).astype(int), n - 1)
+    if n % 2:
+        return np.asarray(ordered[at])
+    upper = lower + (1 - lower) * rng.beta(1, n // 2, DRAWS)
+    return np.asarray((ordered[at] + ordered[np.minimum((upper * n).astype(int), n - 1)]) / 2)
+
+
+def _log(values: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
+
+
+def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """b - a, where two logarithms of zero differ by nothing."""
+    both = np.isneginf(a) & np.isneginf(b)
+    with np.errstate(invalid="ignore"):
+        return np.where(both, 0.0, b - a)

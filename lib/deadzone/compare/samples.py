@@ -1,0 +1,200 @@
+"""Two tidy tables side by side: which trials count, and which treatments both of them hold.
+
+Trials of one treatment in one block are one value, their median: repeats inside a block share its disturbances and
+are no independent evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import CompareError, did_you_mean
+from deadzone.language.catalogue import say
+from deadzone.study.levels import format_level, is_number
+
+Key = tuple[str, ...]
+"""The levels of a treatment as they are written, in the order of the factors."""
+
+LEAST_TRUSTED = 0.5
+"""If fewer of the treatments than this keep a trusted trial, all trials are compared, and the result says so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """One response of both tables.
+
+    treatments: those in both, in the order of their levels. pairs: for each the values of A and of B, shapes (n,)
+    and (m,), one a block. together: for A and for B whether row i of every treatment is the same block. paired:
+    whether both come from the same blocks of one run, so that row i of A belongs to row i of B.
+    """
+
+    treatments: tuple[Key, ...]
+    pairs: tuple[tuple[np.ndarray, np.ndarray], ...]
+    together: tuple[bool, bool]
+    paired: bool
+
+
+def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd.DataFrame, list[str]]:
+    """The trials that count (measured, ended well, trusted), and sentences on those that do not.
+
+    name: of the table, for the sentences. Raises CompareError if none is left.
+    """
+    notes: list[str] = []
+    frame = frame.reset_index(drop=True)
+    measured = frame[~_marked(frame, "warmup", missing=False)]
+    ended = (
+        measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in frame else measured
+    )
+    if len(ended) < len(measured):
+        notes.append(say("compare.failed", n=len(measured) - len(ended), trials=len(measured), name=name))
+    trusted = ended[_marked(ended, "trusted", missing=True)]
+    if len(trusted) < len(ended):
+        whole, kept = (table.groupby(list(factors)).ngroups if factors else 1 for table in (ended, trusted))
+        if not len(trusted) or kept < LEAST_TRUSTED * whole:
+            notes.append(
+                say("compare.distrusted_kept", n=len(ended) - len(trusted), trials=len(ended), name=name)
+            )
+            trusted = ended
+        else:
+            notes.append(say("compare.distrusted", n=len(ended) - len(trusted), trials=len(ended), name=name))
+    if trusted.empty:
+        raise CompareError(
+            f"{name} has no trial that ended well and was no warm-up, so there is nothing to compare."
+        )
+    return trusted, notes
+
+
+def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
+    """A response as numbers, rows without one left out.
+
+    Raises CompareError if the column is missing, holds no number, or a negative or infinite one.
+    """
+    if response not in frame:
+        known = [str(column) for column in frame.columns]
+        raise CompareError(
+            f"{name} has no column {response!r}.{did_you_mean(response, known)} Its columns are {', '.join(known)}."
+        )
+    if isinstance(frame[response], pd.DataFrame):
+        raise CompareError(f"{name} has several columns named {response!r}; rename or drop all but one.")
+    values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
+    if values.empty:
+        raise CompareError(f"{name} has no number in the column {response!r}.")
+    wrong = values[(values < 0) | np.isinf(values)]
+    if len(wrong):
+        raise CompareError(
+            f"{name}: {response!r} is {wrong.iloc[0]:g} in row {wrong.index[0]}; a ratio of medians needs finite "
+            "values of zero or more."
+        )
+    return values
+
+
+def side_by_side(
+    a: pd.DataFrame, b: pd.DataFrame, factors: Sequence[str], response: str, names: tuple[str, str]
+) -> Samples:
+    """One response of both tables, treatment by treatment.
+
+    a, b: analysed trials. Raises CompareError if no treatment is in both, or a response cannot be compared.
+    """
+    one, other = (_values_by_block(t, factors, response, n) for t, n in zip((a, b), names, strict=True))
+    common = [key for key in sorted(one, key=order_of) if key in other]
+    if not common:
+        raise CompareError(
+            f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has {_some(one, factors)}, "
+            f"{names[1]} has {_some(other, factors)}."
+        )
+    paired = share_blocks(a, b) and all(set(one[key].index) & set(other[key].index) for key in common)
+    if paired:
+        for key in common:
+            shared = sorted(set(one[key].index) & set(other[key].index))
+            one[key], other[key] = one[key].loc[shared], other[key].loc[shared]
+    pairs = tuple((one[key].to_numpy(float), other[key].to_numpy(float)) for key in common)
+    together = (
+        _same_blocks(a, [one[key] for key in common]),
+        _same_blocks(b, [other[key] for key in common]),
+    )
+    return Samples(tuple(common), pairs, together, paired)
+
+
+def share_blocks(a: pd.DataFrame, b: pd.DataFrame) -> bool:
+    """Whether both tables come from the blocks of one run: only then is block 1 of A the block 1 of B."""
+    if not all(_has_blocks(table) and "run_id" in table for table in (a, b)):
+        return False
+    runs = {*a["run_id"].dropna(), *b["run_id"].dropna()}
+    return len(runs) == 1 and bool(set(a["block"]) & set(b["block"]))
+
+
+def treatments_of(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
+    """All treatments of a table, in the order of their levels; one without factors."""
+    return sorted(set(_keys(frame, factors)), key=order_of)
+
+
+def order_of(key: Key) -> tuple[tuple[int, float, str], ...]:
+    """Sorts numbers by their value, and words after them."""
+
+    def place(level: str) -> tuple[int, float, str]:
+        try:
+            return 0, float(level), ""
+        except ValueError:
+            return 1, 0.0, level
+
+    return tuple(place(level) for level in key)
+
+
+def _values_by_block(
+    frame: pd.DataFrame, factors: Sequence[str], response: str, name: str
+) -> dict[Key, pd.Series]:
+    values = values_of(frame, response, name)
+    rows = frame.loc[values.index]
+    blocks = rows["block"].to_numpy() if _has_blocks(rows) else np.arange(len(rows))
+    keys = _keys(rows, factors)
+    known = list(dict.fromkeys(keys))
+    number = {key: i for i, key in enumerate(known)}
+    table = pd.DataFrame({"key": [number[k] for k in keys], "block": blocks, "value": values.to_numpy()})
+    medians = table.groupby(["key", "block"])["value"].median()
+    return {key: medians.loc[i] for i, key in enumerate(known)}
+
+
+def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
+    columns = [[_written(level) for level in frame[factor]] for factor in factors]
+    return list(zip(*columns, strict=True)) if columns else [()] * len(frame)
+
+
+def _written(level: object) -> str:
+    """A level as text, the same for 4, 4.0 and "4"."""
+    if level is None or level is pd.NA or (isinstance(level, float) and np.isnan(level)):
+        return "none"
+    if isinstance(level, str):
+        try:
+            number = float(level)
+        except ValueError:
+            return level
+        return format_level(number) if is_number(number) else level
+    if isinstance(level, bool | np.bool_):
+        return str(bool(level)).lower()
+    number = float(level) if isinstance(level, int | float | np.number) else float("nan")
+    return format_level(number) if is_number(number) else str(level)
+
+
+def _has_blocks(frame: pd.DataFrame) -> bool:
+    return "block" in frame and bool(frame["block"].notna().all())
+
+
+def _same_blocks(frame: pd.DataFrame, samples: Sequence[pd.Series]) -> bool:
+    return _has_blocks(frame) and len({tuple(sample.index) for sample in samples}) == 1
+
+
+def _marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
+    if column not in frame:
+        return pd.Series(missing, index=frame.index)
+    words = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+    return frame[column].map(lambda mark: words.get(str(mark).lower(), missing)).astype(bool)
+
+
+def _some(samples: dict[Key, pd.Series], factors: Sequence[str]) -> str:
+    keys = sorted(samples, key=order_of)
+    texts = [", ".join(f"{f}={v}" for f, v in zip(factors, key, strict=True)) for key in keys[:3]]
+    return "; ".join(texts) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")

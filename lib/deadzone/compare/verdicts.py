@@ -1,0 +1,58 @@
+"""From numbers to one of four verdicts.
+
+- better, worse: a change is shown (p-value after Holm's correction, and an interval that leaves out no change), and
+  its estimate is at least the threshold that matters.
+- no change that matters: a change of the margin or more is ruled out in both directions by two one-sided tests
+  (TOST; Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680). Lack of significance is never
+  taken for sameness.
+- undecided: neither.
+"""
+
+from __future__ import annotations
+
+import math
+
+BETTER, WORSE, NO_CHANGE, UNDECIDED = "better", "worse", "no change that matters", "undecided"
+VERDICTS = (BETTER, WORSE, NO_CHANGE, UNDECIDED)
+
+THRESHOLD = 0.03
+"""A change under 3 % is seldom worth a decision, and on most machines two runs of the same program differ by as much."""
+
+CONFIDENCE = 0.95
+"""Of every interval; tests are made at the level that it leaves."""
+
+
+def verdict(
+    log_ratio: float,
+    interval: tuple[float, float],
+    p_change: float,
+    p_equivalence: float,
+    *,
+    goal: str,
+    threshold: float,
+    confidence: float,
+) -> str:
+    """One of VERDICTS.
+
+    log_ratio: estimate of ln(B / A), may be infinite; interval: of it, nan where unknown. p_change, p_equivalence: after
+    correction. goal: min or max. threshold: a ratio of 1 + threshold or its inverse matters.
+    """
+    level = 1 - confidence
+    matters = abs(log_ratio) >= math.log1p(threshold) * (1 - 1e-12)
+    low, high = interval
+    if matters and p_change <= level and (low > 0 or high < 0):
+        return WORSE if (log_ratio > 0) == (goal == "min") else BETTER
+    if not matters and p_equivalence <= level:
+        return NO_CHANGE
+    return UNDECIDED
+
+
+def why_undecided(
+    log_ratio: float, few: bool, p_change: float, *, threshold: float, confidence: float
+) -> str:
+    """The reason for an `undecided`, as the last part of a catalogue's key: few, small, spread or open."""
+    if few:
+        return "few"
+    if p_change <= 1 - confidence:
+        return "spread" if abs(log_ratio) >= math.log1p(threshold) else "small"
+    return "open"

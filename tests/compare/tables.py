@@ -1,0 +1,28 @@
+"""Tables to compare, made from a seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+
+def table(factor=1.0, *, seed=1, n=8, noise=0.01, levels=(1, 2, 4), run_id=None, response="wall_s"):
+    """Trials of a knob in randomised blocks: response 10 / level * factor, with log-normal noise."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        [
+            {
+                "run_id": run_id or f"run-{seed}",
+                "block": block,
+                "threads": level,
+                response: 10 / level * factor * np.exp(noise * rng.standard_normal()),
+            }
+            for block in range(n)
+            for level in levels
+        ]
+    )
+
+
+def samples(a, b, response="wall_s"):
+    """Two tables without factors from plain numbers."""
+    return pd.DataFrame({response: a}, dtype=float), pd.DataFrame({response: b}, dtype=float)
