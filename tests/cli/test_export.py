@@ -1,0 +1,72 @@
+"""`deadzone export`: a run for other tools."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def run(write_study, sweep):
+    return sweep(write_study(design={"replicates": 2, "warmup": 1}))
+
+
+def test_csv_is_the_tidy_table(run, deadzone):
+    said = deadzone("export", "probe/latest")
+    assert said.code == 0
+    table = pd.read_csv(io.StringIO(said.out))
+    assert list(table.columns) == list(run.trials().columns)
+    assert table["wall_s"].tolist() == pytest.approx(run.trials()["wall_s"].tolist())
+
+
+def test_hyperfines_json_has_a_result_a_treatment(run, deadzone):
+    document = json.loads(deadzone("export", run.run_id, "--format", "hyperfine-json").out)
+    assert document == json.loads(deadzone("export", run.run_id, "--json").out)
+    assert sorted(result["parameters"]["threads"] for result in document["results"]) == ["1", "2"]
+    measured = run.trials().query("not warmup and threads == 1")["wall_s"]
+    one = next(result for result in document["results"] if result["parameters"] == {"threads": "1"})
+    assert one["times"] == measured.tolist()
+    assert one["mean"] == pytest.approx(measured.mean())
+
+
+def test_hyperfines_csv_has_its_columns(run, deadzone):
+    table = pd.read_csv(io.StringIO(deadzone("export", run.run_id, "--format", "hyperfine-csv").out))
+    assert list(table.columns) == [
+        *("command", "mean", "stddev", "median", "user", "system", "min", "max"),
+        "parameter_threads",
+    ]
+    assert len(table) == 2
+
+
+def test_a_file_is_written_where_it_is_asked_for(run, deadzone, tmp_path):
+    said = deadzone("export", run.folder, "-o", tmp_path / "trials.csv")
+    assert (said.code, said.out) == (0, "")
+    assert len(pd.read_csv(tmp_path / "trials.csv")) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["probe/latest", "-o", "/nowhere/t.csv"],
+            "/nowhere/t.csv: cannot be written: No such file or directory",
+        ),
+        (["prob/latest"], "There is no run 'prob/latest'"),
+        (["/nowhere"], "There is no run '/nowhere'"),
+    ],
+)
+def test_what_cannot_be_exported_is_told(run, deadzone, arguments, words):
+    said = deadzone("export", *arguments)
+    assert said.code == 3
+    assert words in said.err
+
+
+def test_a_damaged_journal_is_told(run, deadzone):
+    lines = run.journal_file.read_text().splitlines()
+    run.journal_file.write_text("\n".join([lines[0], "damage", *lines[1:]]) + "\n")
+    said = deadzone("export", "probe/latest")
+    assert said.code == 3
+    assert "line 2 is no record" in said.err

@@ -1,0 +1,68 @@
+"""`deadzone fit`: the phases of any table."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Perfect scaling up to four cores, nothing beyond; three trials a level."""
+    path = tmp_path / "trials.csv"
+    noise = (0.99, 1.0, 1.01)
+    rows = [(cores, 8 / min(cores, 4) * n) for cores in (1, 2, 3, 4, 5, 6, 8) for n in noise]
+    pd.DataFrame(rows, columns=["cores", "wall_s"]).to_csv(path, index=False)
+    return path
+
+
+def test_the_documented_json_is_printed(table, deadzone):
+    said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s", "--json")
+    assert said.code == 0
+    model = json.loads(said.out)
+    assert {
+        "knob",
+        "response",
+        "goal",
+        "n_levels",
+        "n_trials",
+        "phases",
+        "outliers",
+        "recommendation",
+    } <= set(model)
+    assert (model["knob"], model["n_levels"], model["n_trials"]) == ("cores", 7, 21)
+    assert [phase["label"] for phase in model["phases"]] == ["linear", "plateau"]
+    keys = {"start", "stop", "label", "elasticity", "elasticity_low", "elasticity_high", "probability"}
+    assert all(keys <= set(phase) for phase in model["phases"])
+    assert model["recommendation"]["setting"] == 4
+
+
+def test_in_words_the_phases_and_the_setting_are_named(table, deadzone):
+    said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s")
+    assert said.code == 0
+    assert "plateau" in said.out
+    assert "4" in said.out.splitlines()[-1] or "4" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--knob", "core", "--response", "wall_s"], "Did you mean 'cores'?"),
+        (["--knob", "cores", "--response", "wall"], "Did you mean 'wall_s'?"),
+        (["--knob", "cores", "--response", "wall_s", "--slo", "p99", "fast"], "the target of p99 is 'fast'"),
+        (["--knob", "cores", "--response", "wall_s", "--cost", "cores *"], ""),
+    ],
+)
+def test_what_is_wrong_is_told(table, deadzone, arguments, words):
+    said = deadzone("fit", table, *arguments)
+    assert said.code == 2
+    assert words in said.err
+    assert "Traceback" not in said.err
+
+
+def test_a_table_that_is_not_there_is_told(table, deadzone):
+    said = deadzone("fit", table.parent / "trial.csv", "--knob", "a", "--response", "b")
+    assert said.code == 2
+    assert "there is no such table. Did you mean 'trials.csv'?" in said.err

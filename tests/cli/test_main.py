@@ -1,0 +1,95 @@
+"""The command as a whole: help, exit codes, and a sentence for every error."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from deadzone import __version__
+from deadzone.cli.main import COMMANDS
+
+
+def test_help_lists_every_command_with_what_it_does(deadzone):
+    said = deadzone("--help")
+    assert said.code == 0
+    for name, (_, summary) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(summary[:40])}", said.out, re.MULTILINE), name
+    assert "Exit codes: 0 done;" in said.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(deadzone, name):
+    said = deadzone(name, "--help")
+    assert said.code == 0
+    assert said.out.startswith("Usage: ")
+    assert len(said.out.splitlines()) > 4
+    assert deadzone(name, "-h").out == said.out
+
+
+@pytest.mark.parametrize("name", set(COMMANDS) - {"schema"})
+def test_every_command_can_answer_in_json(deadzone, name):
+    """The schema is JSON by itself."""
+    assert "--json" in deadzone(name, "--help").out
+
+
+@pytest.mark.parametrize("name", ["sweep", "run"])
+def test_commands_that_measure_can_be_asked_what_they_would_do(deadzone, name):
+    assert "--dry-run" in deadzone(name, "--help").out
+
+
+def test_the_version_is_told(deadzone):
+    assert deadzone("--version").out == f"deadzone, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["swep"], "There is no command 'swep'. Did you mean 'sweep'?"),
+        (["quux"], "There is no command 'quux'."),
+        (["sweep"], "Missing argument 'STUDY'"),
+        (["sweep", "x", "--fast"], "--fast"),
+        (["sweep", "x", "-r", "many"], "'many' is not a valid integer"),
+        (
+            ["fit", "t.csv", "--knob", "a", "--response", "b", "--goal", "most"],
+            "'most' is not one of 'min', 'max'",
+        ),
+        (
+            ["export", "x", "--format", "xlsx"],
+            "'xlsx' is not one of 'csv', 'hyperfine-json', 'hyperfine-csv'",
+        ),
+    ],
+)
+def test_wrong_usage_is_told_with_exit_code_2(deadzone, arguments, words):
+    said = deadzone(*arguments)
+    assert said.code == 2
+    assert words in said.err
+    assert said.out == ""
+
+
+def test_no_color_changes_nothing(deadzone, monkeypatch):
+    plain = deadzone("--help").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert deadzone("--help").out == plain
+    assert "\x1b" not in plain
+
+
+def test_a_reader_that_leaves_early_is_no_error(home):
+    command = f"{sys.executable} -m deadzone.cli.main schema | head -1; echo ${{PIPESTATUS[0]}}"
+    said = subprocess.run(("bash", "-c", command), capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines() == ["{", "0"]
+    assert "Traceback" not in said.stderr
+
+
+def test_help_is_quick(home):
+    """It loads no pandas: a command that is typed often must answer at once."""
+    program = (
+        "import sys; sys.argv = ['deadzone', '--help']\ntry:\n import deadzone.cli.main as m; m.main()\n"
+    )
+    loaded = "finally: print('pandas' in sys.modules, file=sys.stderr)"
+    said = subprocess.run(
+        (sys.executable, "-c", program + loaded), capture_output=True, text=True, check=False
+    )
+    assert said.stderr == "False\n"

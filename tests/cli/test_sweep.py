@@ -1,0 +1,224 @@
+"""`deadzone sweep`: the manners people know, and a paragraph for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from deadzone.store.run import list_runs
+
+
+@pytest.fixture
+def runs(home):
+    """The runs there are by now."""
+    return lambda: list_runs(home / "data" / "runs")
+
+
+def test_a_study_is_swept_by_its_name_and_the_run_is_named(write_study, deadzone, runs):
+    write_study()
+    said = deadzone("sweep", "probe", "--json")
+    assert said.code == 0
+    answer = json.loads(said.out)
+    (run,) = runs()
+    assert answer == {"run_id": run.run_id, "folder": str(run.folder)}
+    assert "trial 1 of 4: threads=" in said.err
+    assert f"4 trials, recorded in {run.folder}" in said.err
+
+
+def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home):
+    write_study(
+        workload={"kind": "command", "argv": ["touch", str(home / "touched"), "{threads}"]},
+        factors={"threads": [1, 2, 4]},
+        design={"replicates": 5, "warmup": 2},
+    )
+    before = sorted(home.rglob("*"))
+    said = deadzone("sweep", "probe", "--dry-run")
+    assert said.code == 0
+    assert said.out.splitlines() == [
+        "probe: 3 treatments x 5 replicates",
+        "  threads=1",
+        "  threads=2",
+        "  threads=4",
+        "21 trials, 2 of each treatment for warm-up",
+        "estimated time: unknown: no earlier run of this study",
+    ]
+    plan = json.loads(deadzone("sweep", "probe", "--dry-run", "--json").out)
+    assert plan["n_trials"] == len(plan["order"]) == 21
+    assert sorted(home.rglob("*")) == before
+
+
+def test_a_dry_run_estimates_from_the_latest_run_even_beside_a_damaged_one(write_study, deadzone, runs):
+    write_study()
+    deadzone("sweep", "probe")
+    (run,) = runs()
+    later = run.folder.parent / "99990101T000000Z-ffff"
+    shutil.copytree(run.folder, later)
+    (later / "trials.jsonl").write_text("damaged\nlines\n")
+    assert "estimated time: 0 s" in deadzone("sweep", "probe", "--dry-run").out
+
+
+def test_runs_and_warm_up_mean_what_they_mean_in_hyperfine(write_study, deadzone, runs):
+    write_study()
+    assert deadzone("sweep", "probe", "-r", "3", "-w", "1").code == 0
+    trials = runs()[0].trials()
+    assert trials.groupby(["threads", "warmup"]).size().to_dict() == {
+        (1, False): 3,
+        (1, True): 1,
+        (2, False): 3,
+        (2, True): 1,
+    }
+
+
+def test_parameters_mean_what_they_mean_in_papermill(write_study, deadzone, home, tmp_path):
+    write_study()
+    more = tmp_path / "parameters.yaml"
+    more.write_text("replicates: 7\nfactors.threads: [8, 16]\n")
+    plan = json.loads(deadzone("sweep", "probe", "-f", more, "--dry-run", "--json").out)
+    assert (plan["replicates"], plan["treatments"]) == (7, [{"threads": 8}, {"threads": 16}])
+    arguments = ("-f", more, "-p", "replicates", "2", "-p", "factors.threads", "{from: 1, to: 3, step: 1}")
+    plan = json.loads(deadzone("sweep", "probe", *arguments, "--dry-run", "--json").out)
+    assert (plan["replicates"], len(plan["treatments"])) == (2, 3)
+
+
+BAD_INPUT = {
+    "a missing file": (["no.yaml"], 2, "no.yaml: there is no such study file."),
+    "a folder": (["notebooks/studies"], 2, "is a folder; give the study file in it"),
+    "an unknown name": (["prob"], 2, "There is no study 'prob'. Did you mean 'probe'? Known studies: probe."),
+    "a name of 300 letters": (["x" * 300], 2, "There is no study"),
+    "an unknown parameter": (["probe", "-p", "replicate", "3"], 2, "Did you mean 'replicates'?"),
+    "a parameter deep down": (["probe", "-p", "design.replicate", "3"], 2, "Did you mean 'replicates'?"),
+    "a parameter that is no YAML": (
+        ["probe", "-p", "factors.threads", "[1,"],
+        2,
+        "-p factors.threads: this is not YAML",
+    ),
+    "a parameter file that is missing": (
+        ["probe", "-f", "no.yaml"],
+        2,
+        "no.yaml: cannot read the parameter file",
+    ),
+    "a parameter file that is a list": (["probe", "-f", "list.yaml"], 2, "is a mapping of names to values"),
+    "a parameter file that is no text": (["probe", "-f", "latin.yaml"], 2, "it is not UTF-8 text"),
+    "a negative limit": (
+        ["probe", "-p", "factors.cpu_limit", "[-1]"],
+        2,
+        "a CPU limit is a positive number of cores",
+    ),
+    "a limit of zero": (
+        ["probe", "-p", "factors.cpu_limit", "[0, 1]"],
+        2,
+        "a CPU limit is a positive number of cores",
+    ),
+    "more replicates than sense": (["probe", "-r", "1000000"], 2, "it must be less than or equal to 1000"),
+    "no replicate": (["probe", "-r", "0"], 2, "it must be greater than or equal to 1"),
+    "less than no warm-up": (["probe", "-w", "-1"], 2, "it must be greater than or equal to 0"),
+    "levels without end": (
+        ["probe", "-p", "factors.threads", "{from: 1, to: .inf, step: 1}"],
+        2,
+        "a finite number",
+    ),
+    "a treatment too many": (
+        ["probe", "-p", "factors.threads", "{from: 1, to: 9000, step: 1}", "-r", "100"],
+        2,
+        "at most 100,000 make sense",
+    ),
+    "a command that does not exist": (
+        ["probe", "-p", "workload.argv", "[xzz, '{threads}']"],
+        4,
+        "is not installed here",
+    ),
+    "a lone brace": (
+        ["probe", "-p", "workload.argv", "[awk, '{print']"],
+        2,
+        "braces for the program are doubled",
+    ),
+    "a limit below the kernel's least": (
+        ["probe", "-p", "factors.cpu_limit", "[0.0001]", "-p", "target.cpu_limit", "1"],
+        4,
+        "the kernel takes 0.01 cores or more",
+    ),
+    "a mechanism that is not there": (
+        ["probe", "-p", "target.mechanism", "cgroup-v3"],
+        2,
+        "allowed: auto, cgroup-v2",
+    ),
+    "a run that is not there": (["probe", "--resume", "20260101T000000Z-aaaa"], 3, "There is no run"),
+    "a program that always fails": (
+        ["probe", "-p", "workload.argv", "[ls, /nowhere, '{threads}']"],
+        3,
+        "The program printed:",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_one_paragraph_without_a_traceback(
+    case, write_study, deadzone, home, monkeypatch, traces
+):
+    write_study()
+    monkeypatch.chdir(home)
+    (home / "list.yaml").write_text("[1, 2]\n")
+    (home / "latin.yaml").write_bytes(b"title: caf\xe9\n")
+    arguments, code, words = BAD_INPUT[case]
+    said = deadzone("sweep", *arguments)
+    assert said.code == code
+    assert words in said.err
+    error = said.err[said.err.index("deadzone: ") :]
+    assert "\n\n" not in error
+    assert "Traceback" not in said.err
+    assert said.out == ""
+    assert traces(os.getpid()) == []
+    kept = list((home / "data" / "runs").glob("*/*"))
+    assert len(kept) == (1 if case == "a program that always fails" else 0), "nothing is left behind"
+
+
+AS_NOBODY = (
+    *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+    *(
+        "--inh-caps=-all,+dac_read_search",
+        "--ambient-caps=-all,+dac_read_search",
+        "--bounding-set=-all,+dac_read_search",
+    ),
+)
+"""A user who may read this Python environment, wherever it lies, and change nothing."""
+
+
+@pytest.fixture
+def somewhere_else(write_study):
+    """A repository that nobody may write runs into."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        place.chmod(0o755)
+        (place / "notebooks" / "studies").mkdir(parents=True)
+        shutil.copy(
+            write_study(factors={"threads": [1], "cpu_limit": [0.5]}), place / "notebooks" / "studies"
+        )
+        (place / "data" / "runs").mkdir(parents=True)
+        (place / "data" / "runs").chmod(0o777)
+        yield place
+
+
+def test_without_permission_for_any_limit_the_remedy_is_told(somewhere_else):
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("only root, with setpriv, can try what another user may do")
+    said = subprocess.run(
+        (*AS_NOBODY, sys.executable, "-m", "deadzone.cli.main", "sweep", "probe"),
+        env={"PATH": os.environ["PATH"], "DEADZONE_HOME": str(somewhere_else), "HOME": str(somewhere_else)},
+        cwd=somewhere_else,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 4, said.stderr
+    assert "No mechanism can put this study's CPU limits in force here:" in said.stderr
+    assert "affinity: A CPU limit of 0.5 cores needs a quota" in said.stderr
+    assert "`deadzone doctor` says what is missing" in said.stderr
+    assert "Traceback" not in said.stderr
+    assert list((somewhere_else / "data" / "runs").iterdir()) == []
