@@ -289,13 +289,18 @@ def _block(record: Mapping[str, Any], bundle: Mapping[str, Any]) -> Block | None
         case "table":
             return _table(fields)
         case "figure":
-            html = str(bundle.get("text/html", ""))
-            start, stop = html.find("<svg"), html.rfind("</svg>")
-            return Figure(**{**fields, "svg": html[start : stop + len("</svg>")] if start >= 0 else ""})
+            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
         case "regression":
             tables = [_table({k: v for k, v in t.items() if k != "kind"}) for t in fields["tables"]]
             return Regression(**{**fields, "tables": tuple(tables)})
     return None
+
+
+def _drawing(html: str) -> str:
+    """The drawing within a figure's HTML, without what describes it there."""
+    start, stop = html.find("<svg"), html.rfind("</svg>")
+    svg = html[start : stop + len("</svg>")] if start >= 0 else ""
+    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
 
 
 def _table(fields: Mapping[str, Any]) -> Table:

@@ -19,6 +19,9 @@ from deadzone.report.html import block_html
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "deadzone"
 
+ANCHOR_LINK = re.compile(r'<a class="anchor-link"[^>]*>.*?</a>', re.DOTALL)
+"""The mark that nbconvert sets beside a heading; the table of contents serves the same."""
+
 HEADING = re.compile(r'<h2 id="([^"]+)"[^>]*>(.*?)</h2>', re.DOTALL)
 
 
@@ -27,13 +30,22 @@ def page(document: Document, template: str = TEMPLATE, extra_templates: Path | N
 
     template: name of an nbconvert template. extra_templates: a folder in which it is looked up first.
     """
-    from nbconvert.exporters import HTMLExporter
+    from nbconvert.exporters.templateexporter import TemplateExporter
     from nbformat.v4 import new_notebook
     from traitlets.config import Config
 
     folders = [str(folder) for folder in (extra_templates, TEMPLATES) if folder]
-    exporter = HTMLExporter(
-        template_name=template, config=Config({"HTMLExporter": {"extra_template_basedirs": folders}})
+    exporter = TemplateExporter(
+        template_name=template,
+        file_extension=".html",
+        config=Config(
+            {
+                "TemplateExporter": {
+                    "extra_template_basedirs": folders,
+                    "extra_template_paths": [str(TEMPLATES)],
+                }
+            }
+        ),
     )
     with speaking(document.language):
         parts = [part_html(part, document) for part in document.parts]
@@ -66,8 +78,8 @@ def part_html(part: Part, document: Document) -> str:
     if isinstance(part, Markdown):
         from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-        renderer = IPythonRenderer(escape=True, exclude_anchor_links=True)
-        return str(MarkdownWithMath(renderer=renderer).render(part.source))
+        renderer = IPythonRenderer(escape=True)
+        return ANCHOR_LINK.sub("", str(MarkdownWithMath(renderer=renderer).render(part.source)))
     from html import escape
 
     return part.html or f'<pre tabindex="0">{escape(part.text)}</pre>'
