@@ -1,0 +1,12 @@
+"""`deadzone report`: what cannot be published is told."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["latest", "probe/latest", "20260101T000000Z-aaaa"])
+def test_a_run_that_is_not_there_is_told(home, deadzone, name):
+    said = deadzone("report", name)
+    assert said.code == 3
+    assert f"There is no run {name!r}" in said.err
