@@ -86,10 +86,10 @@ def test_a_program_finds_each_limit_in_force_at_its_first_instruction(story: Sto
 
 def test_a_busy_program_is_throttled_under_a_limit_and_never_without(story: Story) -> None:
     measured = trials(story["sweep"])
-    for limit in (0.3, 0.6):
+    for limit, share in ((0.3, 0.7), (0.6, 0.4)):  # all but the first and last where nothing else runs
         trial = measured[limit]
         assert trial["nr_periods"] >= 3
-        assert trial["nr_throttled"] >= trial["nr_periods"] - max(2, 0.2 * trial["nr_periods"])
+        assert trial["nr_throttled"] >= share * (trial["nr_periods"] - 2)
         assert trial["throttled_s"] > 0
     assert (measured["none"]["nr_throttled"], measured["none"]["throttled_s"]) == (0, 0)
 
