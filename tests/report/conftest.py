@@ -1,48 +1,22 @@
-"""Runs on disk that nobody has to measure, and documents made of them."""
+"""Fixtures of the tests of reports: a repository, runs in it, and their analyses."""
 
 from __future__ import annotations
 
-import json
-import shutil
+import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import deadzone as package
+sys.path.insert(0, str(Path(__file__).parent))
+
+from made_runs import new_repository, write_run  # noqa: E402
+
 from deadzone.language.catalogue import speak
 from deadzone.report.analysis import Analysis, analyse
 from deadzone.report.source import load_source
 from deadzone.store.run import Run
-from deadzone.study.loading import parse_study
-
-ROOT = Path(package.__file__).parents[2]
-
-LEVELS = (0.25, 0.5, 1, 1.5, 2, 2.5, 3, "none")
-
-STUDY = """
-study: probe
-title: A program under a CPU limit
-question: Which limit is enough?
-workload: {kind: command, argv: ["true"]}
-factors: {cpu_limit: {levels: [0.25, 0.5, 1, 1.5, 2, 2.5, 3, none], unit: cores}}
-design: {replicates: 4, warmup: 0, timeout_s: 10, cooldown_s: 0.5}
-knob: cpu_limit
-response: {name: wall_s, unit: s, goal: min}
-"""
-
-PROVENANCE = {
-    "recorded_at": "2026-03-05T10:20:30+00:00",
-    "host": "measuring-host",
-    "cpu_model": "Some CPU",
-    "cores_usable": 2,
-    "memory_bytes": 8 * 2**30,
-    "limits_mechanism": "cgroup-v2",
-    "git_commit": "0123456789abcdef",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -52,56 +26,12 @@ def english():
     speak("en")
 
 
-def new_repository(home: Path) -> Path:
-    """A repository of the test's own with the project's notebooks."""
-    (home / "notebooks" / "studies").mkdir(parents=True)
-    for name in ("phases", "sweep"):
-        shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", home / "notebooks")
-    return home
-
-
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository of the test's own, the one in force."""
     home = new_repository(tmp_path / "some repository")
     monkeypatch.setenv("DEADZONE_HOME", str(home))
     return home
-
-
-def record(trial: int, level: Any, wall: float, block: int, **changes: Any) -> dict[str, Any]:
-    """A line of the journal."""
-    started = datetime(2026, 3, 5, 10, 20, 30, tzinfo=UTC) + timedelta(seconds=2 * trial)
-    return {
-        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block, "warmup": False,
-        "started_at": started.isoformat(), "levels": {"cpu_limit": level}, "wall_s": wall, "user_s": wall, "sys_s": 0.0,
-        "cpu_efficiency": 1.0, "foreign_cpu": 0.0, "steal": 0.0, "memory_pressure": None, "io_pressure": None,
-        "max_rss_bytes": 1000, "nr_periods": 10, "nr_throttled": 0 if level == "none" else 5, "throttled_s": 0.1,
-        "exit_code": 0, "status": "ok", "error": None, "trusted": True, "distrust_reason": None, "responses": {},
-        **changes,
-    }  # fmt: skip
-
-
-def curve(level: Any) -> float:
-    """Wall time of a program that can use two cores [s]."""
-    return 4 / min(2.0, 9.0 if level == "none" else float(level))
-
-
-Change = Callable[[dict[str, Any]], dict[str, Any] | None]
-
-
-def write_run(home: Path, change: Change | None = None, run_id: str = "run-1", replicates: int = 4) -> Run:
-    """Write a run: `change` takes a record of the journal and gives the one to write, or None to leave it out."""
-    rng = np.random.default_rng(4)
-    run = Run.create(home / "data" / "runs", parse_study(STUDY, "study.yaml"), run_id)
-    for number in range(replicates * len(LEVELS)):
-        block, level = number // len(LEVELS) + 1, LEVELS[number % len(LEVELS)]
-        line = record(number + 1, level, curve(level) * float(np.exp(0.01 * rng.standard_normal())), block)
-        kept = change(line) if change else line
-        if kept:
-            run.append(kept)
-    run.write_tables()
-    (run.folder / "provenance.json").write_text(json.dumps(PROVENANCE))
-    return run
 
 
 @pytest.fixture
