@@ -47,6 +47,13 @@ TRIAL_COLOUR = "#33658A"
 OUTLIER_COLOUR = "#B00020"
 RECOMMENDED_COLOUR = "#117A37"
 
+BEFORE_COLOUR = "#B4BCC6"
+AFTER_COLOUR = "#33658A"
+LESS_COLOUR = "#2F6DB5"
+MORE_COLOUR = "#C8581A"
+"""Of two states and of what became less or more between them: blue and orange, which all readers tell
+apart; a sign or a hatch says the same."""
+
 RC_PARAMS: dict[str, Any] = {
     "axes.edgecolor": MUTED,
     "axes.grid": True,

@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("deadzone.cli.run", "Execute a study's notebooks: sweep, fit, report."),
     "sweep": ("deadzone.cli.sweep", "Measure a study, without notebook and report."),
     "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),
+    "profile": ("deadzone.cli.profile", "Compare two profiles of a program: what changed, and why."),
     "compare": ("deadzone.cli.compare", "Compare two runs or tables: before and after."),
     "import": ("deadzone.cli.import_", "Turn other tools' result files into a tidy table."),
     "report": ("deadzone.cli.report", "Publish the report of a run again."),

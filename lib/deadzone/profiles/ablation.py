@@ -20,6 +20,7 @@ from deadzone.profiles.estimates import estimate, method
 from deadzone.profiles.model import Profile
 from deadzone.profiles.pairing import Basis, Pair, pair_up
 from deadzone.profiles.side_totals import total_amounts
+from deadzone.profiles.units import readable
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +45,10 @@ class Ablations:
     def statement(self) -> str:
         """The interaction in words."""
         single = float(self.table["change"].sum())
-        return (
-            f"Switched one at a time the options change {single:,.4g} {self.unit}, together {self.total:,.4g}: "
-            f"the interaction is {self.interaction:,.4g} {self.unit}."
+        one, all_, rest = (
+            readable(x, self.unit, signed=True) for x in (single, self.total, self.interaction)
         )
+        return f"Switched one at a time the options change {one}, together {all_}: the interaction is {rest}."
 
 
 def ablate(

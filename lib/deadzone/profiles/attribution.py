@@ -38,7 +38,7 @@ Sets = dict[int, int]
 class Attribution:
     """The change of each cause.
 
-    rule: a key of RULES. table: a row each cause, then `other`: `cause`, the columns of `estimates.COLUMNS`,
+    rule: a key of RULES. what, unit: of the amounts. table: a row each cause, then `other`: `cause`, the columns of `estimates.COLUMNS`,
     `share_of_change` (of the total change, 0 to 1) and `naive_change`, the change of everything that matches
     the cause, whatever else it matches. exact: cause to its change, as an exact fraction of the unit.
     total, naive_sum: the change of the whole, and the sum of the naive changes of the causes, exact.
@@ -46,6 +46,7 @@ class Attribution:
     """
 
     rule: str
+    what: str
     unit: str
     table: pd.DataFrame
     exact: dict[str, Fraction]
@@ -89,7 +90,7 @@ def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribu
     table["share_of_change"] = [float(exact[name] / total) if total else 0.0 for name in names]
     table["naive_change"] = [*map(float, naive), float(exact[OTHER])]
     return Attribution(
-        rule, pair.unit, table, exact, total, sum(naive, Fraction(0)), _overlaps(causes, changes)
+        rule, pair.what, pair.unit, table, exact, total, sum(naive, Fraction(0)), _overlaps(causes, changes)
     )
 
 

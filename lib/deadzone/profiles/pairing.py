@@ -58,6 +58,12 @@ class Pair:
     notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
 
+    @property
+    def what(self) -> str:
+        """What the amounts are, without their unit: `cpu`, `inuse_space per stream`."""
+        _, per, load = self.unit.partition(" ")
+        return f"{self.value.name}{per}{load}"
+
 
 def pair_up(
     before: Sequence[Profile], after: Sequence[Profile], value: str | None = None, basis: Basis | None = None

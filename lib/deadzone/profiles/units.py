@@ -46,6 +46,12 @@ def readable(amount: float, unit: str, signed: bool = False, scale_of: float | N
     return " ".join(part for part in (text, symbol, rest) if part)
 
 
+def tick(amount: float, unit: str, scale_of: float) -> str:
+    """A round amount beside an axis; arguments as of `readable`."""
+    number, symbol = _scaled(amount, unit.partition(" ")[0], abs(scale_of))
+    return f"{number:,.6g} {symbol}".strip()
+
+
 def _scaled(amount: float, base: str, size: float) -> tuple[float, str]:
     for family, steps in ((TIME, TIME_STEPS), (SPACE, SPACE_STEPS)):
         if base in family:

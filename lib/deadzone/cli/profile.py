@@ -1,0 +1,194 @@
+"""`deadzone profile`: what changed between two profiles of a program, why, and what it means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from deadzone.profiles.attribution import Attribution
+    from deadzone.profiles.comparison import Comparison
+    from deadzone.profiles.model import Profile
+    from deadzone.profiles.pairing import Basis
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command("profile")
+@click.argument("before", type=FILE)
+@click.argument("after", type=FILE)
+@click.option("--also-before", multiple=True, type=FILE, metavar="FILE", help="A further replicate before.")
+@click.option("--also-after", multiple=True, type=FILE, metavar="FILE", help="A further replicate after.")
+@click.option(
+    "--value",
+    metavar="NAME",
+    help="cpu, inuse_space, alloc_space, goroutine, delay, ... [default: the profile's]",
+)
+@click.option("--causes", type=FILE, metavar="YAML", help='Name causes by stack: NACK: "*nack*" a line.')
+@click.option(
+    "--rule",
+    type=click.Choice(["first", "shapley"]),
+    default="first",
+    show_default=True,
+    help="Whose is a sample that matches several causes.",
+)
+@click.option(
+    "--ablation",
+    multiple=True,
+    nargs=2,
+    metavar="CAUSE FILE",
+    help="A profile with this option alone changed.",
+)
+@click.option("--per", metavar="UNIT", help="Divide by the load, in this unit: stream, request, second, ...")
+@click.option("--load-before", type=float, metavar="N", help="Load of the profiles before.")
+@click.option("--load-after", type=float, metavar="N", help="Load of the profiles after.")
+@click.option(
+    "--before-at", multiple=True, nargs=2, metavar="LOAD FILE", help="A profile before, at another load."
+)
+@click.option(
+    "--after-at", multiple=True, nargs=2, metavar="LOAD FILE", help="A profile after, at another load."
+)
+@click.option("--project", type=float, metavar="LOAD", help="Project both sides to this load.")
+@click.option("--gates", type=FILE, metavar="YAML", help="Responses that must not get worse, with margins.")
+@click.option(
+    "--figures", type=FILE, metavar="FOLDER", help="Write waterfall, packages and flame graph as SVG."
+)
+@click.option("--rows", type=click.IntRange(1), default=15, show_default=True, help="Rows of each table.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def command(before: Path, after: Path, **options: Any) -> None:
+    """Compare profile BEFORE with profile AFTER: pprof (gzip or plain) or folded stacks.
+
+    Says per package, function and cause what changed and whether that is more than chance.
+    """
+    from deadzone.profiles.attribution import attribute
+    from deadzone.profiles.causes import read_causes
+    from deadzone.profiles.comparison import compare_profiles
+    from deadzone.profiles.export import attribution_data, comparison_data
+    from deadzone.profiles.reading import read_profile
+    from deadzone.profiles.text import attribution_text, comparison_text
+
+    first, second = (
+        [read_profile(path) for path in (one, *more)]
+        for one, more in ((before, options["also_before"]), (after, options["also_after"]))
+    )
+    basis = _basis(options, first, second)
+    comparison = compare_profiles(first, second, options["value"], basis)
+    texts = [comparison_text(comparison, options["rows"])]
+    data: dict[str, Any] = {"comparison": comparison_data(comparison)}
+    attribution = None
+    if options["causes"]:
+        causes = read_causes(options["causes"])
+        attribution = attribute(comparison.pair, causes, options["rule"])
+        texts.append(attribution_text(attribution))
+        data["attribution"] = attribution_data(attribution)
+    for name, section in (("ablations", _ablations), ("projection", _projection), ("gates", _gates)):
+        found = section(comparison, options, basis)
+        if found:
+            texts.append(found[0])
+            data[name] = found[1]
+    if options["figures"]:
+        data["figures"] = _write_figures(options["figures"], comparison, attribution)
+        texts.append("\n".join(data["figures"]))
+    click.echo(json.dumps(data, allow_nan=False) if options["as_json"] else "\n\n".join(texts))
+
+
+Section = tuple[str, dict[str, Any]] | None
+
+
+def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile]) -> Basis | None:
+    """The load of each side; a second is known from the profiles themselves."""
+    from deadzone.profiles.pairing import Basis
+
+    unit, loads = options["per"], (options["load_before"], options["load_after"])
+    if not unit:
+        if any(load is not None for load in loads) and options["project"] is None:
+            raise click.UsageError("--load-before and --load-after need --per, such as --per stream.")
+        return None
+    if unit == "second" and loads == (None, None):
+        lengths = [sum(p.duration_ns for p in side) / len(side) / 1e9 for side in (before, after)]
+        if not all(lengths):
+            raise click.UsageError(
+                "The profiles do not say how long they lasted; give --load-before and --load-after."
+            )
+        return Basis(unit, *lengths)
+    if None in loads:
+        raise click.UsageError(f"--per {unit} needs --load-before and --load-after.")
+    return Basis(unit, *loads)
+
+
+def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+    from deadzone.profiles.ablation import ablate
+    from deadzone.profiles.causes import read_causes
+    from deadzone.profiles.export import ablation_data
+    from deadzone.profiles.reading import read_profile
+    from deadzone.profiles.text import ablation_text
+
+    if not options["ablation"]:
+        return None
+    if not options["causes"]:
+        raise click.UsageError("--ablation needs --causes: it is set beside what the stacks say.")
+    single: dict[str, list[Profile]] = {}
+    for name, path in options["ablation"]:
+        single.setdefault(name, []).append(read_profile(Path(path)))
+    made = ablate(comparison.pair, single, read_causes(options["causes"]), options["rule"], basis)
+    return ablation_text(made), ablation_data(made)
+
+
+def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+    from deadzone.profiles.export import projection_data
+    from deadzone.profiles.load_series import measured_at
+    from deadzone.profiles.projection import project
+    from deadzone.profiles.reading import read_profile
+    from deadzone.profiles.text import projection_text
+
+    if options["project"] is None:
+        return None
+    texts, data = [], {}
+    for when, side in (("before", comparison.pair.before), ("after", comparison.pair.after)):
+        load = options[f"load_{when}"]
+        if load is None:
+            raise click.UsageError(
+                "--project needs --load-before and --load-after, the loads of the profiles."
+            )
+        others = [(_load(text), read_profile(Path(path))) for text, path in options[f"{when}_at"]]
+        loads, amounts, unit = measured_at(side, load, others)
+        made = project(loads, amounts, options["project"])
+        texts.append(projection_text(f"{comparison.pair.value.name} {when}", made, unit))
+        data[when] = projection_data(made, unit)
+    return "\n".join(texts), data
+
+
+def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+    from deadzone.profiles.export import verdict_data
+    from deadzone.profiles.gates import judge, read_gates
+    from deadzone.profiles.text import verdict_text
+
+    if not options["gates"]:
+        return None
+    verdict = judge(read_gates(options["gates"]))
+    return verdict_text(verdict), verdict_data(verdict)
+
+
+def _write_figures(folder: Path, comparison: Comparison, attribution: Attribution | None) -> list[str]:
+    from deadzone.profiles.flame_graph import flame_graph
+    from deadzone.profiles.package_bars import package_bars
+    from deadzone.profiles.waterfall import waterfall
+
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / "flame_graph.svg", folder / "packages.svg"]
+    paths[0].write_text(flame_graph(comparison), encoding="utf-8")
+    package_bars(comparison).savefig(paths[1], metadata={"Date": None})
+    if attribution is not None:
+        paths.append(folder / "waterfall.svg")
+        waterfall(attribution).savefig(paths[2], metadata={"Date": None})
+    return [str(path) for path in paths]
+
+
+def _load(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise click.BadParameter(f"the load {text!r} of a profile must be a number") from error

@@ -1,0 +1,125 @@
+"""The differential flame graph: one self-contained SVG, readable as a picture, with zoom where scripts run.
+
+After Gregg (2016, "The Flame Graph"; differential ones show a change by colour). Here a path is as wide as the
+larger of its amounts before and after, so that code that vanished stays visible.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+
+from deadzone.profiles.comparison import Comparison
+from deadzone.profiles.flame_tree import Node, flame_tree
+from deadzone.profiles.units import readable
+from deadzone.profiles.wording import change_of_total
+from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
+
+WIDTH = 1200.0
+ROW = 18
+MARGIN = 12
+HEAD = 64
+LETTER = 6.6
+"""Width of a letter of the font at its size: what fits into a box is cut to it."""
+
+FEWEST_LETTERS = 3
+UNCHANGED = "#EDEFF2"
+FONT = "font-family='DejaVu Sans Mono, Menlo, Consolas, monospace' font-size='11'"
+FULL_COLOUR = 1.0
+"""A box has its full colour when this share of its larger amount changed: when it is new or vanished."""
+
+
+def flame_graph(comparison: Comparison, interactive: bool = True) -> str:
+    """An SVG document of both sides' stacks, callers below, coloured by what changed.
+
+    interactive: with a script that zooms into a box on a click; without it the picture is the same.
+    """
+    nodes = flame_tree(comparison.pair)
+    whole = nodes[0].width or 1.0
+    depth = max(node.level for node in nodes) + 1
+    height = HEAD + depth * ROW + 2 * MARGIN
+    boxes = "\n".join(_box(node, whole, depth, comparison.pair.unit) for node in nodes)
+    script = f"<script><![CDATA[\n{_script()}]]></script>" if interactive else ""
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH:g} {height}' width='{WIDTH:g}' "
+        f"height='{height}' class='deadzone-flame' role='img' {FONT} fill='{INK}'>\n"
+        f"<title>{escape(change_of_total(comparison))}</title>\n"
+        f"<rect width='100%' height='100%' fill='white'/>\n{_heading(comparison)}\n<g>\n{boxes}\n</g>\n{script}</svg>\n"
+    )
+
+
+def _heading(comparison: Comparison) -> str:
+    legend = [
+        (LESS_COLOUR, "less after (-)"),
+        (UNCHANGED, "as before (=)"),
+        (MORE_COLOUR, "more after (+)"),
+    ]
+    parts = [
+        f"<text x='{MARGIN}' y='22' font-size='13' font-weight='bold'>{escape(change_of_total(comparison))}</text>"
+    ]
+    for place, (colour, text) in enumerate(legend):
+        x = MARGIN + 150 * place
+        parts.append(
+            f"<rect x='{x}' y='34' width='14' height='14' fill='{colour}' stroke='{MUTED}' stroke-width='0.5'/>"
+            f"<text x='{x + 20}' y='45'>{text}</text>"
+        )
+    note = "width: the larger of before and after; callers below, callees above"
+    parts.append(f"<text x='{MARGIN + 150 * len(legend)}' y='45' fill='{MUTED}'>{note}</text>")
+    return "\n".join(parts)
+
+
+def _box(node: Node, whole: float, depth: int, unit: str) -> str:
+    scale = (WIDTH - 2 * MARGIN) / whole
+    x, width = MARGIN + node.left * scale, node.width * scale
+    y = HEAD + (depth - 1 - node.level) * ROW + MARGIN
+    colour, light = _colour(node)
+    return (
+        f"<g class='box' data-x='{x:.2f}' data-w='{width:.2f}' data-level='{node.level}'>"
+        f"<title>{escape(_tooltip(node, unit))}</title>"
+        f"<rect x='{x:.2f}' y='{y}' width='{max(width - 0.5, 0.3):.2f}' height='{ROW - 1}' rx='1.5' fill='{colour}'/>"
+        f"<text x='{x + 3:.2f}' y='{y + 12.5}' fill='{INK if light else 'white'}' data-full='{escape(_label(node), quote=True)}'>"
+        f"{escape(_fitting(_label(node), width))}</text></g>"
+    )
+
+
+def _label(node: Node) -> str:
+    """The sign of the change and the function, so that colour is not needed to read it."""
+    sign = "=" if node.before == node.after else "-" if node.after < node.before else "+"
+    return f"{sign} {node.name}"
+
+
+def _fitting(text: str, width: float) -> str:
+    letters = int((width - 6) / LETTER)
+    if letters < FEWEST_LETTERS:
+        return ""
+    return text if len(text) <= letters else text[: letters - 2] + ".."
+
+
+def _tooltip(node: Node, unit: str) -> str:
+    change = node.after - node.before
+    share = f", {change / node.before:+.1%}" if node.before else ", new"
+    amounts = [readable(amount, unit) for amount in (node.before, node.after)]
+    return (
+        f"{node.name}: {amounts[0]} before, {amounts[1]} after ({readable(change, unit, signed=True)}{share})"
+    )
+
+
+def _colour(node: Node) -> tuple[str, bool]:
+    """Between the colour of no change and that of less or more; and whether dark letters read well on it."""
+    larger = max(node.before, node.after)
+    change = (node.after - node.before) / larger if larger else 0.0
+    strength = min(abs(change) / FULL_COLOUR, 1.0)
+    target = LESS_COLOUR if change < 0 else MORE_COLOUR
+    mixed = [
+        round(a + (b - a) * strength) for a, b in zip(_channels(UNCHANGED), _channels(target), strict=True)
+    ]
+    luminance = (0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2]) / 255
+    return "#{:02X}{:02X}{:02X}".format(*mixed), luminance > 0.6
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _script() -> str:
+    return (files("deadzone.profiles") / "flame_graph.js").read_text(encoding="utf-8")
