@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from made_runs import new_repository, write_run  # noqa: E402
+from made_runs import new_repository, write_run
 
 from deadzone.language.catalogue import speak
 from deadzone.report.analysis import Analysis, analyse

@@ -80,3 +80,17 @@ def test_the_same_figure_gives_the_same_bytes():
 
 def test_a_number_stays_with_its_unit():
     assert unbroken("12 cores, 3.5 s, 4 % and 5 apples") == "12\u00a0cores, 3.5\u00a0s, 4\u00a0% and 5 apples"
+
+
+def test_korean_letters_in_a_drawing_find_a_font_or_become_question_marks(monkeypatch, recwarn):
+    from deadzone.report import fonts
+
+    def drawn():
+        figure, ax = plt.subplots()
+        ax.set_title("한글")
+        return Figure.of(figure, "c", "d").svg
+
+    with_font = drawn() if fonts.korean_font() else ""
+    monkeypatch.setattr(fonts, "korean_font", lambda: None)
+    assert drawn() != with_font
+    assert not [warning for warning in recwarn if "missing from font" in str(warning.message)]

@@ -121,3 +121,14 @@ def test_korean_without_a_font_is_refused_rather_than_boxed(monkeypatch):
 def test_the_source_is_typst_made_by_pandoc():
     source = typst_source(document(Markdown("## Head\n\n*word*")), ["Some Font"], {})
     assert "= Head" in source and "#emph[word]" in source and '"Some Font"' in source
+
+
+def test_korean_in_an_english_report_finds_its_font_too(tmp_path):
+    if korean_font() is None:
+        pytest.skip("no Korean font is installed")
+    assert "한글 제목" in text_of(pdf(document(Prose(("한글 제목",)))), tmp_path)
+
+
+def test_korean_in_an_english_report_without_a_font_is_no_box(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "korean_font", lambda: None)
+    assert "a ?? title" in text_of(pdf(document(Prose(("a 한글 title",)))), tmp_path)

@@ -221,6 +221,7 @@ class Figure(Block):
 
         from deadzone.style import RC_PARAMS
 
+        _find_letters(drawing)
         buffer = io.StringIO()
         rc_params: Any = RC_PARAMS
         with mpl.rc_context(rc_params):
@@ -264,6 +265,26 @@ class Regression(Block):
 
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
+
+
+def _find_letters(drawing: MatplotlibFigure) -> None:
+    """Give Korean letters in a drawing a font that has them; without one they are written as question marks."""
+    from matplotlib.text import Text
+
+    from deadzone.report.fonts import KOREAN, family_of, korean_font, needs_korean, use_in_figures
+    from deadzone.style import RC_PARAMS
+
+    font = None
+    for text in drawing.findobj(Text):
+        assert isinstance(text, Text)
+        if not needs_korean(text.get_text()):
+            continue
+        font = font or korean_font()
+        if font is None:
+            text.set_text(KOREAN.sub("?", text.get_text()))
+        elif family_of(font) not in text.get_fontfamily():
+            use_in_figures(font)
+            text.set_fontfamily(RC_PARAMS["font.family"])
 
 
 def unbroken(text: str) -> str:

@@ -6,6 +6,7 @@ report in Korean is written only where a font is found, and in English with a wa
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -29,6 +30,9 @@ KNOWN_FOLDERS = (
 FONT_PACKAGE, FONT_IN_PACKAGE = "koreanize_matplotlib", "fonts/NanumGothic.ttf"
 """A package on PyPI that carries a Korean font, for machines where no system package can be installed."""
 
+KOREAN = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
+"""Korean letters, in any text: a study may have a Korean title in an English report."""
+
 SAMPLE = "한글"
 """Letters a font must have to be taken."""
 
@@ -43,6 +47,11 @@ def korean_font() -> Path | None:
         if path and path.is_file() and _has_korean(path):
             return path
     return None
+
+
+def needs_korean(text: str) -> bool:
+    """Whether a text has Korean letters in it."""
+    return KOREAN.search(text) is not None
 
 
 def use_in_figures(font: Path) -> None:

@@ -15,7 +15,7 @@ from deadzone.errors import ReportError
 from deadzone.language.catalogue import speaking
 from deadzone.report.display import Block
 from deadzone.report.document import Document, Markdown, Part
-from deadzone.report.fonts import REMEDY, family_of, korean_font, weights_of
+from deadzone.report.fonts import KOREAN, REMEDY, family_of, korean_font, needs_korean, weights_of
 from deadzone.report.typst import block_typst, head_typst, string
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
@@ -40,6 +40,8 @@ def pdf(document: Document) -> bytes:
         folder = Path(scratch)
         (folder / "fonts").mkdir()
         source = typst_source(document, _fonts(document, folder / "fonts"), drawings)
+        if korean_font() is None:
+            source = KOREAN.sub("?", source)
         (folder / "report.typ").write_text(source, encoding="utf-8")
         for name, svg in drawings.items():
             (folder / name).write_text(_plain_svg(svg), encoding="utf-8")
@@ -93,14 +95,22 @@ FENCE = "`" * 20
 
 def _fonts(document: Document, folder: Path) -> list[str]:
     """Names of the fonts, the first one first; the files that Typst lacks are linked into the folder."""
-    if document.language != "ko":
+    is_korean = document.language == "ko"
+    if not is_korean and not any(needs_korean(_texts(part)) for part in document.parts):
         return list(TEXT_FONTS)
     font = korean_font()
     if font is None:
+        if not is_korean:
+            return list(TEXT_FONTS)
         raise ReportError(f"A PDF in Korean needs a Korean font, and none was found: {REMEDY}.")
     for path in weights_of(font):
         (folder / path.name).symlink_to(path)
-    return [family_of(font)]
+    return [family_of(font)] if is_korean else [*TEXT_FONTS, family_of(font)]
+
+
+def _texts(part: Part) -> str:
+    """All texts of a part in one."""
+    return json.dumps(part.to_json(), ensure_ascii=False) if isinstance(part, Block) else str(part)
 
 
 def _plain_svg(svg: str) -> str:
