@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import say, speak
+from deadzone.language.catalogue import say, spoken
 from deadzone.reference import load_reference, reference_package
 from deadzone.report.display import Block, Command, Paragraph, Prose, Table, Title
+from deadzone.report.speaking import use_language
 
 REFERENCE = "reference"
 """The value of a notebook's `source` that means the published tables."""
@@ -80,7 +81,7 @@ def open_published(name: str, source: str, language: str) -> Published:
     source: the notebook's parameter. Raises ReportError for any other source than the published tables, or
     for a language without a catalogue.
     """
-    speak(language)
+    use_language(language)
     if source != REFERENCE:
         raise ReportError(say("study.no_such_source", source=source, reference=REFERENCE))
     return Published(name, reference_package(name))
@@ -89,3 +90,13 @@ def open_published(name: str, source: str, language: str) -> Published:
 def section(key: str, level: int = 2) -> Prose:
     """The heading of a section from the catalogue; its anchor is the key's last part, alike in every language."""
     return Prose((), heading=say(key), level=level, id=f"section-{key.rpartition('.')[2].replace('_', '-')}")
+
+
+def printed(value: float) -> str:
+    """A figure of a document with the digits it was printed with, its thousands separated."""
+    return f"{float(value):,.12g}"
+
+
+def tenths(fraction: float) -> str:
+    """A share in percent with one decimal, as the documents print their changes: `31.8 %`."""
+    return f"{100 * fraction:.1f}{'' if spoken() == 'ko' else ' '}%"
