@@ -80,7 +80,7 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
         (["prob"], 2, "Did you mean 'probe'?"),
         (["probe", "-p", "replicate", "3"], 2, "Did you mean 'replicates'?"),
         (["probe", "-p", "api_token", "x"], 3, "looks like a secret"),
-        (["probe", "-p", "workload.argv", "[xzz, '{threads}']"], 4, "'xzz' is not installed here"),
+        (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
         (["probe", "--resume", "latest"], 3, "There is no run 'probe/latest'"),
     ],
 )

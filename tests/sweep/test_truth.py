@@ -40,13 +40,20 @@ def analysed(trials):
 
 def test_quota_pays_up_to_the_cores_and_is_a_plateau_beyond(quota, write_study):
     trials = measured(write_study)
-    if analysed(trials)["trial"].nunique() < (1 - DISTURBED_SHARE) * trials.loc[~trials["warmup"], "trial"].nunique():
+    if (
+        analysed(trials)["trial"].nunique()
+        < (1 - DISTURBED_SHARE) * trials.loc[~trials["warmup"], "trial"].nunique()
+    ):
         trials = measured(write_study)  # once more: this one was disturbed, as its own trust columns say
     sound = analysed(trials)
     total = trials.loc[~trials["warmup"], "trial"].nunique()
     if len(sound) < (1 - DISTURBED_SHARE) * total:
-        pytest.skip(f"neighbours disturbed {total - len(sound)} of {total} trials, twice: this machine cannot tell now")
-    limited = sound[sound["cpu_limit"] != "none"].assign(cpu_limit=lambda table: table["cpu_limit"].astype(float))
+        pytest.skip(
+            f"neighbours disturbed {total - len(sound)} of {total} trials, twice: this machine cannot tell now"
+        )
+    limited = sound[sound["cpu_limit"] != "none"].assign(
+        cpu_limit=lambda table: table["cpu_limit"].astype(float)
+    )
 
     cores = len(os.sched_getaffinity(0))
     phases = fit_phases(limited, "cpu_limit", "wall_s").phases
@@ -54,7 +61,9 @@ def test_quota_pays_up_to_the_cores_and_is_a_plateau_beyond(quota, write_study):
     levels = [share * cores for share in SHARES]
     begins = phases.iloc[-1]["start"]
     at_the_cores = levels.index(cores)
-    assert begins in levels[at_the_cores - 1 : at_the_cores + 2], f"the plateau begins at {begins} of {cores} cores"
+    assert begins in levels[at_the_cores - 1 : at_the_cores + 2], (
+        f"the plateau begins at {begins} of {cores} cores"
+    )
 
     throttled = sound.assign(share=sound["nr_throttled"] / sound["nr_periods"].replace(0, None))
     tightest = throttled[throttled["cpu_limit"] == str(SHARES[0] * cores).removesuffix(".0")]

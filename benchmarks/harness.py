@@ -1,0 +1,228 @@
+"""What the harness costs: the time it adds to a trial, and how true its wall times are.
+
+Run: .venv/bin/python benchmarks/harness.py [--trials 500] [--rounds 30]
+Writes docs/benchmarks/harness.md. On a busy machine the figures say more of the neighbours than of Deadzone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+import yaml
+
+from deadzone import __version__
+from deadzone.measurement import Command
+from deadzone.provenance import cpu_model, operating_system, program_version, usable_cores
+from deadzone.store.journal import Journal
+from deadzone.study.design import Treatment
+from deadzone.study.spec import LocalTarget as LocalSpec
+from deadzone.sweep.opening import open_run
+from deadzone.sweep.running import run_sweep
+from deadzone.targets.local import LocalTarget
+
+ROOT = Path(__file__).resolve().parents[1]
+REPORT = ROOT / "docs" / "benchmarks" / "harness.md"
+
+ADDED_TARGET_MS = 5.0
+DIFFERENCE_TARGET = 0.02
+
+PROGRAM_S = 0.05
+TRIALS_A_ROUND = 10
+"""Few enough that both programs meet the same neighbours, enough that starting hyperfine weighs little."""
+
+NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
+"""Repeating trials would be measured too."""
+
+
+@dataclass(frozen=True)
+class Added:
+    """Time added to each trial of a sweep, by its number of trials [ms]."""
+
+    trials: int
+    mechanism: str
+    per_trial_ms: float
+    flush_ms: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Wall times of one program, as two harnesses measured it in turns [s]."""
+
+    deadzone: list[float]
+    hyperfine: list[float]
+
+    @property
+    def difference(self) -> float:
+        """Deadzone's median over hyperfine's, less one."""
+        return median(self.deadzone) / median(self.hyperfine) - 1
+
+
+@contextmanager
+def disk_folder() -> Iterator[Path]:
+    """A folder on the disk that runs are kept on, not on a memory-backed one."""
+    with tempfile.TemporaryDirectory(dir=ROOT, prefix=".benchmark-") as name:
+        yield Path(name)
+
+
+def added(trials: int) -> Added:
+    """Sweep a program that does nothing: what is not its wall time, the harness added."""
+    document = {
+        "study": "added",
+        "workload": {"kind": "command", "argv": ["true"]},
+        "factors": {"cpu_limit": [1, 2]},
+        "design": {"replicates": trials // 2, "warmup": 0},
+        "trust": NO_DOUBTS,
+    }
+    with disk_folder() as folder:
+        study = folder / "added.yaml"
+        study.write_text(yaml.safe_dump(document))
+        opened = open_run(str(study), runs=folder)
+        began = time.perf_counter()
+        run = run_sweep(opened.study, opened.run, opened.folder)
+        took = time.perf_counter() - began
+        walls = run.trials()["wall_s"].sum()
+        return Added(
+            trials, run.provenance()["limits_mechanism"], (took - walls) / trials * 1000, flush_ms(folder)
+        )
+
+
+def flush_ms(folder: Path) -> float:
+    """Median time to append one line of a journal and flush it to this disk [ms]."""
+    journal, times = Journal(folder / "flush.jsonl"), []
+    for number in range(100):
+        began = time.perf_counter()
+        journal.append({"trial": number, "note": "x" * 600})
+        times.append(time.perf_counter() - began)
+    return median(times) * 1000
+
+
+def busy_program() -> tuple[str, ...]:
+    """A program that counts to a fixed number, which takes some 50 ms here."""
+    count = 100_000
+    while True:
+        argv = (sys.executable, "-I", "-S", "-c", f"for _ in range({count}): pass")
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            subprocess.run(argv, check=True)
+            times.append(time.perf_counter() - began)
+        if min(times) >= PROGRAM_S:
+            return argv
+        count = int(count * max(1.1, min(PROGRAM_S / min(times), 4)))
+
+
+def compare(argv: tuple[str, ...], rounds: int) -> Comparison:
+    """Measure the program in turns, so that both harnesses meet the same machine."""
+    found = Comparison([], [])
+    with LocalTarget(LocalSpec()) as target:
+        target.prepare(Treatment({"cpu_limit": "none"}))
+        for number in range(rounds):
+            turns = [lambda: by_deadzone(target, argv, found), lambda: by_hyperfine(argv, found)]
+            for turn in turns if number % 2 else reversed(turns):
+                turn()
+    return found
+
+
+def by_deadzone(target: LocalTarget, argv: tuple[str, ...], found: Comparison) -> None:
+    walls = [target.execute(Command(argv), 60).wall_s for _ in range(TRIALS_A_ROUND + 1)]
+    found.deadzone.extend(walls[1:])
+
+
+def by_hyperfine(argv: tuple[str, ...], found: Comparison) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".json") as export:
+        options = ("-N", "--warmup", "1", "--runs", str(TRIALS_A_ROUND), "--export-json", export.name)
+        quoted = " ".join(f"'{argument}'" for argument in argv)
+        subprocess.run(("hyperfine", *options, quoted), check=True, capture_output=True)
+        found.hyperfine.extend(json.loads(Path(export.name).read_text())["results"][0]["times"])
+
+
+def verdict(met: bool) -> str:
+    return "met" if met else "**missed**"
+
+
+def report(results: list[Added], comparison: Comparison | None, load: float) -> str:
+    """The page in docs/benchmarks/."""
+    largest = results[-1]
+    lines = [
+        "# What the harness costs",
+        "",
+        f"Written by `{' '.join(('benchmarks/harness.py', *sys.argv[1:]))}`; not edited by hand.",
+        "",
+        f"deadzone {__version__}, Python {sys.version.split()[0]}, "
+        f"{program_version(('hyperfine', '--version')) or 'no hyperfine'}; {datetime.now(UTC):%Y-%m-%d}; "
+        f"{usable_cores()} cores of {cpu_model()}, Linux {os.uname().release}, {operating_system()}; "
+        f"load average when it began: {load:.2f}.",
+        "",
+        "## Time added to a trial",
+        "",
+        "Wall time of a sweep of `true` less the sum of its trials' wall times, over its trials: setting the limit, "
+        "reading the accounting, judging, and flushing the journal to the disk included. The last column is one "
+        "flush alone.",
+        "",
+        "| trials | limits by | added a trial | of it one flush to this disk |",
+        "| --- | --- | --- | --- |",
+        *(
+            f"| {one.trials} | {one.mechanism} | {one.per_trial_ms:.2f} ms | {one.flush_ms:.2f} ms |"
+            for one in results
+        ),
+        "",
+        f"Target: at most {ADDED_TARGET_MS:g} ms with {largest.trials} trials; "
+        f"{verdict(largest.per_trial_ms <= ADDED_TARGET_MS)}.",
+        "",
+        "## Wall time of a short program",
+        "",
+    ]
+    if comparison is None:
+        return "\n".join([*lines, "hyperfine is not installed, so there is nothing to compare with.", ""])
+    ours, theirs = median(comparison.deadzone), median(comparison.hyperfine)
+    return "\n".join(
+        [
+            *lines,
+            "A program that counts to a fixed number, without a limit, measured in turns of "
+            f"{TRIALS_A_ROUND} trials by Deadzone and by `hyperfine -N`.",
+            "",
+            "| harness | trials | median | least |",
+            "| --- | --- | --- | --- |",
+            f"| Deadzone | {len(comparison.deadzone)} | {ours * 1000:.2f} ms | {min(comparison.deadzone) * 1000:.2f} ms |",
+            f"| hyperfine | {len(comparison.hyperfine)} | {theirs * 1000:.2f} ms | {min(comparison.hyperfine) * 1000:.2f} ms |",
+            "",
+            f"Difference of the medians: {comparison.difference:+.2%}. Target: within {DIFFERENCE_TARGET:.0%}; "
+            f"{verdict(abs(comparison.difference) <= DIFFERENCE_TARGET)}.",
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    """Measure, print and write the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--trials", type=int, default=500, help="trials of the longer sweep")
+    parser.add_argument("--rounds", type=int, default=30, help="turns of each harness")
+    options = parser.parse_args()
+    load = os.getloadavg()[0]
+    added(2)  # what is loaded and made ready once a process counts for no trial
+    results = [added(max(2, options.trials // 5)), added(options.trials)]
+    comparison = compare(busy_program(), options.rounds) if shutil.which("hyperfine") else None
+    page = report(results, comparison, load)
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    REPORT.write_text(page)
+    print(page)
+
+
+if __name__ == "__main__":
+    main()
