@@ -31,7 +31,7 @@ def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
     from matplotlib.figure import Figure
 
     kind, table = _what(comparison.packages)
-    table = table[table["change"] != 0].head(shown)
+    table = (table[table["change"] != 0] if (table["change"] != 0).any() else table).head(shown)
     rc_params: Any = RC_PARAMS
     with mpl.rc_context(rc_params):
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * max(len(table), 1)), layout="constrained")

@@ -198,9 +198,10 @@ def _unequal_durations(before: Sequence[Profile], after: Sequence[Profile]) -> l
 
 
 def _unnamed(profile: Profile) -> str:
-    if not profile.unnamed or not profile.samples:
+    weight = np.abs(profile.values[:, 0]).astype(float)
+    if not profile.unnamed or not weight.any():
         return ""
-    share = float(np.isin(profile.leaves, profile.unnamed).mean())
+    share = float(weight[np.isin(profile.leaves, profile.unnamed)].sum() / weight.sum())
     if share < UNNAMED_SHARE:
         return ""
     return (
