@@ -139,12 +139,15 @@ def _collect(found: np.ndarray, scores: PieceScores) -> Pieces:
 
 
 def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:
-    """Evidence and best log likelihood of a curve with exactly 1 ... MOST_PHASES phases.
+    """Evidence of a curve with exactly 1 ... MOST_PHASES phases, and its best fit by as many straight pieces.
 
-    Returns log evidence (with all priors) and the log likelihood of the best straight pieces on the
-    grid (without priors); both of shape (phases,), phases <= steps.
+    Returns log evidence (with all priors; a change of slope within a label makes no new phase) and the log
+    likelihood of the best chain of that many straight pieces on the grid (without priors); both of shape
+    (phases,), phases <= steps.
     """
     prior = chain(scores.joints)
+    same = np.diag(prior.follow)
+    other = np.where(np.eye(len(LABELS), dtype=bool), -np.inf, prior.follow)
     m, size = scores.grid.value.shape
     most = min(MOST_PHASES, m - 1)
     enter = np.full((m, most, len(LABELS), size), -np.inf)
@@ -155,7 +158,9 @@ def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:
     for j in range(1, m):
         piece = scores.ending_at(j) + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
         arrive = log_sum_exp(piece[:, None] + enter[:j, :, :, :, None], axis=(0, 3))
-        enter[j, 1:] = log_sum_exp(arrive[:-1, :, None, :] + prior.follow[:, :, None], axis=1)
+        enter[j] = arrive + same[:, None]
+        changed = log_sum_exp(arrive[:-1, :, None, :] + other[:, :, None], axis=1)
+        enter[j, 1:] = np.logaddexp(enter[j, 1:], changed)
         straight = scores.likelihood_ending_at(j)
         best[j, 1:] = (straight[:, None] + best[:j, :-1, :, None]).max(axis=(0, 2))
     return log_sum_exp(arrive + prior.ends[:, None], axis=(1, 2)), best[-1, 1:].max(axis=1)
