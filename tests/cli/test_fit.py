@@ -46,6 +46,31 @@ def test_in_words_the_phases_and_the_setting_are_named(table, deadzone):
     assert "4" in said.out.splitlines()[-1] or "4" in said.out
 
 
+@pytest.fixture
+def grid(tmp_path):
+    """Two thread counts: four threads use four cores, two use two."""
+    path = tmp_path / "grid.csv"
+    rows = [
+        (threads, cores, 8 / min(cores, threads) * n)
+        for threads in (2, 4)
+        for cores in (1, 2, 3, 4, 5, 6)
+        for n in (0.99, 1.0, 1.01)
+    ]
+    pd.DataFrame(rows, columns=["threads", "cores", "wall_s"]).to_csv(path, index=False)
+    return path
+
+
+def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
+    arguments = ("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads")
+    said = json.loads(deadzone(*arguments, "--json").out)
+    plateaus = {one["threads"]: one["phases"][-1]["start"] for one in said["slices"]}
+    assert plateaus == {2: 2, 4: 4}
+    assert said["recommendation"]
+    words = deadzone(*arguments)
+    assert words.code == 0
+    assert "threads = 2" in words.out and "threads = 4" in words.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -40,14 +41,28 @@ def command(
     from deadzone.store.tables import read_table
 
     targets = {name: _number(name, text) for name, text in slo} or None
-    models = fit_phases(read_table(table), knob, response, goal=goal, by=by)
-    advice = models.recommend(within=within, slo=targets, cost=cost)
+    wishes = {"within": within, "slo": targets, "cost": cost}
+    frame = read_table(table)
+    if by is None:
+        model = fit_phases(frame, knob, response, goal=goal)
+        advice = model.recommend(**wishes)
+        facts: dict[str, Any] = model.to_dict()
+        said = [str(model.summary())]
+    else:
+        models = fit_phases(frame, knob, response, goal=goal, by=by)
+        advice = models.recommend(**wishes)
+        slices = [{by: plain(value), **one.to_dict()} for value, one in models.items()]
+        facts = {"knob": knob, "response": response, "goal": goal, "by": by, "slices": slices}
+        said = [f"{by} = {value}\n{one.summary()}" for value, one in models.items()]
     if as_json:
-        click.echo(json.dumps({**models.to_dict(), "recommendation": advice.to_dict()}))
-        return
-    for model in models.values() if by else (models,):
-        click.echo(model.summary())
-    click.echo(str(advice))
+        click.echo(json.dumps({**facts, "recommendation": advice.to_dict()}))
+    else:
+        click.echo("\n".join([*said, str(advice)]))
+
+
+def plain(value: Any) -> Any:
+    """A value of a table as JSON knows it."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def _number(name: str, text: str) -> float:

@@ -116,33 +116,32 @@ class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
     def __init__(self, study: Study, run: Run) -> None:
+        from deadzone.store.journal import JournalTail
         from deadzone.study.design import plan
+        from deadzone.sweep.estimate import Estimate
         from deadzone.sweep.progress import progress_on
 
-        self._study = study
         self._run = run
-        self._plan = plan(study)
-        self._size = -1
+        self._journal = JournalTail(run.journal_file)
+        self._left = {trial.trial: trial for trial in plan(study)}
+        self._total = len(self._left)
+        self._estimate = Estimate(tuple(self._left.values()), study.design.cooldown_s)
         self._progress = progress_on()
 
     def look(self) -> None:
-        """Show how far the sweep is, if the journal has grown."""
+        """Show how far the sweep is, if the journal has grown; reads no record twice, for it must not disturb."""
         from deadzone.store.run import finished_trials
-        from deadzone.sweep.estimate import expected_s
 
-        try:
-            size = self._run.journal_file.stat().st_size
-        except OSError:
+        new = self._journal.new_records()
+        if not new:
             return
-        if size == self._size:
-            return
-        self._size = size
-        records = self._run.records()
-        finished = finished_trials(records)
-        left = [trial for trial in self._plan if trial.trial not in finished]
-        current = left[0].treatment.label() if left else "fitting and reporting"
-        seconds = expected_s(left, records, self._study.design.cooldown_s)
-        self._progress.show(len(finished), len(self._plan), current, seconds)
+        for record in new:
+            self._estimate.add(record)
+        for number in finished_trials(new) & self._left.keys():
+            self._estimate.finish(self._left.pop(number))
+        following = next(iter(self._left.values()), None)
+        current = following.treatment.label() if following else "fitting and reporting"
+        self._progress.show(self._total - len(self._left), self._total, current, self._estimate.left_s())
 
     def interrupt(self) -> None:
         """Ask the process that measures to stop; it cleans up behind itself."""
@@ -153,7 +152,10 @@ class _Watcher:
 
     def close(self) -> None:
         """Leave one line that says where the trials are."""
-        records = self._run.records() if self._run.journal_file.exists() else []
+        if not self._run.journal_file.exists():
+            self._progress.close("Nothing was measured.")
+            return
+        records = self._run.records()
         trusted = sum(1 for record in records if record["trusted"])
         self._progress.close(
             f"Run {self._run.run_id}: {len(records)} trials measured, {trusted} of them trusted, in {self._run.folder}"

@@ -40,6 +40,29 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
+class JournalTail:
+    """Reads a journal while another process writes it, each record once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def new_records(self) -> list[dict[str, Any]]:
+        """Records that were completed since the last call; none before there is a journal."""
+        try:
+            with self._path.open("rb") as handle:
+                handle.seek(self._offset)
+                content = handle.read()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot read the journal: {error.strerror}.") from error
+        whole = content[: content.rfind(b"\n") + 1]
+        records = [json.loads(line) for line in whole.splitlines()]
+        self._offset += len(whole)
+        return records
+
+
 class Journal:
     """An append-only file of records."""
 

@@ -1,0 +1,110 @@
+"""`deadzone compare`: two runs or two tables, as a person types it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone.errors import EXIT_USAGE, EXIT_WORSE
+
+
+@pytest.fixture
+def write(tmp_path):
+    def table(name, factor=1.0, seed=1, n=8, **columns):
+        rng = np.random.default_rng(seed)
+        rows = [
+            {
+                "threads": level,
+                "wall_s": 10 / level * factor * np.exp(0.01 * rng.standard_normal()),
+                **columns,
+            }
+            for _ in range(n)
+            for level in (1, 2)
+        ]
+        path = tmp_path / name
+        frame = pd.DataFrame(rows)
+        _ = frame.to_csv(path, index=False) if path.suffix == ".csv" else frame.to_parquet(path)
+        return path
+
+    return table
+
+
+def test_two_tables_as_text(write, deadzone):
+    said = deadzone("compare", write("old.csv"), write("new.parquet", 1.2, seed=2))
+    assert said.code == 0
+    assert "worse" in said.out and "old.csv" in said.out and "1 thread" in said.out
+
+
+def test_json_holds_every_number(write, deadzone):
+    said = deadzone("compare", write("a.csv"), write("b.csv", 0.8, seed=2), "--json")
+    document = json.loads(said.out)
+    assert [row["verdict"] for row in document["treatments"]] == ["better", "better"]
+    assert document["overall"][0]["ratio"] == pytest.approx(0.8, rel=0.02)
+    assert document["threshold"] == document["margin"] == 0.03
+
+
+def test_the_exit_code_speaks_only_when_asked(write, deadzone):
+    a, b = write("a.csv"), write("b.csv", 1.2, seed=2)
+    assert deadzone("compare", a, b).code == 0
+    assert deadzone("compare", a, b, "--fail-on", "worse").code == EXIT_WORSE == 5
+    assert deadzone("compare", b, a, "--fail-on", "worse").code == 0
+
+
+def test_threshold_margin_goal_and_factors_are_taken(write, deadzone):
+    a, b = write("a.csv", score=1.0), write("b.csv", 1.2, seed=2, score=2.0)
+    small = json.loads(deadzone("compare", a, b, "--threshold", "0.5", "--margin", "0.5", "--json").out)
+    assert {row["verdict"] for row in small["treatments"]} == {"no change that matters"}
+    turned = json.loads(deadzone("compare", a, b, "--goal", "max", "--json").out)
+    assert {row["verdict"] for row in turned["treatments"]} == {"better"}
+    two = json.loads(
+        deadzone(
+            "compare", a, b, "--response", "wall_s", "--response", "score", "--by", "threads", "--json"
+        ).out
+    )
+    assert [row["response"] for row in two["overall"]] == ["wall_s", "score"]
+
+
+def test_two_runs_know_their_response_and_factors(write_study, sweep, deadzone):
+    study = write_study(design={"replicates": 2})
+    runs = [sweep(study).run_id for _ in range(2)]
+    document = json.loads(deadzone("compare", *runs, "--json").out)
+    assert document["factors"] == ["threads"] and document["overall"][0]["response"] == "wall_s"
+    assert document["a"] == f"probe/{runs[0]}"
+    assert any("decide little" in warning for warning in document["warnings"])
+    assert any("interleaved" in warning for warning in document["warnings"])
+
+
+def test_a_run_that_was_measured_elsewhere_is_said_to_be(write_study, sweep, deadzone):
+    study = write_study(design={"replicates": 2})
+    one, other = sweep(study), sweep(study)
+    facts = json.loads((other.folder / "provenance.json").read_text())
+    (other.folder / "provenance.json").write_text(json.dumps({**facts, "cpu_model": "another"}))
+    assert "The runs differ in cpu model" in " ".join(
+        deadzone("compare", one.run_id, other.run_id).out.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["a.csv", "missing.csv"], "there is no such table"),
+        (["a.csv", "b.csv", "--response", "wal_s"], "Did you mean 'wall_s'?"),
+        (["a.csv", "b.csv", "--threshold", "-1"], "The threshold is -1.0"),
+        (["a.csv", "b.csv", "--fail-on", "better"], "is not 'worse'"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(write, deadzone, tmp_path, monkeypatch, arguments, words):
+    write("a.csv"), write("b.csv")
+    monkeypatch.chdir(tmp_path)
+    said = deadzone("compare", *arguments)
+    assert said.code == EXIT_USAGE
+    assert words in said.err
+
+
+def test_a_table_without_the_usual_response_lists_what_there_is(deadzone, tmp_path):
+    pd.DataFrame({"threads": [1], "fps": [2]}).to_csv(tmp_path / "a.csv", index=False)
+    said = deadzone("compare", tmp_path / "a.csv", tmp_path / "a.csv")
+    assert "--response: threads, fps" in said.err
