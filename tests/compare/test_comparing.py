@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from compare.tables import samples, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compare.tables import samples, table
 from deadzone.compare.comparing import compare_tables
 from deadzone.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, VERDICTS, WORSE
 from deadzone.errors import CompareError
@@ -222,7 +222,7 @@ def test_the_result_is_json_text_and_html():
         ({"goal": "maximum"}, "must be 'min' or 'max'"),
         ({"goal": ["min", "max"]}, "There are 1 responses and 2 goals"),
         ({"factors": ["thread"]}, "Did you mean 'threads'"),
-        ({"b": table().assign(threads=99)}, "no treatment in common"),
+        ({"b": table(levels=(8, 9))}, "no treatment in common"),
         ({"b": table().assign(wall_s=-1.0)}, "zero or more"),
         ({"b": table().assign(wall_s="fast")}, "no number"),
         ({"b": table().assign(status="failed")}, "no trial that ended well"),

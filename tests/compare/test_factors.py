@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from compare.tables import table
 
+from compare.tables import table
 from deadzone.compare.comparing import compare_tables
 from deadzone.errors import CompareError
 
@@ -26,3 +26,13 @@ def test_a_factor_that_the_other_table_lacks_may_not_vary():
     assert compare_tables(a, table(seed=2), "wall_s", factors=["threads", "limit"]).factors == ("threads",)
     with pytest.raises(CompareError, match="several levels"):
         compare_tables(a.assign(limit=range(len(a))), table(seed=2), "wall_s", factors=["limit"])
+
+
+def test_what_was_changed_between_the_tables_is_named_and_not_matched_by():
+    a, b = table().assign(version="old", cpu_limit=2), table(1.2, seed=2).assign(version="new", cpu_limit=4)
+    result = compare_tables(a, b, "wall_s")
+    assert result.factors == ("threads",)
+    assert {
+        "They differ in version: old in A, new in B.",
+        "They differ in cpu_limit: 2 in A, 4 in B.",
+    } <= set(result.warnings)

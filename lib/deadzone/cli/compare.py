@@ -73,7 +73,7 @@ def command(
         one.trials,
         other.trials,
         asked,
-        factors=factors or tuple(dict.fromkeys((*one.factors, *other.factors))),
+        factors=factors or _factors_of_runs(one, other),
         goal=goals or {side.response: side.goal for side in (other, one) if side.response in asked},
         threshold=threshold,
         margin=margin,
@@ -84,6 +84,14 @@ def command(
     click.echo(json.dumps(result.to_dict()) if as_json else str(result))
     if fail_on and result.is_worse:
         raise click.exceptions.Exit(EXIT_WORSE)
+
+
+def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
+    """The factors of both studies, less what was changed between the runs; none for plain tables, where they are found."""
+    from deadzone.compare.factors import changed_settings
+
+    changed = changed_settings(a.trials, b.trials, ())
+    return tuple(name for name in dict.fromkeys((*a.factors, *b.factors)) if name not in changed)
 
 
 def _usual_response(a: Side, b: Side) -> tuple[str, ...]:

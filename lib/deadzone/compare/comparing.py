@@ -17,7 +17,7 @@ from deadzone.compare.comparison import Comparison
 from deadzone.compare.doubts import doubts_of
 from deadzone.compare.effect_size import cliffs_delta, magnitude, overall_delta
 from deadzone.compare.evidence import p_change, p_equivalence
-from deadzone.compare.factors import common_factors
+from deadzone.compare.factors import changed_settings, common_factors
 from deadzone.compare.goals import goals_of
 from deadzone.compare.holm import holm
 from deadzone.compare.ratio import Drawn, interval, overall_draws, resample
@@ -58,6 +58,7 @@ def compare_tables(
     margin = threshold if margin is None else margin
     _check(asked, threshold, margin, confidence)
     found = common_factors(a, b, factors, asked, names)
+    changed = changed_settings(a, b, asked)
     (a, of_a), (b, of_b) = (analysed(table, found, name) for table, name in zip((a, b), names, strict=True))
     goals = goals_of(asked, goal)
     each = {response: side_by_side(a, b, found, response, names) for response in asked}
@@ -87,7 +88,12 @@ def compare_tables(
         warnings=(),
     )
     unstated = [response for response in asked if goals[response] is None]
-    return doubts_of(result, [*notes, *of_a, *of_b], unstated)
+    apart = [
+        say("compare.setting", what=n, a=one, b=other)
+        for n, (one, other) in changed.items()
+        if n not in found
+    ]
+    return doubts_of(result, [*notes, *apart, *of_a, *of_b], unstated)
 
 
 def _check(responses: Sequence[str], threshold: float, margin: float, confidence: float) -> None:

@@ -3,7 +3,8 @@
 A column is taken for a factor when it stands in both tables, is no part of a trial's identity and no measured
 quantity, and repeats its values: from one table to the other, or inside each. A measured quantity rarely repeats a
 value; a setting always does. A knob of a known name is a factor even if its levels differ altogether: throwing
-unlike treatments together would be worse than finding nothing in common.
+unlike treatments together would be worse than finding nothing in common. A column with one level in A and another in
+B is what was changed between them: it is no factor, and the result names it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import pandas as pd
 from deadzone.compare.goals import known_goal
 from deadzone.compare.samples import treatments_of
 from deadzone.errors import CompareError, did_you_mean
+from deadzone.imports.columns import FIRST, MEASURED, NOTE
 from deadzone.phases.quantities import KNOB_UNITS
 from deadzone.store.table import IDENTITY, SHARED
 
-MEASURED = {*IDENTITY, *SHARED, "note", "source", "tool", "trial", "row"}
+NOT_FACTORS = {*IDENTITY, *SHARED, *FIRST, *MEASURED, NOTE}
 """Columns that every run or imported table may have and that nobody sets."""
 
 ALIKE = 0.5
@@ -50,10 +52,28 @@ def common_factors(
         str(column)
         for column in a.columns
         if column in b
-        and column not in MEASURED
+        and column not in NOT_FACTORS
         and column not in responses
         and _is_factor(a, b, str(column))
     )
+
+
+def changed_settings(
+    a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]
+) -> dict[str, tuple[str, str]]:
+    """What was changed between the tables: columns with one level in A and another in B, with both levels.
+
+    Measured quantities are none of them, nor is what two single trials happen to differ in.
+    """
+    changed = {}
+    for column in map(str, a.columns):
+        if column not in b or column in NOT_FACTORS or column in responses or known_goal(column) is not None:
+            continue
+        one, other = (treatments_of(table, [column]) for table in (a, b))
+        said = column in KNOB_UNITS or min(len(a), len(b)) > 1
+        if said and len(one) == len(other) == 1 and one != other:
+            changed[column] = one[0][0], other[0][0]
+    return changed
 
 
 def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataFrame) -> None:
@@ -74,7 +94,7 @@ def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
     if column not in KNOB_UNITS and known_goal(column) is not None:
         return False
     one, other = (set(treatments_of(table, [column])) for table in (a, b))
-    if len(one | other) < 2:
+    if len(one) == len(other) == 1:
         return False
     alike = len(one & other) >= ALIKE * min(len(one), len(other))
     repeated = all(len(levels) <= REPEATED * len(table) for levels, table in ((one, a), (other, b)))

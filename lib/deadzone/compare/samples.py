@@ -104,7 +104,7 @@ def side_by_side(
     if not common:
         raise CompareError(
             f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has {_some(one, factors)}, "
-            f"{names[1]} has {_some(other, factors)}."
+            f"{names[1]} has {_some(other, factors)}. If that is what was changed, name the factors to match by (--by)."
         )
     paired = share_blocks(a, b) and all(set(one[key].index) & set(other[key].index) for key in common)
     if paired:

@@ -1,0 +1,81 @@
+"""`deadzone import`: result files of other tools as one tidy table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@click.command("import")
+@click.argument("form", metavar="FORMAT")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Table to write, .csv or .parquet; default: CSV on the screen.",
+)
+@click.option("--append", is_flag=True, help="Add the rows to the table instead of replacing it.")
+@click.option(
+    "--set",
+    "stated",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="A level that the files do not tell, e.g. threads=4.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print rows and warnings as JSON.")
+def command(
+    form: str,
+    files: tuple[Path, ...],
+    output: Path | None,
+    append: bool,
+    stated: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Turn result FILEs of another tool into a tidy table that `fit` and `compare` read.
+
+    FORMAT is hyperfine, fio, k6, locust, oha, wrk or hey.
+    """
+    from deadzone.imports.registry import reader_of
+    from deadzone.imports.result import tidy
+    from deadzone.imports.writing import appended, write_table
+
+    reader = reader_of(form)
+    results = [reader(path) for path in files]
+    table = tidy(results, dict(map(_setting, stated)))
+    warnings = list(dict.fromkeys(warning for result in results for warning in result.warnings))
+    if append and output is None:
+        raise click.UsageError("--append needs a table to add to: name it with -o.")
+    if output is not None:
+        write_table(appended(output, table) if append else table, output)
+    if as_json:
+        click.echo(
+            json.dumps({"rows": _records(table), "warnings": warnings, "table": output and str(output)})
+        )
+        return
+    if output is None:
+        click.echo(table.to_csv(index=False), nl=False)
+    else:
+        click.echo(
+            f"{output}: {len(table)} row{'s' if len(table) != 1 else ''}, {len(table.columns)} columns"
+        )
+    for warning in warnings:
+        click.echo(f"deadzone: {warning}", err=True)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, level = text.partition("=")
+    if not equals or not name.strip().isidentifier() or not level.strip():
+        raise click.BadParameter(f"{text!r} is not COLUMN=VALUE, for example threads=4", param_hint="--set")
+    return name.strip(), level.strip()
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, object]]:
+    records: list[dict[str, object]] = json.loads(table.to_json(orient="records"))
+    return records

@@ -1,0 +1,199 @@
+"""Files of other tools, read with suspicion: whatever is wrong with one becomes a sentence that names it."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from deadzone.errors import FormatError, did_you_mean
+
+SHOWN = 40
+"""Characters of a damaged value that a message quotes."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[TextIO]:
+    """A text file, unpacked where its name ends in .gz.
+
+    Raises FormatError if it is missing, unreadable, damaged or no text, also while it is being read.
+    """
+    if not path.exists():
+        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise FormatError(f"{path}: there is no such file.{did_you_mean(path.name, near)}")
+    try:
+        with (
+            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+            if path.suffix == ".gz"
+            else path.open(encoding="utf-8-sig", newline="") as file
+        ):
+            yield file
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: is no text file (byte {error.start} is not UTF-8).") from error
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "it ends too early"
+        raise FormatError(f"{path}: cannot be read: {reason}.") from error
+
+
+def text_of(path: Path) -> str:
+    """The whole text of a file. Raises FormatError as `opened` does, and for an empty file."""
+    with opened(path) as file:
+        text = file.read()
+    if not text.strip():
+        raise FormatError(f"{path}: the file is empty; the tool was stopped before it wrote its result.")
+    return text
+
+
+def parse_json(text: str, path: Path, tool: str) -> Node:
+    """A JSON document. Raises FormatError, with the line, if it is none."""
+    try:
+        return Node(json.loads(text), str(path), tool)
+    except json.JSONDecodeError as error:
+        raise FormatError(
+            f"{path}: is no complete JSON of {tool} (line {error.lineno}: {error.msg}); was it cut off, or is it another "
+            "format?"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
+
+
+def csv_rows(file: TextIO, path: Path, tool: str, needed: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Rows of a CSV file with a header, one by one.
+
+    Raises FormatError if a needed column is missing, or a row has fewer or more fields than the header.
+    """
+    reader = csv.reader(file)
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise FormatError(f"{path}: the file is empty; the tool was stopped before it wrote its result.")
+        missing = [name for name in needed if name not in header]
+        if missing:
+            raise FormatError(
+                f"{path}: is no CSV of {tool}: it has no column {missing[0]!r}. Its first line is {quoted(','.join(header))}."
+            )
+        for row in reader:
+            if len(row) != len(header):
+                raise FormatError(
+                    f"{path}: line {reader.line_num} has {len(row)} fields instead of {len(header)}; was the file cut off?"
+                )
+            yield dict(zip(header, row, strict=True))
+    except csv.Error as error:
+        raise FormatError(f"{path}: line {reader.line_num} is no CSV of {tool}: {error}.") from error
+
+
+def csv_table(text: str, path: Path, tool: str, needed: Sequence[str]) -> list[dict[str, str]]:
+    """All rows of a CSV text. Raises FormatError as `csv_rows` does, and where there is no row."""
+    rows = list(csv_rows(io.StringIO(text), path, tool, needed))
+    if not rows:
+        raise FormatError(f"{path}: {tool} wrote a header and no result.")
+    return rows
+
+
+def number_in(text: str, path: Path, what: str) -> float | None:
+    """A finite number, or None where the text is empty or says N/A. Raises FormatError for anything else."""
+    if text.strip() in ("", "N/A"):
+        return None
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise FormatError(f"{path}: {what} is {quoted(text)}, no number.") from error
+    if not math.isfinite(number):
+        raise FormatError(f"{path}: {what} is {quoted(text)}, no finite number.")
+    return number
+
+
+def count_in(text: str, path: Path, what: str) -> int | None:
+    """A whole number, or None where there is none. Raises FormatError for anything else."""
+    number = number_in(text, path, what)
+    return None if number is None else whole(number, str(path), what)
+
+
+def whole(number: float, where: str, what: str) -> int:
+    """A number that counts something. Raises FormatError if it is not whole or below zero."""
+    if number < 0 or number != int(number):
+        raise FormatError(f"{where}: {what} is {number:g}; a count is a whole number of zero or more.")
+    return int(number)
+
+
+def quoted(value: object) -> str:
+    """A damaged value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+@dataclass(frozen=True)
+class Node:
+    """A place in a JSON document. value: what stands there. where: file and keys, for messages. tool: whose file."""
+
+    value: Any
+    where: str
+    tool: str
+
+    def __contains__(self, key: str) -> bool:
+        return isinstance(self.value, dict) and self.value.get(key) is not None
+
+    def child(self, key: str) -> Node:
+        """What stands under a key. Raises FormatError if nothing does."""
+        if key not in self:
+            raise FormatError(f"{self.where}: is no result of {self.tool}: {key!r} is missing.")
+        return Node(self.value[key], f"{self.where}: {key}", self.tool)
+
+    def entries(self) -> dict[str, Node]:
+        """All members of an object by key, without those that are null. Raises FormatError if it is no object."""
+        if not isinstance(self.value, dict):
+            raise FormatError(
+                f"{self.where}: is no result of {self.tool}: {quoted(self.value)} is no object."
+            )
+        return {key: self.child(key) for key, value in self.value.items() if value is not None}
+
+    def items(self) -> list[Node]:
+        """All members of a list. Raises FormatError if it is no list."""
+        if not isinstance(self.value, list):
+            raise FormatError(f"{self.where}: is no result of {self.tool}: {quoted(self.value)} is no list.")
+        return [Node(value, f"{self.where}[{i}]", self.tool) for i, value in enumerate(self.value)]
+
+    def number(self, *keys: str) -> float | None:
+        """The finite number under a path of keys, or None where a key is missing. Raises FormatError for no number."""
+        node = self
+        for key in keys:
+            if key not in node:
+                return None
+            node = node.child(key)
+        return node.own_number()
+
+    def own_number(self) -> float:
+        """The value itself as a finite number. Raises FormatError if it is none."""
+        try:
+            number = float(self.value) if not isinstance(self.value, bool | str) else math.nan
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise FormatError(f"{self.where} is {quoted(self.value)}, no finite number.")
+        return number
+
+    def count(self, *keys: str) -> int | None:
+        """The whole number under a path of keys, or None. Raises FormatError for anything else."""
+        number = self.number(*keys)
+        return None if number is None else whole(number, self.where, keys[-1])
+
+    def count_itself(self) -> int:
+        """The value itself as a whole number of zero or more. Raises FormatError if it is none."""
+        return whole(self.own_number(), self.where, "it")
+
+    def text(self, key: str) -> str | None:
+        """The text under a key, or None where it is missing. Raises FormatError if it is no text or number."""
+        if key not in self:
+            return None
+        value = self.value[key]
+        if isinstance(value, dict | list):
+            raise FormatError(f"{self.where}: {key} is {quoted(value)}, no text.")
+        return str(value)
