@@ -68,7 +68,9 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     figure, table = analysis.figures()[0], analysis.treatments()[0]
     assert "0 of 32 trials ended well" in figure.caption
     assert table.frame.shape[0] == 8
-    assert not analysis.summaries()
+    assert "no model to summarise" in said(analysis.summaries())
+    assert "None of the 32 trials ended well" in said(analysis.verdict())
+    assert "No trial ended well at any of the 8 levels" in analysis.title().doubts[0]
 
 
 def test_an_untrusted_run_warns_before_anything_else(analysed):

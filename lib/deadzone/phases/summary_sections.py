@@ -80,7 +80,7 @@ def _phases_shown(model: PhaseModel, table: pd.DataFrame) -> pd.DataFrame:
                 "P>|t|": _p_text(row["p_value"]),
                 say("summary.low", certainty=model.certainty): number(row["elasticity_low"], error),
                 say("summary.high"): number(row["elasticity_high"], error),
-                say("summary.probability"): _probability(row["probability"]),
+                say("summary.probability"): probability_text(row["probability"]),
             }
         )
     return pd.DataFrame(rows)
@@ -94,7 +94,7 @@ def _joints_shown(model: PhaseModel) -> pd.DataFrame:
                 level_text(model, level) for level in model.joints["low"]
             ],
             say("summary.high"): [level_text(model, level) for level in model.joints["high"]],
-            say("summary.within_one_level"): [_probability(p) for p in model.joints["probability"]],
+            say("summary.within_one_level"): [probability_text(p) for p in model.joints["probability"]],
         }
     )
 
@@ -110,7 +110,7 @@ def _criteria_shown(table: pd.DataFrame) -> pd.DataFrame:
             say("summary.short_log_likelihood"): [_fixed(v, 1) for v in table["log_likelihood"]],
             "AIC": [_fixed(v, 1) for v in table["aic"]],
             "BIC": [_fixed(v, 1) for v in table["bic"]],
-            say("summary.probability"): [_probability(p) for p in table["probability"]],
+            say("summary.probability"): [probability_text(p) for p in table["probability"]],
         }
     )
 
@@ -156,7 +156,7 @@ def _outliers_shown(model: PhaseModel) -> pd.DataFrame:
             ],
             say("summary.fitted"): [number(v) for v in table["fitted"]],
             say("summary.times"): [_fixed(v, 2) for v in table["factor"]],
-            say("summary.probability"): [_probability(p) for p in table["probability"]],
+            say("summary.probability"): [probability_text(p) for p in table["probability"]],
             say("summary.reason"): list(table["reason"]),
         }
     )
@@ -191,7 +191,8 @@ def _test_text(statistic: float, p: float) -> str:
     return say("summary.test", statistic=float(statistic), p=_p_text(p))
 
 
-def _probability(p: float) -> str:
+def probability_text(p: float) -> str:
+    """A probability as a percentage, and as a bound near 0 and 1, where its digits mean nothing."""
     if not np.isfinite(p):
         return "-"
     if p > 0.99:

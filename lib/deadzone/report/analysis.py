@@ -102,7 +102,8 @@ class Analysis:
 
     def summaries(self) -> list[Block]:
         """The regression-style summary of each slice."""
-        return [regression.regression(s.model, s.anchor("regression"), s.name) for s in self.slices]
+        found = [regression.regression(s.model, s.anchor("regression"), s.name) for s in self.slices]
+        return [*found] or [Prose((say("report.no_regression"),))]
 
     def provenance(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
@@ -118,6 +119,8 @@ def analyse(source: Source, within: float | None = None, cost: str | None = None
 
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
+    if source.analysed.empty:
+        return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
     try:
         fitted = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=source.by)
     except PhaseError as error:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
 from deadzone.phases.candidates import level_text
-from deadzone.phases.quantities import plain_name
+from deadzone.phases.quantities import number, plain_name
 from deadzone.report import undecided
 from deadzone.report.display import Block, Claim, Command, Evidence, Prose, Title
 from deadzone.report.tables import improvement, row_id
@@ -91,7 +92,8 @@ def verdict(analysis: Analysis) -> list[Block]:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
         claims += [Claim(caveat) for caveat in analysis.advice.caveats]
         claims += undecided.what_would_decide(analysis)
-    box = Prose(tuple(claims), heading=words, style="verdict", id="verdict")
+    style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
+    box = Prose(tuple(claims), heading=words, style=style, id="verdict")
     return [box, *(check for s in analysis.slices if (check := cores_check(s)))]
 
 
@@ -118,12 +120,13 @@ def phases_in_words(s: Slice) -> Prose:
     return Prose(tuple(claims))
 
 
-def _phase(s: Slice, position: int, phase: dict[object, object]) -> Claim:
+def _phase(s: Slice, position: int, phase: Mapping[Hashable, Any]) -> Claim:
     model = s.model
-    row = {str(name): value for name, value in phase.items()}
-    start, stop = float(row["start"]), float(row["stop"])  # type: ignore[arg-type]
+    row: dict[str, Any] = {str(name): value for name, value in phase.items()}
+    start, stop = float(row["start"]), float(row["stop"])
     style = PHASE_STYLES[str(row["label"])]
     gain = improvement(model, start, stop)
+    error = float(row["std_error"])
     text = say(
         "report.phase_better" if gain >= 0 else "report.phase_worse",
         start=level_text(model, start),
@@ -132,10 +135,10 @@ def _phase(s: Slice, position: int, phase: dict[object, object]) -> Claim:
         meaning=style.meaning,
         response=plain_name(model.response),
         change=abs(gain),
-        elasticity=row["elasticity"],
+        elasticity=number(row["elasticity"], error),
         certainty=model.certainty,
-        low=row["elasticity_low"],
-        high=row["elasticity_high"],
+        low=number(row["elasticity_low"], error),
+        high=number(row["elasticity_high"], error),
     )
     where = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{position + 1}"))
     return Claim(text, where)

@@ -158,6 +158,8 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     lost = [level for level in planned if level not in set(ended[knob].astype(str))]
     if not lost:
         return []
+    if len(lost) == len(planned):
+        return [say("source.all_missing", levels=len(planned), knob=plain_name(knob), failed=len(measured))]
     failed = int(measured[knob].astype(str).isin(lost).sum())
     return [
         say(

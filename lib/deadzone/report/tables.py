@@ -10,7 +10,8 @@ import pandas as pd
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
 from deadzone.phases.candidates import level_text
-from deadzone.phases.quantities import axis_label, number, percent, plain_name, response, setting
+from deadzone.phases.quantities import axis_label, listing, number, percent, plain_name, response, setting
+from deadzone.phases.summary_sections import probability_text
 from deadzone.report.display import Table
 from deadzone.style import PHASE_STYLES
 
@@ -28,6 +29,9 @@ PROVENANCE_FACTS = (
     "load_average_1min", "git_commit", "git_changed",
 )  # fmt: skip
 """Facts shown in a report, in this order; provenance.json holds all."""
+
+MOST_ROWS = 40
+"""A table lists this many disturbed attempts; all of them stand in the trials beside the report."""
 
 NOT_KNOWN = "-"
 
@@ -116,7 +120,7 @@ def phases_table(s: Slice) -> Table:
                     number(float(phase["elasticity_low"]), float(phase["std_error"])),
                     number(float(phase["elasticity_high"]), float(phase["std_error"])),
                 ),
-                say("report.probability"): percent(float(phase["probability"])),
+                say("report.probability"): probability_text(float(phase["probability"])),
             }
         )
     frame = pd.DataFrame(rows)
@@ -161,6 +165,7 @@ def untrusted_table(source: Source) -> Table | None:
     rows = source.untrusted
     if rows.empty:
         return None
+    shown = rows.head(MOST_ROWS)
     frame = pd.DataFrame(
         {
             say("report.trial"): rows["trial"].astype(str),
@@ -170,8 +175,9 @@ def untrusted_table(source: Source) -> Table | None:
             say("report.reason"): rows["distrust_reason"].fillna("").astype(str),
         }
     )
-    caption = say("report.untrusted_caption", n=len(rows))
-    return Table(frame, caption, numeric=list(frame.columns[:4]), id="untrusted")
+    key = "report.untrusted_caption" if len(shown) == len(rows) else "report.untrusted_caption_cut"
+    caption = say(key, n=len(rows), shown=len(shown))
+    return Table(frame.head(MOST_ROWS), caption, numeric=list(frame.columns[:4]), id="untrusted")
 
 
 def failed_table(source: Source) -> Table | None:
@@ -179,16 +185,29 @@ def failed_table(source: Source) -> Table | None:
     rows = source.failed
     if rows.empty:
         return None
-    frame = pd.DataFrame(
+    what = pd.DataFrame(
         {
-            say("report.trial"): rows["trial"].astype(str),
-            axis_label(source.knob): rows[source.knob].astype(str),
-            say("report.status"): rows["status"].astype(str),
-            say("report.error"): rows["error"].fillna("").astype(str),
+            "level": rows[source.knob].astype(str),
+            "status": rows["status"].astype(str),
+            "error": rows["error"].fillna("").astype(str) if "error" in rows else "",
+            "trial": rows["trial"].astype(str),
         }
     )
+    groups = what.groupby(["level", "status", "error"], sort=False)["trial"]
+    frame = pd.DataFrame(
+        [
+            {
+                axis_label(source.knob): level,
+                say("report.trials"): f"{len(trials):,}",
+                say("report.status"): status,
+                say("report.error"): error,
+                say("report.trial_numbers"): listing(list(trials)),
+            }
+            for (level, status, error), trials in groups
+        ]
+    )
     caption = say("report.failed_caption", n=len(rows), all=len(source.trials))
-    return Table(frame, caption, numeric=list(frame.columns[:1]), id="failures")
+    return Table(frame, caption, numeric=list(frame.columns[:2]), id="failures")
 
 
 def attempts_table(source: Source) -> Table:
