@@ -43,6 +43,7 @@ def test_one_command_sweeps_fits_and_publishes(study, start, home, traces):
     assert Path(answer["report"]).is_relative_to(home / "reports")
     assert Path(answer["report"]).is_file()
     assert max(page.stat().st_size for page in (home / "reports").rglob("*.html")) > 10_000
+    assert (home / "reports" / "probe" / run.run_id / "report.pdf").read_bytes().startswith(b"%PDF")
     assert (run.folder / "sweep.ipynb").exists()
     assert "trial " in err
     assert "6 trials measured, 6 of them trusted" in err
@@ -80,6 +81,8 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
         (["prob"], 2, "Did you mean 'probe'?"),
         (["probe", "-p", "replicate", "3"], 2, "Did you mean 'replicates'?"),
         (["probe", "-p", "api_token", "x"], 3, "looks like a secret"),
+        (["probe", "-p", "workload", "{env: {API_TOKEN: x}}"], 3, "looks like a secret"),
+        (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
         (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
         (["probe", "--resume", "latest"], 3, "There is no run 'probe/latest'"),
     ],

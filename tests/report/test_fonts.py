@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from deadzone.errors import ReportError
 from deadzone.language.catalogue import spoken
 from deadzone.report import fonts, speaking
 from deadzone.report.fonts import family_of, korean_font, weights_of
-from deadzone.report.speaking import use_language
+from deadzone.report.speaking import language_note, use_language
 
 
 def test_a_font_that_is_found_has_korean_letters():
@@ -47,3 +48,11 @@ def test_with_a_font_it_is_in_korean():
         pytest.skip("no Korean font is installed")
     assert use_language("ko") is None
     assert spoken() == "ko"
+
+
+def test_before_anything_runs_the_missing_font_is_told(monkeypatch):
+    assert language_note("en") is None
+    monkeypatch.setattr(speaking, "korean_font", lambda: None)
+    assert "fonts-noto-cjk" in language_note("ko")
+    with pytest.raises(ReportError, match="kr"):
+        language_note("kr")

@@ -9,6 +9,15 @@ import click
 from deadzone.language.catalogue import LANGUAGES
 
 
+def warn_of_language(lang: str | None) -> None:
+    """Say on stderr, before anything runs, if a report cannot be written in a language; an unknown one is an error."""
+    from deadzone.report.speaking import language_note
+
+    note = language_note(str(lang)) if lang is not None else None
+    if note:
+        click.echo(f"deadzone: {note}", err=True)
+
+
 @click.command("report")
 @click.argument("run")
 @click.option(
@@ -24,6 +33,7 @@ def command(run: str, parameters: tuple[tuple[str, str], ...], lang: str | None,
     from deadzone.store.run import Run
 
     given = overrides_of(parameters, None, None, None) | ({"lang": lang} if lang else {})
+    warn_of_language(given.get("lang"))
     published = publish_run(Run.find(places.runs_folder(), run), given)
     shown = {"report": str(published.front), "page": str(published.page), "pdf": str(published.pdf)}
     click.echo(json.dumps(shown) if as_json else str(published.front))

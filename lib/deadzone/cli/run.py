@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.parameters import overrides_of, study_options
+from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def command(
     given = overrides_of(parameters, parameter_file, replicates, warmup)
     refuse_secrets(given)
     analysis, overrides = _split(given)
+    warn_of_language(analysis.get("lang"))
     if dry_run:
         print_plan(study, overrides, as_json)
         return

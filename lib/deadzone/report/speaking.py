@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import warnings
 
-from deadzone.language.catalogue import say, speak
+from deadzone.language.catalogue import say, speak, speaking
 from deadzone.report.display import Prose
 from deadzone.report.fonts import korean_font, use_in_figures
 
 KOREAN = "ko"
+
+
+def language_note(lang: str) -> str | None:
+    """What to tell somebody who asks for a report in a language, before anything is executed; None if all is well.
+
+    Raises ReportError if the language is unknown.
+    """
+    with speaking(lang):
+        pass
+    return say("source.no_korean_font") if lang == KOREAN and korean_font() is None else None
 
 
 def use_language(lang: str) -> Prose | None:
