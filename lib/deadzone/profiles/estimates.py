@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from deadzone.profiles.poisson import LEVEL, difference_limits, no_change_p, sum_limits
 
@@ -73,9 +73,10 @@ def estimate(before: Amounts, after: Amounts) -> pd.DataFrame:
 def false_alarm_share(p: np.ndarray) -> np.ndarray:
     """q of each p, both of shape (n,); what is not a number stays so."""
     q = np.full(len(p), np.nan)
-    known = np.isfinite(p)
-    if known.any():
-        q[known] = stats.false_discovery_control(p[known], method="bh")
+    known = np.flatnonzero(np.isfinite(p))
+    falling = known[np.argsort(-p[known], kind="stable")]
+    share = p[falling] * len(known) / np.arange(len(known), 0, -1)
+    q[falling] = np.minimum.accumulate(share)
     return q
 
 
@@ -90,9 +91,9 @@ def _between_replicates(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarr
         where=variance > 0,
     )
     error = np.sqrt(variance)
-    reach = stats.t.ppf((1 + LEVEL) / 2, degrees) * error
+    reach = special.stdtrit(degrees, (1 + LEVEL) / 2) * error
     ratio = np.divide(np.abs(change), error, out=np.full(len(error), np.inf), where=error > 0)
-    p = np.where(change == 0, 1.0, 2 * stats.t.sf(ratio, degrees))
+    p = np.where(change == 0, 1.0, 2 * special.stdtr(degrees, -ratio))
     unknown = (error == 0) & (change != 0)
     low, high, p = (np.where(unknown, np.nan, column) for column in (change - reach, change + reach, p))
     return low, high, p

@@ -46,7 +46,7 @@ def events(profile: Profile, value: str) -> Events:
     variance = np.divide(numbers**2, counted, out=np.zeros(len(numbers)), where=counted > 0)
     total, spread = np.abs(numbers).sum(), variance.sum()
     weight = float(spread / total) if total else 0.0
-    uniform = bool(np.array_equal(np.abs(numbers), counted * weight))
+    uniform = np.allclose(np.abs(numbers), counted * weight, rtol=1e-9, atol=0)
     return Events(variance, weight, float(counted.sum()), uniform)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 LEVEL = 0.95
 """Probability with which an interval holds the true value, over many profiles."""
@@ -36,9 +36,9 @@ def sum_limits(
     total, variance = np.maximum(total, 0.0), np.maximum(variance, 0.0)
     present = (total > 0) & (variance > 0)
     one = np.where(present, total, 1.0), np.where(present, variance, 1.0)
-    low = np.where(present, one[1] / (2 * one[0]) * stats.chi2.ppf(tail, 2 * one[0] ** 2 / one[1]), 0.0)
+    low = np.where(present, one[1] / (2 * one[0]) * _chi2(tail, 2 * one[0] ** 2 / one[1]), 0.0)
     more, spread = total + weight, variance + weight**2
-    high = spread / (2 * more) * stats.chi2.ppf(1 - tail, 2 * more**2 / spread)
+    high = spread / (2 * more) * _chi2(1 - tail, 2 * more**2 / spread)
     return Limits(low, high)
 
 
@@ -66,3 +66,9 @@ def no_change_p(
     at_most = np.where(events_before <= 0, 1.0, at_most)
     at_least = np.where(events_after <= 0, 1.0, at_least)
     return np.minimum(1.0, 2 * np.minimum(at_most, at_least))
+
+
+def _chi2(probability: float, degrees: np.ndarray) -> np.ndarray:
+    """Quantile of the chi-squared distribution; scipy.stats would take longer to load than to compute it."""
+    quantile: np.ndarray = 2 * special.gammaincinv(degrees / 2, probability)
+    return quantile

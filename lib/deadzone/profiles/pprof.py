@@ -25,6 +25,7 @@ from deadzone.profiles.wire import (
     padded,
     ranges,
     read_fields,
+    spans,
     top_level,
 )
 
@@ -55,10 +56,7 @@ class _File:
 
     def messages(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """First byte and byte after of each submessage of a number. Raises ProfileError if it is a number."""
-        if number in self.top.numbers:
-            raise ProfileError(f"{DAMAGED}: field {number} is a number instead of a message")
-        starts, stops = self.top.spans.get(number, ((), ()))
-        return np.array(starts, dtype=np.int64), np.array(stops, dtype=np.int64)
+        return spans(self.data, self.top, number)
 
     def fields(self, number: int) -> tuple[Fields, int]:
         """All fields of all submessages of a number, and how many submessages there are."""
@@ -67,7 +65,7 @@ class _File:
 
     def number(self, number: int) -> int:
         """A number of the outermost message, 0 if absent; signed."""
-        if number in self.top.spans:
+        if number in self.top.at:
             raise ProfileError(f"{DAMAGED}: field {number} is a message instead of a number")
         value = self.top.numbers.get(number, [0])[-1]
         return value - (1 << 64) if value >> 63 else value
@@ -93,7 +91,8 @@ def parse_pprof(content: bytes, source: str = "profile") -> Profile:
 
 def _profile(content: bytes, source: str) -> Profile:
     top = top_level(content)
-    file = _File(source, content, padded(content), top, _strings(content, top))
+    data = padded(content)
+    file = _File(source, content, data, top, _strings(content, data, top))
     value_types = _value_types(file, SAMPLE_TYPE)
     if not value_types:
         raise ProfileError("it declares no sample type, so it is no profile of pprof.")
@@ -117,10 +116,8 @@ def _profile(content: bytes, source: str) -> Profile:
     )
 
 
-def _strings(content: bytes, top: TopLevel) -> list[str]:
-    if STRING in top.numbers:
-        raise ProfileError(f"{DAMAGED}: a string is a number")
-    starts, stops = top.spans.get(STRING, ((), ()))
+def _strings(content: bytes, data: np.ndarray, top: TopLevel) -> list[str]:
+    starts, stops = (place.tolist() for place in spans(data, top, STRING))
     return [content[a:b].decode("utf-8", errors="replace") for a, b in zip(starts, stops, strict=True)]
 
 

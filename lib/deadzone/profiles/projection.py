@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from deadzone.errors import ProfileError
 from deadzone.profiles.poisson import LEVEL
@@ -78,7 +78,7 @@ def _line(x: np.ndarray, y: np.ndarray, load: float, measured: tuple[float, ...]
     if degrees > 0:
         residual = np.sqrt(((y - fixed - slope * x) ** 2).sum() / degrees)
         error = residual * np.sqrt(1 + 1 / len(x) + (load - centre) ** 2 / spread)
-        reach = float(stats.t.ppf((1 + LEVEL) / 2, degrees)) * error
+        reach = float(special.stdtrit(degrees, (1 + LEVEL) / 2)) * error
         low, high = float(amount - reach), float(amount + reach)
     doubts = _doubts(measured, load, degrees, float(slope))
     return Projection(load, float(amount), low, high, float(fixed), float(slope), measured, "line", doubts)

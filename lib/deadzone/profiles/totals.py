@@ -59,9 +59,11 @@ def _over_samples(starts: np.ndarray, samples: np.ndarray, numbers: np.ndarray) 
     sums = np.zeros(len(starts) - 1, dtype=numbers.dtype)
     if not len(samples):
         return sums
-    first = np.ones(len(samples), dtype=bool)
-    first[1:] = samples[1:] != samples[:-1]
+    again = np.zeros(len(samples), dtype=bool)
+    np.equal(samples[1:], samples[:-1], out=again[1:])
     filled = np.diff(starts) > 0
-    first[starts[:-1][filled]] = True
-    sums[filled] = np.add.reduceat(np.where(first, numbers[samples], 0), starts[:-1][filled])
+    again[starts[:-1][filled]] = False
+    counted = numbers[samples]
+    counted[again] = 0
+    sums[filled] = np.add.reduceat(counted, starts[:-1][filled])
     return sums

@@ -81,10 +81,10 @@ def padded(content: bytes) -> np.ndarray:
 class TopLevel:
     """The fields of the outermost message, by field number, as written.
 
-    spans: of fields with a length, (first bytes, bytes after). numbers: of varints.
+    at: of fields with a length, the bytes at which their lengths stand. numbers: of varints.
     """
 
-    spans: dict[int, tuple[array[int], array[int]]]
+    at: dict[int, array[int]]
     numbers: dict[int, list[int]]
 
 
@@ -99,8 +99,7 @@ def top_level(content: bytes) -> TopLevel:
         tag, value = one_varint(content, at, end)
         wire = tag & 7
         if wire == BYTES:
-            starts, stops = found.spans.setdefault(tag >> 3, (array("q"), array("q")))
-            at = _run(content, content[at:value], at, starts, stops)
+            at = _run(content, content[at:value], at, found.at.setdefault(tag >> 3, array("q")))
         elif wire == VARINT:
             number, at = one_varint(content, value, end)
             found.numbers.setdefault(tag >> 3, []).append(number)
@@ -111,25 +110,32 @@ def top_level(content: bytes) -> TopLevel:
     return found
 
 
-def _run(content: bytes, tag: bytes, at: int, starts: array[int], stops: array[int]) -> int:
-    """Note the spans of a run of fields with the same tag; returns the byte after the run.
+def spans(data: np.ndarray, found: TopLevel, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """First bytes and bytes after of the top-level fields of a number. Two arrays of shape (fields,), int64.
+
+    data: `padded`. Raises ProfileError if the field is a number.
+    """
+    if number in found.numbers:
+        raise ProfileError(f"{DAMAGED}: field {number} is a number instead of a message")
+    lengths, starts = varints_at(data, np.array(found.at.get(number, ()), dtype=np.int64))
+    return starts, starts + lengths.astype(np.int64)
+
+
+def _run(content: bytes, tag: bytes, at: int, places: array[int]) -> int:
+    """Note where the lengths of a run of fields with the same tag stand; returns the byte after the run.
 
     A profile is a million of these in a row, so this loop is what reading its outer level costs.
     """
-    end, tag_bytes, first_of_tag = len(content), len(tag), tag[0]
-    note_start, note_stop = starts.append, stops.append
-    while at < end and content[at] == first_of_tag and (tag_bytes == 1 or content.startswith(tag, at)):
-        start = at + tag_bytes
-        if start < end and content[start] < 0x80:
-            at = start + 1 + content[start]
-            note_start(start + 1)
+    end, tag_bytes, first_of_tag, note = len(content), len(tag), tag[0], places.append
+    single = tag_bytes == 1
+    while at < end and content[at] == first_of_tag and (single or content.startswith(tag, at)):
+        at += tag_bytes
+        note(at)
+        if at < end and (length := content[at]) < 0x80:
+            at += 1 + length
         else:
-            length, start = one_varint(content, start, end)
-            at = start + length
-            note_start(start)
-        if at > end:
-            break
-        note_stop(at)
+            length, at = one_varint(content, at, end)
+            at += length
     return at
 
 
