@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("phase_model.py", "harness.py", "reports.py", "profiles.py")
+BENCHMARKS = ("phase_model.py", "harness.py", "reports.py", "profiles.py", "comparisons.py")
 
 
 def main() -> int:

@@ -9,17 +9,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deadzone.compare.comparing import compare_tables
     from deadzone.phases.fit import fit_phases
     from deadzone.phases.model import PhaseModel
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "compare_tables": "deadzone.compare.comparing",
     "fit_phases": "deadzone.phases.fit",
     "PhaseModel": "deadzone.phases.model",
 }
 
-__all__ = ["PhaseModel", "__version__", "fit_phases"]
+__all__ = ["PhaseModel", "__version__", "compare_tables", "fit_phases"]
 
 
 def __getattr__(name: str) -> Any:

@@ -165,6 +165,39 @@ def test_an_unknown_direction_is_assumed_and_said():
     assert not any("score is better" in w for w in stated.warnings)
 
 
+def test_a_treatment_without_values_is_said_to_be_left_out():
+    b = table(seed=2)
+    b.loc[b["threads"] == 2, "wall_s"] = np.nan
+    result = compare_tables(table(), b, "wall_s")
+    assert list(result.treatments["threads"]) == ["1", "4"]
+    assert any("1 treatment has no value" in warning for warning in result.warnings)
+
+
+rows = st.fixed_dictionaries(
+    {
+        "wall_s": st.sampled_from([0.0, 1.0, 1.5, 2.0, 1e300, 1e-300, None]),
+        "threads": st.sampled_from([1, 2, None, "none"]),
+        "block": st.sampled_from([0, 1]),
+        "run_id": st.sampled_from(["x", "y"]),
+        "status": st.sampled_from(["ok", "ok", "failed"]),
+        "trusted": st.sampled_from([True, False, None]),
+    }
+)
+
+
+@given(st.lists(rows, min_size=1, max_size=8), st.lists(rows, min_size=1, max_size=8))
+@settings(max_examples=80, deadline=None)
+@pytest.mark.filterwarnings("error")
+def test_any_table_is_compared_or_refused_with_a_sentence(a, b):
+    try:
+        result = compare_tables(pd.DataFrame(a), pd.DataFrame(b), "wall_s")
+    except CompareError:
+        return
+    assert set(result.treatments["verdict"]) <= set(VERDICTS)
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert str(result) and result._repr_html_()
+
+
 @given(times, times)
 @settings(max_examples=60, deadline=None)
 def test_exchanging_a_and_b_inverts_the_ratio_and_the_verdict(a, b):

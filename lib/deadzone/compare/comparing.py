@@ -26,7 +26,7 @@ from deadzone.compare.samples import Key, Samples, analysed, side_by_side, treat
 from deadzone.compare.verdicts import CONFIDENCE, THRESHOLD, UNDECIDED, verdict, why_undecided
 from deadzone.errors import CompareError
 from deadzone.language.catalogue import join, say
-from deadzone.phases.quantities import setting
+from deadzone.phases.quantities import axis_label, setting
 
 Rows = list[dict[str, Any]]
 
@@ -93,7 +93,8 @@ def compare_tables(
         for n, (one, other) in changed.items()
         if n not in found
     ]
-    return doubts_of(result, [*notes, *apart, *of_a, *of_b], unstated)
+    empty = _without_value(a, b, found, each)
+    return doubts_of(result, [*notes, *apart, *of_a, *of_b, *empty], unstated)
 
 
 def _check(responses: Sequence[str], threshold: float, margin: float, confidence: float) -> None:
@@ -149,11 +150,17 @@ def _overall_row(
         "n_treatments": len(samples.treatments),
         "n_a": sum(len(a) for a, _ in samples.pairs),
         "n_b": sum(len(b) for _, b in samples.pairs),
-        **_ratio(float(np.mean(drawn.change)), interval(overall_draws(drawn), confidence)),
+        **_ratio(_mean(drawn.change), interval(overall_draws(drawn), confidence)),
         **_effect(overall_delta(samples.pairs)),
         "p_value": p_change(samples.pairs, samples.paired),
         "p_equivalence": p_equivalence(samples.pairs, samples.paired, margin),
     }
+
+
+def _mean(changes: np.ndarray) -> float:
+    """The mean change; nan where some fall to zero and others rise from it."""
+    with np.errstate(invalid="ignore"):
+        return float(np.mean(changes))
 
 
 def _ratio(change: float, ends: tuple[float, float]) -> dict[str, float]:
@@ -216,6 +223,17 @@ def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -
     there = set(treatments_of(other, factors))
     keys = [key for key in treatments_of(table, factors) if key not in there]
     return pd.DataFrame(keys, columns=list(factors))
+
+
+def _without_value(
+    a: pd.DataFrame, b: pd.DataFrame, factors: Sequence[str], each: Mapping[str, Samples]
+) -> list[str]:
+    """A sentence for each response that treatments of both tables lack on one side."""
+    both = set(treatments_of(a, factors)) & set(treatments_of(b, factors))
+    missing = {response: len(both) - len(samples.treatments) for response, samples in each.items()}
+    return [
+        say("compare.no_value", n=n, response=axis_label(response)) for response, n in missing.items() if n
+    ]
 
 
 def _trials(factors: Sequence[str], each: Mapping[str, Samples]) -> pd.DataFrame:

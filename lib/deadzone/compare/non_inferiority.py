@@ -1,6 +1,7 @@
 """Is B not worse than A by more than a margin? The question of a quality gate.
 
-A one-sided rank test against the margin (Wellek 2010, chapter 2), stratified by treatment. That nothing was seen to
+A one-sided rank test against the margin (Wellek 2010, chapter 2), stratified by treatment: it judges all treatments
+together, so a gate on one of them takes its rows alone. That nothing was seen to
 get worse is not enough: a gate passes only when harm of the margin or more is ruled out.
 """
 

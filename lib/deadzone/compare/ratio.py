@@ -2,10 +2,9 @@
 
 Percentile intervals (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13), on the scale of
 ln(ratio). Not BCa: its acceleration comes from the jackknife, which is inconsistent for a median (ibid.,
-section 10.6). In simulations of equal samples (normal, exponential, t with 3 degrees of freedom, and a tenth to a
-third of trials slower; 400 pairs each) 95 % intervals held the true ratio in 0.95 to 0.99 of the cases from 5 trials
-a side on, in 0.92 to 0.95 with 4, in 0.87 to 0.91 with 3 and in 0.63 to 0.68 with 2; a result says so where it
-has so few.
+section 10.6). How often such intervals hold the true ratio, by noise and trials, is measured in
+docs/benchmarks/comparisons.md: as often as they say from five trials a side on; with two to four they are too short,
+and a result says that so few decide little.
 
 Where trials were made in blocks, whole blocks are drawn, so that what a block's treatments have in common stays
 together; paired samples are drawn in pairs.

@@ -34,9 +34,11 @@ def verdict(
 ) -> str:
     """One of VERDICTS.
 
-    log_ratio: estimate of ln(B / A), may be infinite; interval: of it, nan where unknown. p_change, p_equivalence: after
+    log_ratio: estimate of ln(B / A), may be infinite, or nan where it has no meaning; interval: of it, nan where unknown. p_change, p_equivalence: after
     correction. goal: min or max. threshold: a ratio of 1 + threshold or its inverse matters.
     """
+    if math.isnan(log_ratio):
+        return UNDECIDED
     level = 1 - confidence
     matters = abs(log_ratio) >= math.log1p(threshold) * (1 - 1e-12)
     low, high = interval
