@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from compare.tables import table
 
+from compare.tables import table
 from deadzone.compare.sides import Side, differing_circumstances, load_side
 from deadzone.errors import StoreError, TableError
 
