@@ -246,7 +246,7 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
             f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
         )
     without = [name for name, has in zip(priced.names, known, strict=True) if not has]
-    notes = [say("caveat.no_cost", settings=listing(without))] if without else []
+    notes: list[str] = [say("caveat.no_cost", settings=listing(without))] if without else []
     return only(priced, known), notes
 
 

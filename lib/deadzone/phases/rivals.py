@@ -148,6 +148,7 @@ def rivals_table(model: PhaseModel) -> pd.DataFrame:
     likelihood, aic, bic, k = phase_criteria(model)
     note = "" if np.isfinite(aic) else say("rival.too_many_parameters")
     name = say("rival.phase_model", n=len(model.phases))
+    rows: list[tuple[str, str, int, float, float, float, str]]
     rows = [(name, say("rival.see_phases"), k, likelihood, aic, bic, note)]
     rows += [
         (term("law", r.name), _in_words(r), r.n_parameters, r.log_likelihood, r.aic, r.bic, r.note)
