@@ -174,3 +174,15 @@ def test_a_stripped_binary_is_said():
 def test_allocations_since_the_start_carry_a_warning():
     compared = compare_profiles(recorded("heap-before-1"), recorded("heap-after-1"), "alloc_space")
     assert any("from the start of the program" in doubt for doubt in compared.doubts)
+
+
+def test_a_difference_of_profiles_gets_no_interval():
+    negative = cpu({"a": 5, "b": 3})
+    negative = replace(negative, values=negative.values * [[1], [-1]])
+    compared = compare_profiles(negative, cpu({"a": 5}))
+    assert compared.method == "none" and any("negative numbers" in doubt for doubt in compared.doubts)
+
+
+def test_replicates_on_one_side_only_are_said():
+    compared = compare_profiles([cpu({"a": 5}), cpu({"a": 6})], cpu({"a": 5}))
+    assert compared.method == "sampling" and any("one side only" in doubt for doubt in compared.doubts)

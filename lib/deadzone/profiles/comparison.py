@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from deadzone.profiles.estimates import Amounts, estimate, method
+from deadzone.profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method
 from deadzone.profiles.events import Events, events
 from deadzone.profiles.model import Profile
 from deadzone.profiles.pairing import Basis, Pair, Side, pair_up
@@ -227,4 +227,7 @@ def _same(first: Profile, second: Profile) -> bool:
 
 def _chance_doubts(chance: list[list[Events]], how: str) -> tuple[str, ...]:
     reasons = (one.reason for side in chance for one in side) if how != "replicates" else ()
-    return tuple(dict.fromkeys(reason for reason in reasons if reason))
+    sizes = sorted(len(side) for side in chance)
+    one_sided = "There are replicates on one side only, so their scatter could not be used."
+    doubts = (*reasons, one_sided if sizes[0] < FEWEST_REPLICATES <= sizes[1] else "")
+    return tuple(dict.fromkeys(doubt for doubt in doubts if doubt))

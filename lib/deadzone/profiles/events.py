@@ -40,6 +40,10 @@ class Events:
 def events(profile: Profile, value: str) -> Events:
     """The events behind one value of a profile. Raises ProfileError if the profile has no such value."""
     numbers = profile.numbers(value).astype(float)
+    if (numbers < 0).any():
+        return Events(
+            None, reason=f"{profile.source} holds negative numbers: it is a difference of profiles."
+        )
     counted = _counts(profile, value, numbers)
     if counted is None:
         return Events(None, reason=_reason(profile, value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -109,10 +110,10 @@ def samples_on(profile: Profile, group: np.ndarray, groups: int) -> tuple[np.nda
     group: shape (functions,), the group of each function. groups: how many there are.
     Returns starts, shape (groups + 1,), and samples, shape (entries,), as `Profile.by_function`.
     """
-    index = np.int32 if len(profile.frames) < 2**31 else np.int64
+    index: Any = np.int32 if len(profile.frames) < 2**31 else np.int64
     ones = np.ones(len(profile.frames), dtype=np.int8)
     columns = group.astype(index)[profile.frames]
     rows = profile.offsets.astype(index)
-    matrix = sparse.csr_matrix((ones, columns, rows), shape=(profile.samples, groups), copy=False)
+    matrix: Any = sparse.csr_matrix((ones, columns, rows), shape=(profile.samples, groups), copy=False)
     turned = matrix.tocsc()
     return turned.indptr, turned.indices

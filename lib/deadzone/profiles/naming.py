@@ -1,8 +1,9 @@
 """The package a function belongs to, read from its name.
 
 Go writes `path/to/package.(*Type).Method`, with the dots of the last path element as `%2e`; C++ and Rust
-write `namespace::function`; py-spy writes `function (path/file.py:12)`; perf marks the kernel's functions
-with `_[k]`; async-profiler writes `java/util/HashMap.get`.
+write `namespace::function`; py-spy writes `function (path/file.py:12)`, and Node alike; perf marks the kernel's
+functions with `_[k]`; async-profiler writes `java/util/HashMap.get`; GCC adds `.constprop.0` and the like to
+parts of a function.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 KERNEL = "(kernel)"
 NO_PACKAGE = "(no package)"
 
-PYTHON_FILE = re.compile(r"\((?P<file>[^()]+\.pyx?)(:\d+)?\)$")
+SOURCE_FILE = re.compile(r"[ (](?P<file>[^()\s]+\.(?:pyx?|[mc]?js|ts|rb|php))(?::\d+)*\)?$")
+COMPILER_SUFFIX = re.compile(r"(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?:\.\d+)*)+$")
 KERNEL_MARK = "_[k]"
 
 
@@ -25,9 +27,9 @@ def package_of(function: str, binary: str = "") -> str:
         return function
     if function.endswith(KERNEL_MARK):
         return KERNEL
-    if python := PYTHON_FILE.search(function):
-        return python["file"]
-    plain = re.split(r"[\[(<]", function, maxsplit=1)[0]
+    if source := SOURCE_FILE.search(function):
+        return source["file"]
+    plain = re.split(r"[\[(<]", COMPILER_SUFFIX.sub("", function), maxsplit=1)[0]
     if "::" in plain:
         return plain.split("::", 1)[0] or NO_PACKAGE
     folder, slash, last = plain.rpartition("/")

@@ -6,9 +6,15 @@ their stack, each counted once however often the function is on it. Both are exa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 
 from deadzone.profiles.model import Profile, samples_on
+
+ENTRIES_TOGETHER = 1 << 20
+"""Stack entries summed at once: their arrays fit into memory that numpy gets back from call to call."""
 
 
 def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
@@ -57,13 +63,22 @@ def _over_samples(starts: np.ndarray, samples: np.ndarray, numbers: np.ndarray) 
     starts, samples: as of `Profile.by_function`; the samples of a group ascend, so repeats are neighbours.
     """
     sums = np.zeros(len(starts) - 1, dtype=numbers.dtype)
-    if not len(samples):
-        return sums
-    again = np.zeros(len(samples), dtype=bool)
-    np.equal(samples[1:], samples[:-1], out=again[1:])
-    filled = np.diff(starts) > 0
-    again[starts[:-1][filled]] = False
-    counted = numbers[samples]
-    counted[again] = 0
-    sums[filled] = np.add.reduceat(counted, starts[:-1][filled])
+    filled = np.flatnonzero(np.diff(starts))
+    for first, last in _blocks(starts[filled], len(samples)):
+        groups = filled[first:last]
+        begin, end = starts[groups[0]], starts[groups[-1] + 1]
+        block, places = samples[begin:end], starts[groups] - begin
+        again = np.zeros(len(block), dtype=bool)
+        np.equal(block[1:], block[:-1], out=again[1:])
+        again[places] = False
+        counted = numbers[block]
+        counted[again] = 0
+        sums[groups] = np.add.reduceat(counted, places)
     return sums
+
+
+def _blocks(starts: np.ndarray, entries: int) -> Iterator[tuple[int, int]]:
+    """Ranges of groups of about ENTRIES_TOGETHER entries each."""
+    marks = np.searchsorted(starts, np.arange(0, entries, ENTRIES_TOGETHER))
+    edges = np.unique(np.concatenate((marks, [0, len(starts)])))
+    yield from pairwise(edges.tolist())
