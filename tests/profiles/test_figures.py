@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import shutil
+import subprocess
 from xml.etree import ElementTree
 
 import pytest
@@ -107,3 +109,23 @@ def test_the_script_is_optional_and_the_picture_the_same(server):
     ElementTree.fromstring(with_script)
     labels = [text.text or "" for text in ElementTree.fromstring(without).iter(f"{SVG}text")]
     assert any(label.startswith("- mediaserver/mdns") for label in labels)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed here")
+def test_a_click_zooms_into_a_box(server, tmp_path):
+    click = (
+        "<script>[].slice.call(document.querySelectorAll('g.box')).find(function (box) {"
+        "return box.querySelector('title').textContent.indexOf('mediaserver/rtp.Serve') === 0;"
+        "}).dispatchEvent(new MouseEvent('click'));</script>"
+    )
+    page = tmp_path / "page.html"
+    page.write_text(f"<html><body>{flame_graph(server)}{click}</body></html>", encoding="utf-8")
+    command = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri())
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+    if "g" not in shown:
+        pytest.skip("Chromium does not run here")
+    boxes = shown.split('class="box"')[1:] or shown.split("class='box'")[1:]
+    hidden = [box for box in boxes if "display: none" in box.split(">")[0]]
+    assert any("<title>mediaserver/mdns" in box for box in hidden)
+    target = next(box for box in boxes if "<title>mediaserver/rtp.Serve" in box)
+    assert 'x="12"' in target and 'width="1175.5"' in target
