@@ -110,3 +110,25 @@ def test_a_plain_table_needs_no_provenance(tmp_path, knob, analysed):
     )
     analysis = analyse(load_source(table=str(table), knob=knob, response="wall_s"))
     assert "deadzone fit" in analysis.provenance()[0].lines[0]
+
+
+def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path, repository):
+    from deadzone.report.analysis import analyse
+    from deadzone.report.document import Names
+    from deadzone.report.source import load_source
+
+    rows = [
+        (b, x, 1000 / min(x, b) * (1 + 0.001 * r))
+        for b in (2, 4)
+        for x in (1, 2, 3, 4, 6, 8)
+        for r in range(3)
+    ]
+    table = tmp_path / "grid.csv"
+    table.write_text("cores,threads,latency_ms\n" + "\n".join(",".join(map(str, row)) for row in rows))
+    analysis = analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores"))
+    blocks = everything(analysis)
+    Names(blocks)
+    assert [block.id for block in analysis.figures()] == ["response", "slice-2-response"]
+    assert not str(analysis.title().abstract[0]).endswith("..")
+    targets = [item.target for item in analysis.verdict()[0].paragraphs[0].evidence]
+    assert targets[0] == "slice-2-response" and targets[1] == "slice-2-treatments-4"

@@ -82,3 +82,16 @@ def test_parameters_are_the_defaults_with_what_papermill_was_given():
     assert isinstance(heading, Prose)
     assert parameters.frame.values.tolist() == [["run", "run-1", "this report"], ["within", "0.0", "default"]]
     assert parameters.caption == "1 of 2 parameters of the notebook was set for this report."
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        (figure("A.", id="same"), table("B.", id="same")),
+        (table("A.", id="t", row_ids=["2"]), figure("B.", id="t-2")),
+        (table("A.", id="t"), Table(pd.DataFrame({"a": ["1", "2"]}), "B.", id="u", row_ids=["x", "x"])),
+    ],
+)
+def test_two_things_with_one_id_are_told_to_the_author(blocks):
+    with pytest.raises(ReportError, match="id"):
+        document_of(v4.new_notebook(cells=[shown(*blocks)]))

@@ -37,8 +37,8 @@ class Slice:
     position: int = 0
 
     def anchor(self, block: str) -> str:
-        """The id of a block of this slice: `response`, and `response-2` in the second slice."""
-        return f"{block}-{self.position + 1}" if self.position else block
+        """The id of a block of this slice: `response`, and `slice-2-response` in the second slice."""
+        return f"slice-{self.position + 1}-{block}" if self.position else block
 
 
 @dataclass(frozen=True, eq=False)

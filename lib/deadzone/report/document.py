@@ -88,10 +88,18 @@ class Names:
         identity = block.id or f"{kind}-{counts[kind]}"
         number = say(f"report.{kind}", n=counts[kind])
         self._identities[id(block)] = identity
+        if identity in self._texts:
+            raise ReportError(
+                f"Two blocks of the notebook have the id {identity!r}; evidence needs one to point to."
+            )
         self._numbers[id(block)] = number
         self._texts[identity] = number
         if isinstance(block, Table):
             for row_id, cells in zip(block.row_ids, block.rows, strict=False):
+                if f"{identity}-{row_id}" in self._texts:
+                    raise ReportError(
+                        f"Two rows or blocks have the id {f'{identity}-{row_id}'!r}; change one of them."
+                    )
                 self._texts[f"{identity}-{row_id}"] = say("report.row", table=number, row=cells[0])
 
     def identity(self, block: Block) -> str:

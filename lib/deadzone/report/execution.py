@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +18,9 @@ from deadzone.report.secrets import refuse_secrets
 
 WATCH_PERIOD_S = 0.25
 """How often a caller looks at the run's journal while a notebook measures [s]."""
+
+LONGEST_SOCKET_NAME = 90
+"""Systems take names of sockets of about 100 characters; jupyter adds a number."""
 
 INTERRUPT_TIMEOUT_S = 30.0
 """How long an interrupted notebook gets to clean up behind itself [s]."""
@@ -107,7 +111,7 @@ def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
     papermill = load_papermill()
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="dz-") as sockets:
         warnings.simplefilter("ignore")
         papermill.execute_notebook(
             str(path),
@@ -115,8 +119,17 @@ def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
             parameters=dict(parameters),
             cwd=str(path.parent),
             progress_bar=False,
-            config=Config({"KernelManager": {"transport": "ipc"}}),
+            config=Config({"KernelManager": _transport(Path(sockets))}),
         )
+
+
+def _transport(sockets: Path) -> dict[str, str]:
+    """How to talk to the kernel: through sockets in a folder of its own, which no other kernel shares.
+
+    Without a folder, two commands started in one place would take the same names and hear each other.
+    """
+    name = str(sockets / "kernel")
+    return {"transport": "ipc", "ip": name} if len(name) < LONGEST_SOCKET_NAME else {"transport": "tcp"}
 
 
 def _wait(thread: Thread, watch: Callable[[], None] | None, interrupt: Callable[[], None] | None) -> None:

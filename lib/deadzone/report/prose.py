@@ -72,7 +72,8 @@ def _abstract(analysis: Analysis) -> Claim:
         knob=plain_name(source.knob),
         levels=int(source.analysed[source.knob].nunique()),
     )
-    found = say("report.abstract_found", finding=analysis.finding) if analysis.slices else analysis.finding
+    is_line = len(analysis.slices) == 1
+    found = say("report.abstract_found", finding=analysis.finding) if is_line else analysis.finding
     return Claim(join([measured, found]), _evidence_of(analysis))
 
 
@@ -176,7 +177,10 @@ def warnings(s: Slice) -> Prose | None:
 def reproduce(source: Source) -> Command:
     """The commands that make the run, and this report of it, again."""
     if source.study is None:
-        lines = [f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}"]
+        sliced = f" --by {source.by}" if source.by else ""
+        lines = [
+            f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}{sliced}"
+        ]
     else:
         lines = [f"deadzone run {source.name}", f"deadzone report {source.run_id}"]
     return Command(tuple(lines), heading=say("report.heading_reproduce"), id=REPRODUCE)

@@ -90,7 +90,9 @@ def _treatment(model: PhaseModel, position: float, group: pd.DataFrame) -> dict[
     row: dict[str, str] = {
         axis_label(model.knob): level_text(model, position),
         say("report.trials"): f"{len(group):,}",
-        say("report.median", label=label): number(middle, spread or None),
+        say("report.median", label=label): number(
+            middle, max(spread, model.noise.replicate * middle) or None
+        ),
         say("report.spread", label=label): number(spread, spread) if len(values) > 1 else NOT_KNOWN,
     }
     if "cpu_efficiency" in group and group["cpu_efficiency"].notna().any():
