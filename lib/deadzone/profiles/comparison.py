@@ -122,7 +122,7 @@ def identical(pair: Pair) -> bool:
 
 
 def tidy(pair: Pair) -> pd.DataFrame:
-    """One row a profile: `side`, `replicate`, and the total in a column named after value and unit.
+    """One row a profile: `side`, `replicate`, and the total in a column such as `cpu_nanoseconds_per_stream`.
 
     This is the tidy table that `deadzone compare` and the phase models read.
     """
@@ -132,7 +132,9 @@ def tidy(pair: Pair) -> pd.DataFrame:
             zip(side.profiles, side.values, side.factors, strict=True), 1
         ):
             rows.append((label, number, float(profile.total(value) * factor)))
-    return pd.DataFrame(rows, columns=["side", "replicate", f"{pair.value.name} [{pair.unit}]"])
+    return pd.DataFrame(
+        rows, columns=["side", "replicate", f"{pair.value.name}_{pair.unit}".replace(" ", "_")]
+    )
 
 
 def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:
