@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from compare.tables import samples
-
 from deadzone.compare.comparing import compare_tables
-from deadzone.compare.replicates import pooled_noise, replicates_needed
+from deadzone.compare.replicates import least_replicates, pooled_noise, replicates_needed
 
 
-def test_without_any_noise_known_it_is_what_a_rank_test_needs():
+def test_a_rank_test_needs_so_many_whatever_the_noise():
     """Four a side reach 2/70 = 0.029, five 2/252 = 0.0079, six 2/924 = 0.0022."""
-    assert [replicates_needed(0.03, float("nan"), k, 0.95) for k in (1, 4, 10)] == [4, 5, 6]
+    assert [least_replicates(k, 0.95) for k in (1, 4, 10)] == [4, 5, 6]
+    assert replicates_needed(0.03, 1e-9, 4, 0.95) == 5
+
+
+def test_noise_that_nobody_measured_gives_no_number():
+    assert replicates_needed(0.03, float("nan"), 1, 0.95) is None
+    result = compare_tables(*samples([10], [20]), "wall_s")
+    assert result.treatments["trials_needed"].isna().all()
+    assert any("noise is unknown" in warning and "fewer than 4" in warning for warning in result.warnings)
 
 
 def test_more_noise_and_more_comparisons_need_more():

@@ -28,9 +28,14 @@ LIMITS = {"threshold": 0.03, "confidence": 0.95}
 )
 def test_each_verdict_needs_its_evidence(ratio, low, high, p_change, p_same, word):
     ends = (math.log(low), math.log(high))
-    assert verdict(math.log(ratio), ends, p_change, p_same, goal="min", **LIMITS) == word
+    assert verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="min", **LIMITS) == word
     opposite = {BETTER: WORSE, WORSE: BETTER}.get(word, word)
-    assert verdict(math.log(ratio), ends, p_change, p_same, goal="max", **LIMITS) == opposite
+    assert verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="max", **LIMITS) == opposite
+
+
+def test_an_interval_beyond_the_margin_is_not_the_same():
+    ends = (math.log(0.99), math.log(1.05))
+    assert verdict(0.02, ends, 0.2, 0.01, is_within=False, goal="min", **LIMITS) == UNDECIDED
 
 
 def test_the_reason_of_an_undecided_one():

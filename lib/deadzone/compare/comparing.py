@@ -132,7 +132,7 @@ def _treatment_rows(
                 "n_b": len(b),
                 "median_a": float(np.median(a)),
                 "median_b": float(np.median(b)),
-                **_ratio(float(change), interval(draws, confidence)),
+                **_ratio(float(change), draws, margin, confidence),
                 **_effect(cliffs_delta(a, b)),
                 "p_value": p_change([(a, b)], samples.paired),
                 "p_equivalence": p_equivalence([(a, b)], samples.paired, margin),
@@ -150,7 +150,7 @@ def _overall_row(
         "n_treatments": len(samples.treatments),
         "n_a": sum(len(a) for a, _ in samples.pairs),
         "n_b": sum(len(b) for _, b in samples.pairs),
-        **_ratio(_mean(drawn.change), interval(overall_draws(drawn), confidence)),
+        **_ratio(_mean(drawn.change), overall_draws(drawn), margin, confidence),
         **_effect(overall_delta(samples.pairs)),
         "p_value": p_change(samples.pairs, samples.paired),
         "p_equivalence": p_equivalence(samples.pairs, samples.paired, margin),
@@ -163,10 +163,13 @@ def _mean(changes: np.ndarray) -> float:
         return float(np.mean(changes))
 
 
-def _ratio(change: float, ends: tuple[float, float]) -> dict[str, float]:
+def _ratio(change: float, draws: np.ndarray, margin: float, confidence: float) -> dict[str, Any]:
+    """The ratio and its interval; and whether the interval that belongs to two one-sided tests is within the margin."""
     with np.errstate(over="ignore"):
-        ratio, low, high = (float(np.exp(value)) for value in (change, *ends))
-    return {"ratio": ratio, "ratio_low": low, "ratio_high": high}
+        ratio, low, high = (float(np.exp(value)) for value in (change, *interval(draws, confidence)))
+    narrow = interval(draws, 2 * confidence - 1)
+    is_within = bool(max(-narrow[0], narrow[1]) <= math.log1p(margin))
+    return {"ratio": ratio, "ratio_low": low, "ratio_high": high, "is_within": is_within}
 
 
 def _effect(delta: float) -> dict[str, Any]:
@@ -186,6 +189,7 @@ def _judge(rows: Rows, threshold: float, confidence: float) -> None:
             (low, high),
             float(p),
             float(p_same),
+            is_within=row.pop("is_within"),
             goal=row["goal"],
             threshold=threshold,
             confidence=confidence,
@@ -196,13 +200,13 @@ def _judge(rows: Rows, threshold: float, confidence: float) -> None:
 
 
 def _say_what_it_takes(rows: Rows, each: Mapping[str, Samples], threshold: float, confidence: float) -> None:
-    """Add to each row how many trials a side would decide about a change as large as the threshold."""
+    """Add to each row the noise of a trial, and how many a side would decide about a change of the threshold."""
     for response, samples in each.items():
         noise = pooled_noise([side for pair in samples.pairs for side in pair])
         needed = replicates_needed(math.log1p(threshold), noise, len(rows), confidence)
         for row in rows:
             if row["response"] == response:
-                row["trials_needed"] = needed
+                row["noise"], row["trials_needed"] = noise, needed
 
 
 def in_words(key: Key, factors: Sequence[str]) -> str:

@@ -25,10 +25,11 @@ class Comparison:
     treatments: one row a response and treatment. Columns: response, goal, the factors (levels as text), treatment (in
     words), n_a, n_b (blocks or trials), median_a, median_b (in the response's unit), ratio (median of B over median of A),
     ratio_low, ratio_high, delta (Cliff's), magnitude (of it, in words), p_value, p_adjusted (Holm), p_equivalence,
-    p_equivalence_adjusted, verdict, why (reason of an undecided one), trials_needed (a side, to decide about a change of
-    the threshold with 80 % power; missing where no sensible number does).
+    p_equivalence_adjusted, verdict, why (reason of an undecided one), noise (standard deviation of ln(value) of one
+    trial, pooled over the response's treatments; nan where nothing was repeated), trials_needed (a side, to show a change
+    of the threshold with 80 % power; missing where the noise is unknown or no sensible number would do).
 
-    overall: one row a response with the same columns less factors, treatment, medians and trials_needed, plus
+    overall: one row a response with the same columns less factors, treatment, medians, noise and trials_needed, plus
     n_treatments; ratio is the geometric mean of the treatments' ratios, p-values are of tests stratified by treatment.
 
     only_in_a, only_in_b: treatments that the other table lacks, one column a factor. trials: every value that was

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from deadzone.compare.comparison import Comparison
-from deadzone.compare.replicates import FEW
+from deadzone.compare.replicates import FEW, least_replicates
 from deadzone.compare.verdicts import BETTER, WORSE
 from deadzone.language.catalogue import join, say
 from deadzone.phases.quantities import axis_label, listing
@@ -46,16 +46,20 @@ def _few(result: Comparison) -> list[str]:
         few = rows[rows[["n_a", "n_b"]].min(axis=1) <= FEW]
         if few.empty:
             continue
-        needed = rows["trials_needed"].iloc[0]
-        advice = (
-            say("compare.hopeless", threshold=result.threshold)
-            if pd.isna(needed)
-            else say("compare.needed", needed=int(needed), threshold=result.threshold)
-        )
         name = axis_label(str(response))
         said = say("compare.few", n=len(few), treatments=len(rows), most=FEW, response=name)
-        notes.append(join([said, advice]))
+        notes.append(join([said, _advice(rows.iloc[0], result)]))
     return notes
+
+
+def _advice(row: pd.Series, result: Comparison) -> str:
+    """How many trials would decide, as far as the noise is known."""
+    if pd.isna(row["noise"]):
+        least = least_replicates(len(result.treatments), result.confidence)
+        return say("compare.least", least=least)
+    if pd.isna(row["trials_needed"]):
+        return say("compare.hopeless", threshold=result.threshold)
+    return say("compare.needed", needed=int(row["trials_needed"]), threshold=result.threshold)
 
 
 def _one_sided_treatments(result: Comparison) -> list[str]:

@@ -35,15 +35,27 @@ def pooled_noise(samples: Sequence[np.ndarray]) -> float:
     return float(math.sqrt(sum(float(((log - log.mean()) ** 2).sum()) for log in logs) / freedom))
 
 
-def replicates_needed(change: float, noise: float, comparisons: int, confidence: float) -> int | None:
-    """Trials a side that show a change of ln(response) with 80 % power, or None where no sensible number does.
+def least_replicates(comparisons: int, confidence: float) -> int:
+    """Trials a side below which a rank test can show nothing, however large the change and small the noise.
 
-    change: > 0. noise: standard deviation of ln(value) of one trial; nan where unknown: then the least number with
-    which a rank test can show anything. comparisons: made together, >= 1.
+    comparisons: made together, >= 1. confidence: of the verdicts, in (0, 1).
     """
     level = (1 - confidence) / comparisons
-    least = next(n for n in range(1, 100) if smallest_p(n, n) <= level)
+    return next(n for n in range(1, 1000) if smallest_p(n, n) <= level)
+
+
+def replicates_needed(change: float, noise: float, comparisons: int, confidence: float) -> int | None:
+    """Trials a side that show a change of ln(response) with 80 % power.
+
+    change: > 0. noise: standard deviation of ln(value) of one trial. comparisons, confidence: as above.
+    Returns None where the noise is nan, unknown, or no sensible number of trials would do.
+    """
     if math.isnan(noise):
-        return least
+        return None
+    level = (1 - confidence) / comparisons
     by_t = replicates_to_tell(change, max(noise, LEAST_NOISE), confidence=1 - level / 2)
-    return None if by_t is None else max(least, math.ceil(by_t * math.pi / 3))
+    return (
+        None
+        if by_t is None
+        else max(least_replicates(comparisons, confidence), math.ceil(by_t * math.pi / 3))
+    )

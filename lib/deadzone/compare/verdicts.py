@@ -3,8 +3,8 @@
 - better, worse: a change is shown (p-value after Holm's correction, and an interval that leaves out no change), and
   its estimate is at least the threshold that matters.
 - no change that matters: a change of the margin or more is ruled out in both directions by two one-sided tests
-  (TOST; Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680). Lack of significance is never
-  taken for sameness.
+  (TOST; Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) and lies outside the interval
+  that belongs to them, of twice the level. Lack of significance is never taken for sameness.
 - undecided: neither.
 """
 
@@ -28,6 +28,7 @@ def verdict(
     p_change: float,
     p_equivalence: float,
     *,
+    is_within: bool,
     goal: str,
     threshold: float,
     confidence: float,
@@ -35,7 +36,7 @@ def verdict(
     """One of VERDICTS.
 
     log_ratio: estimate of ln(B / A), may be infinite, or nan where it has no meaning; interval: of it, nan where unknown. p_change, p_equivalence: after
-    correction. goal: min or max. threshold: a ratio of 1 + threshold or its inverse matters.
+    correction. is_within: whether the interval of the two one-sided tests lies within the margin. goal: min or max. threshold: a ratio of 1 + threshold or its inverse matters.
     """
     if math.isnan(log_ratio):
         return UNDECIDED
@@ -44,7 +45,7 @@ def verdict(
     low, high = interval
     if matters and p_change <= level and (low > 0 or high < 0):
         return WORSE if (log_ratio > 0) == (goal == "min") else BETTER
-    if not matters and p_equivalence <= level:
+    if not matters and is_within and p_equivalence <= level:
         return NO_CHANGE
     return UNDECIDED
 
