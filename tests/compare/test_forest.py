@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import pytest
-from compare.tables import samples, table
 
+from compare.tables import samples, table
 from deadzone.compare.comparing import compare_tables
 
 

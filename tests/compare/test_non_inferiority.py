@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from compare.tables import samples, table
 
+from compare.tables import samples, table
 from deadzone.compare.non_inferiority import NOT_WORSE, UNDECIDED, WORSE, non_inferior
 from deadzone.errors import CompareError
 

@@ -6,11 +6,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from compare.tables import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from compare.tables import table
 from deadzone.compare.comparing import compare_tables
 from deadzone.compare.ranks import rank_sum, signed_rank, smallest_p
 
