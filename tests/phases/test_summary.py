@@ -222,7 +222,7 @@ def test_settings_read_as_a_person_would_say_them():
     assert setting(0.25, "cpu_limit") == "0.25 cores"
     assert setting(65536, "block_size") == "64 KiB"
     assert setting(1000, "block_size") == "1000 bytes"
-    assert setting(32, "pool_size") == "pool_size 32"
+    assert setting(32, "pool_size") == "pool size 32"
     assert setting(16, "cpu_limit", "none") == "no limit"
     assert level_number(2.5, "cpu_limit") == "2.5"
 

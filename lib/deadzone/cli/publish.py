@@ -1,4 +1,4 @@
-"""`deadzone publish`: rebuild the index of all published reports."""
+"""`deadzone publish`: rebuild the index of all published reports, or publish those of the published studies."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from deadzone.language.catalogue import LANGUAGES
 
 
 @click.command("publish")
+@click.argument("studies", nargs=-1)
+@click.option(
+    "--reference",
+    is_flag=True,
+    help="First execute and publish the reports of the published STUDIES (all of them, if none is named).",
+)
 @click.option(
     "--lang",
     type=click.Choice(LANGUAGES),
@@ -18,9 +24,15 @@ from deadzone.language.catalogue import LANGUAGES
     help="Language of the index.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(lang: str, as_json: bool) -> None:
+def command(studies: tuple[str, ...], reference: bool, lang: str, as_json: bool) -> None:
     """Rebuild the index of reports/: every study with its newest verdict."""
     from deadzone.report.index import publish_index
 
+    if studies and not reference:
+        raise click.UsageError("STUDIES are those of the published studies: add --reference.")
+    if reference:
+        from deadzone.report.reference_reports import publish_reference
+
+        publish_reference(studies)
     index = publish_index(lang)
     click.echo(json.dumps({"index": str(index)}) if as_json else str(index))

@@ -121,7 +121,7 @@ def level_number(value: float, column: str) -> str:
 
 
 def setting(value: float, column: str, label: str | None = None) -> str:
-    """A setting in words: `12 cores`, `pool_size 32`, `64 KiB`, `no limit`.
+    """A setting in words: `12 cores`, `pool size 32`, `64 KiB`, `no limit`.
 
     label: the level's own label where it is not a number (`none`).
     """
@@ -129,7 +129,7 @@ def setting(value: float, column: str, label: str | None = None) -> str:
         return say("quantity.no_limit")
     text = level_number(value, column)
     if not unit_of(column):
-        return say("quantity.named", name=column, value=text)
+        return say("quantity.named", name=plain_name(column), value=text)
     return say("quantity.setting", value=text, unit=unit_name(column, value)) if text[-1].isdigit() else text
 
 

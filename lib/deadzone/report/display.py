@@ -230,7 +230,7 @@ class Figure(Block):
             )
         plt.close(drawing)
         svg = buffer.getvalue()
-        return cls(svg[svg.index("<svg") :], caption, description, **more)
+        return cls(_compact(svg[svg.index("<svg") :]), caption, description, **more)
 
     def to_json(self) -> dict[str, Any]:
         """The figure as plain JSON values; the drawing itself stands in the HTML."""
@@ -238,6 +238,14 @@ class Figure(Block):
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.description}"
+
+
+def _compact(svg: str) -> str:
+    """A drawing in half the bytes: paths on one line with hundredths of a point, no comments."""
+    bare = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    return re.sub(
+        r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split())), bare
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

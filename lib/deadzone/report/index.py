@@ -109,12 +109,29 @@ def _card(group: Sequence[Entry], reports: Path, lang: str) -> str:
     said.append(say("index.on_host", host=newest.host) if newest.host else "")
     facts = html.escape(" ".join(part for part in said if part))
     links = [f'<a href="{address}">{html.escape(say("index.read"))}</a>',
-             f'<a href="{html.escape(f"{newest.study}/{newest.run_id}/report.pdf")}">PDF</a>']  # fmt: skip
+             f'<a href="{html.escape(f"{newest.study}/{newest.run_id}/report.pdf")}">PDF</a>',
+             *_translations(newest, reports)]  # fmt: skip
     return (
         f'<article class="dz-card" lang="{newest.language}">{_thumbnail(newest, reports)}<div><h2><a href="{address}">{html.escape(newest.title)}</a></h2>'
         f'<p>{html.escape(newest.verdict)}</p><p class="dz-card-facts">{facts}</p>'
         f'<p class="dz-card-links">{" ".join(links)}</p>{_older(older)}</div></article>'
     )
+
+
+def _translations(entry: Entry, reports: Path) -> list[str]:
+    """Links to the same report in other languages, which lie in a folder each."""
+    there = [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / PAGE).is_file()]
+    return [
+        f'<a href="{html.escape(f"{entry.study}/{entry.run_id}/{name}/{PAGE}")}" lang="{name}" hreflang="{name}">'
+        f"{html.escape(own_name(name))}</a>"
+        for name in there
+    ]
+
+
+def own_name(language: str) -> str:
+    """What a language calls itself."""
+    with speaking(language):
+        return say("study.own_name")
 
 
 def _thumbnail(entry: Entry, reports: Path) -> str:

@@ -8,8 +8,10 @@ begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
+from types import MappingProxyType
 
 from deadzone.language.catalogue import say, speaking
 from deadzone.report.display import Block
@@ -25,10 +27,16 @@ ANCHOR_LINK = re.compile(r'<a class="anchor-link"[^>]*>.*?</a>', re.DOTALL)
 HEADING = re.compile(r'<h2 id="([^"]+)"[^>]*>(.*?)</h2>', re.DOTALL)
 
 
-def page(document: Document, template: str = TEMPLATE, extra_templates: Path | None = None) -> str:
+def page(
+    document: Document,
+    template: str = TEMPLATE,
+    extra_templates: Path | None = None,
+    links: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The page of a document; the same document always gives the same page.
 
-    template: name of an nbconvert template. extra_templates: a folder in which it is looked up first.
+    template: name of an nbconvert template. extra_templates: a folder in which it is looked up first. links:
+    what the page links to besides the document's files, address to text.
     """
     from nbconvert.exporters.templateexporter import TemplateExporter
     from nbformat.v4 import new_notebook
@@ -58,7 +66,8 @@ def page(document: Document, template: str = TEMPLATE, extra_templates: Path | N
                 {"anchor": anchor, "text": unescape(re.sub(r"<[^>]+>", "", text))}
                 for anchor, text in HEADING.findall("".join(parts))
             ],
-            "files": [{"name": name, "text": say(f"report.file_{_stem(name)}")} for name in document.files],
+            "files": [{"name": name, "text": say(f"report.file_{_stem(name)}")} for name in document.files]
+            + [{"name": address, "text": text} for address, text in links.items()],
             "words": {key: say(f"report.{key}") for key in ("contents", "skip", "files")},
         }
         written, _ = exporter.from_notebook_node(

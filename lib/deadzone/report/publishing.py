@@ -70,7 +70,25 @@ def publish_run(run: Run, parameters: Mapping[str, Any] | None = None, notebook:
 
 
 def publish_notebook(executed: Path, folder: Path, trials: Path | None = None) -> Published:
-    """Publish an executed notebook into a folder. trials: the raw table to publish beside it.
+    """Publish an executed notebook into a folder, and lead to it from the folder above.
+
+    trials: the raw table to publish beside it.
+
+    Raises ReportError if a cell failed or the folder cannot be written.
+    """
+    write_report(executed, folder, trials)
+    try:
+        return Published(folder, write_front_page(folder.parent))
+    except OSError as error:
+        raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
+
+
+def write_report(
+    executed: Path, folder: Path, trials: Path | None = None, links: Mapping[str, str] | None = None
+) -> None:
+    """Write page, PDF, notebook and index entry of an executed notebook into a folder.
+
+    trials: the raw table to publish beside it. links: what else the page links to, address to text.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
@@ -80,7 +98,7 @@ def publish_notebook(executed: Path, folder: Path, trials: Path | None = None) -
     files = FILES if trials else FILES[:2]
     document = document_of(clean, files)
     written: dict[str, bytes] = {
-        PAGE: page(document).encode(),
+        PAGE: page(document, links=links or {}).encode(),
         PDF: pdf(document),
         NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
         ENTRY: (json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n").encode(),
@@ -93,7 +111,6 @@ def publish_notebook(executed: Path, folder: Path, trials: Path | None = None) -
             _copy_trials(trials, folder / TRIALS)
         for name, content in written.items():
             (folder / name).write_bytes(content)
-        return Published(folder, write_front_page(folder.parent))
     except OSError as error:
         raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
 

@@ -1,4 +1,4 @@
-"""Horizontal bars for the reports of published studies: parts of a whole, before and after, and waterfalls."""
+"""Horizontal bars for the reports of published studies: one quantity, before and after, and waterfalls."""
 
 from __future__ import annotations
 
@@ -25,29 +25,19 @@ class Change:
     amount: float
 
 
-def stacked(
-    names: Sequence[str], parts: Sequence[tuple[str, Sequence[float]]], axis: str, caption: str, identity: str
-) -> Figure:
-    """A bar a name, made of parts in a row; the whole is written at its end.
-
-    parts: name of each part and its lengths, in the order of the names. axis: name of the length with its unit.
-    """
+def bars(names: Sequence[str], lengths: Sequence[float], axis: str, caption: str, identity: str) -> Figure:
+    """A bar a name, with its length written at its end. axis: name of the length with its unit."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    colours = (MUTED, TRIAL_COLOUR)
     rc_params: Any = RC_PARAMS
     with mpl.rc_context(rc_params):
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, MARGIN_IN + BAR_IN * len(names)), layout="constrained")
-        left = [0.0] * len(names)
-        for (part, lengths), colour in zip(parts, colours, strict=False):
-            ax.barh(range(len(names)), lengths, left=left, color=colour, height=0.6, label=part)
-            left = [a + b for a, b in zip(left, lengths, strict=True)]
-        for i, total in enumerate(left):
-            _written(ax, total, i, f"{total:.1f}")
+        ax.barh(range(len(names)), lengths, color=TRIAL_COLOUR, height=0.6)
+        for i, length in enumerate(lengths):
+            _written(ax, length, i, f"{length:.1f}")
         _rows(ax, names, axis)
-        ax.set_xlim(right=max(left) * 1.12)
-        ax.legend(loc="lower right", fontsize=8)
+        ax.set_xlim(right=max(lengths) * 1.12)
     return Figure.of(drawing, caption, caption, id=identity)
 
 
@@ -128,6 +118,7 @@ def _rows(ax: Axes, names: Sequence[str], axis: str) -> None:
     ax.invert_yaxis()
     ax.set_xlabel(axis)
     ax.grid(visible=False, axis="y")
+    ax.set_axisbelow(True)
     ax.spines["left"].set_visible(False)
 
 

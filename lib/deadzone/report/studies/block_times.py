@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 MEGA = 1e6
 
+OFFSETS = {"write": ((0, -16), (0, 9)), "read": ((0, 9), (-26, 9))}
+"""Where the label of each point stands from it, so that no line runs through one [points]."""
+
 
 @dataclass(frozen=True)
 class TwoPoints:
@@ -143,8 +146,8 @@ def throughput_figure(rows: pd.DataFrame) -> Figure:
                 markersize=8,
                 label=say(f"block_times.legend_{name}"),
             )
-            for a, b in zip(x, y, strict=True):
-                ax.annotate(f"{b:,.3g} MB/s", (a, b), xytext=(0, 9 if name == "write" else -16), textcoords="offset points",
+            for a, b, offset in zip(x, y, OFFSETS[name], strict=True):
+                ax.annotate(f"{b:,.3g} MB/s", (a, b), xytext=offset, textcoords="offset points",
                             ha="center", color=colour, fontsize=8)  # fmt: skip
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")

@@ -37,7 +37,7 @@ class Judged:
 
     def row(self) -> Evidence:
         """A pointer to the claim's row."""
-        return Evidence(f"{TABLE}-{self.name}")
+        return Evidence(f"{TABLE}-{self.name}", say("claims.row"))
 
 
 def claims_table(judged: Sequence[Judged]) -> Table:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -25,7 +26,7 @@ MOST_NAMED = 4
 def curve_figure(model: PhaseModel, advice: Recommendation, identity: str, is_face: bool = False) -> Figure:
     """The curve of a model with its trials, phases and recommended setting."""
     found = finding(model, advice)
-    drawing = plot(model, advice=advice).figure
+    drawing: Any = plot(model, advice=advice).figure
     caption = say("curves.caption", finding=found)
     return Figure.of(drawing, caption, described(model, found), id=identity, is_face=is_face)
 
@@ -103,6 +104,6 @@ def phases_table(model: PhaseModel, identity: str) -> Table:
     )
 
 
-def interval_text(row: dict[str, float]) -> str:
+def interval_text(row: Mapping[Hashable, Any]) -> str:
     """The interval of a phase's elasticity."""
     return say("quantity.range", start=f"{row['elasticity_low']:.2f}", stop=f"{row['elasticity_high']:.2f}")

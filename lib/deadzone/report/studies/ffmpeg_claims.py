@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -13,6 +13,7 @@ from deadzone.report.studies.arithmetic import usual_difference
 from deadzone.report.studies.claims import Judged, Verdict
 from deadzone.report.studies.cpu_work import breakthrough, cpu_time, sentence
 from deadzone.report.studies.curves import phases_text, setting_text, steps_text, tied_text
+from deadzone.report.studies.published import printed
 from deadzone.report.studies.thread_counts import ThreadCount, at_limit, flagged_sentence, gain
 from deadzone.style import PHASE_STYLES
 
@@ -45,8 +46,8 @@ def judge(published: Published, model: PhaseModel, counts: Counts, pairs: pd.Dat
 
 
 def _phases(author: pd.DataFrame, model: PhaseModel) -> Judged:
-    theirs = [(float(row.step_start), float(row.step_stop), str(row.label)) for row in author.itertuples()]
-    ours = [(float(row.start), float(row.stop), str(row.label)) for row in model.phases.itertuples()]
+    theirs = [(row["step_start"], row["step_stop"], row["label"]) for row in author.to_dict("records")]
+    ours = [(row["start"], row["stop"], row["label"]) for row in model.phases.to_dict("records")]
     found = say(
         "ffmpeg_claims.phases_found",
         phases=phases_text(model),
@@ -62,7 +63,7 @@ def _scaling(model: PhaseModel, curve: pd.DataFrame) -> Judged:
     found = say(
         "ffmpeg_claims.scaling_found",
         speedup=f"{wall[1] / wall[10]:.1f}",
-        zones=listing([steps_text(model, z.start, z.stop) for z in zones.itertuples()])
+        zones=listing([steps_text(model, z["start"], z["stop"]) for z in zones.to_dict("records")])
         if len(zones)
         else say("quantity.none"),
         low=number(cpu[1], 1),
@@ -83,7 +84,7 @@ def _dead_zone(automatic: pd.DataFrame, model: PhaseModel, usual: float) -> Judg
     zones = model.phases[model.phases["label"] == "dead_zone"]
     found = say(
         "ffmpeg_claims.dead_zone_found" if len(zones) else "ffmpeg_claims.no_dead_zone_found",
-        zones=listing([steps_text(model, z.start, z.stop) for z in zones.itertuples()])
+        zones=listing([steps_text(model, z["start"], z["stop"]) for z in zones.to_dict("records")])
         if len(zones)
         else "-",
         probability=float(zones["probability"].min()) if len(zones) else 0.0,
@@ -170,8 +171,8 @@ def _plenty(count: ThreadCount, pairs: pd.DataFrame) -> Judged:
         "ffmpeg_claims.plenty_found",
         tied=tied_text(count.model, count.advice),
         advised=setting_text(count.model, count.advice),
-        first=number(twice["first_wall_s"]),
-        second=number(twice["second_wall_s"]),
+        first=printed(twice["first_wall_s"]),
+        second=printed(twice["second_wall_s"]),
     )
     is_only = set(count.advice.tied) <= {10, 11}
     return Judged(
@@ -235,7 +236,7 @@ def _reading(change: float, usual: float) -> str:
 
 def author_guideline(guidelines: pd.DataFrame) -> str:
     """The author's own guideline in one sentence."""
-    row = guidelines.set_index("resources")
+    row: Any = guidelines.set_index("resources")
     return say(
         "ffmpeg_claims.guideline",
         scarce=f"{row.loc['scarce', 'cpu_limit_to']:g}",

@@ -7,9 +7,9 @@ same answer make a rule.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -123,14 +123,14 @@ def reason(model: PhaseModel, advice: Recommendation, rule: Rule) -> str:
     return say("guideline.because_all" if rule.setting is None else "guideline.because_less", phases=names)
 
 
-def _phases_of(model: PhaseModel, low: float, high: float) -> Sequence[dict[str, float | str]]:
+def _phases_of(model: PhaseModel, low: float, high: float) -> list[dict[Hashable, Any]]:
     """The phases whose steps lead to the levels from low to high; at the first level, the one that begins there."""
     records = model.phases.to_dict("records")
     reached = [p for p in records if float(p["start"]) < high and float(p["stop"]) >= low]
     return [p for p in reached if float(p["stop"]) > low or low == high] or reached or records[:1]
 
 
-def phase_name(model: PhaseModel, phase: dict[str, float | str]) -> str:
+def phase_name(model: PhaseModel, phase: Mapping[Hashable, Any]) -> str:
     """A phase with its steps and elasticity in a few words."""
     return say(
         "guideline.phase",

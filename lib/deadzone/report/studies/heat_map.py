@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadzone.language.catalogue import say
-from deadzone.phases.quantities import axis_label, level_number, number
+from deadzone.phases.quantities import axis_label, level_number
 from deadzone.report.display import Figure
+from deadzone.report.studies.published import printed
 from deadzone.style import MUTED, RC_PARAMS, RECOMMENDED_COLOUR
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-CELL_IN = (1.05, 0.55)
-MARGIN_IN = (2.0, 1.6)
+WIDTH_IN = 7.2
+CELL_HEIGHT_IN = 0.42
+MARGIN_IN = 1.1
 
 COLOURS = ("#F7FAFC", "#7A9CC0")
 """From the best to the worst cell; light enough that dark numbers can be read on either."""
@@ -39,7 +41,7 @@ def heat_map(
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
     values = cells.to_numpy(float)
-    size = (MARGIN_IN[0] + CELL_IN[0] * values.shape[1], MARGIN_IN[1] + CELL_IN[1] * values.shape[0])
+    size = (WIDTH_IN, MARGIN_IN + CELL_HEIGHT_IN * values.shape[0])
     rc_params: Any = RC_PARAMS
     with mpl.rc_context(rc_params):
         drawing, ax = plt.subplots(figsize=size, layout="constrained")
@@ -58,7 +60,7 @@ def heat_map(
         ax.grid(visible=False)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        ax.set_title(say("heat_map.title", response=axis_label(response), target=number(target)))
+        ax.set_title(say("heat_map.title", response=axis_label(response), target=printed(target)))
     return Figure.of(drawing, caption, description, id=identity)
 
 
@@ -79,6 +81,7 @@ def outline(ax: Axes, inside: np.ndarray) -> None:
         "linewidth": 2.6,
         "solid_capstyle": "projecting",
         "zorder": 5,
+        "clip_on": False,
     }
     for i, j in zip(*np.nonzero(inside), strict=True):
         for di, dj in ((-1, 0), (1, 0), (0, -1), (0, 1)):

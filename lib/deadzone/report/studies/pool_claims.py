@@ -9,6 +9,7 @@ import pandas as pd
 
 from deadzone.language.catalogue import say
 from deadzone.phases.quantities import listing
+from deadzone.reference_checks import figure
 from deadzone.report.studies.claims import Judged, Verdict
 from deadzone.report.studies.published import printed
 
@@ -58,7 +59,8 @@ def _best(channel: Channel) -> Judged:
 
 def _reversal(channel: Channel) -> Judged:
     """Whether more threads than the author's pool hurt."""
-    next_size = float(min(size for size in channel.cells.columns if size > channel.chosen))
+    sizes = channel.rows["pool_size"]
+    next_size = float(sizes[sizes > channel.chosen].min())
     there = [rate for rate, start in channel.reversals().items() if start == channel.chosen]
     found = say(
         "pool_claims.reversal_found" if there else "pool_claims.no_reversal_found",
@@ -74,7 +76,7 @@ def _reversal(channel: Channel) -> Judged:
 def _target(channel: Channel) -> Judged:
     """Whether the author's pool meets the target at the rate wanted, which was not measured."""
     below, above = channel.around()
-    low, high = (float(channel.cells.loc[rate, channel.chosen]) for rate in (below, above))
+    low, high = (channel.value(rate, channel.chosen) for rate in (below, above))
     share = np.log(channel.wanted / below) / np.log(above / below)
     between = float(np.exp(np.log(low) + share * np.log(high / low)))
     found = say(
@@ -100,7 +102,7 @@ def _target(channel: Channel) -> Judged:
 
 def _steady(channel: Channel) -> Judged:
     high = [rate for rate in channel.advice if rate > channel.around()[1] or rate == channel.around()[1]]
-    values = {rate: float(channel.cells.loc[rate, channel.chosen]) for rate in high}
+    values = {rate: channel.value(rate, channel.chosen) for rate in high}
     missed = [rate for rate, value in values.items() if value > channel.target]
     found = say(
         "pool_claims.steady_found" if missed else "pool_claims.steady_met",
@@ -122,10 +124,10 @@ def _cause(channel: Channel) -> Judged:
 
 
 def _mean(published: Published) -> Judged:
-    target = published.table("targets").set_index("quantity").loc["latency_mean_ms", "claimed_value"]
+    target = figure(published.table("targets"), "claimed_value", quantity="latency_mean_ms")
     return Judged(
         "mean",
-        say("pool_claims.mean", target=printed(float(target))),
+        say("pool_claims.mean", target=printed(target)),
         say("pool_claims.mean_found"),
         "undecided",
     )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from deadzone.language.catalogue import say
-from deadzone.phases.finding import finding
 from deadzone.phases.plot import plot
 from deadzone.phases.quantities import listing
+from deadzone.reference_checks import figure
 from deadzone.report.display import Figure, Table
-from deadzone.report.studies.curves import described, phases_text, setting_text
+from deadzone.report.studies.curves import phases_text, setting_text
 from deadzone.report.studies.published import printed
 from deadzone.style import MUTED, RC_PARAMS, TRIAL_COLOUR
 
@@ -38,7 +39,7 @@ def best_sentence(channel: Channel) -> str:
 def target_sentence(channel: Channel) -> str:
     """How the author's pool does against the target at the measured rate next above the wanted one."""
     rate = channel.around()[1]
-    value = float(channel.cells.loc[rate, channel.chosen])
+    value = channel.value(rate, channel.chosen)
     return say(
         "pool_settings.missed" if value > channel.target else "pool_settings.met",
         channel=channel.title,
@@ -71,7 +72,7 @@ def _rule(channel: Channel, load: str, rates: list[float]) -> dict[str, str]:
     """The rule for a load: the smallest pool that meets the target at all its rates, else the best at the highest."""
     met = [channel.smallest_meeting(rate) for rate in rates]
     size = max((m for m in met if m is not None), default=None) if None not in met else None
-    holds = size is not None and all(float(channel.cells.loc[rate, size]) <= channel.target for rate in rates)
+    holds = size is not None and all(channel.value(rate, size) <= channel.target for rate in rates)
     if size is None or not holds:
         model, advice = channel.models[rates[-1]], channel.advice[rates[-1]]
         setting, why = (
@@ -79,7 +80,7 @@ def _rule(channel: Channel, load: str, rates: list[float]) -> dict[str, str]:
             say("pool_settings.because_best", phases=phases_text(model)),
         )
     else:
-        worst = max(float(channel.cells.loc[rate, size]) for rate in rates)
+        worst = max(channel.value(rate, size) for rate in rates)
         setting, why = (
             f"{size:g}",
             say("pool_settings.because_met", worst=printed(worst), target=printed(channel.target)),
@@ -140,7 +141,7 @@ def spike_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    advice = model.recommend()
+    without_setting = replace(model.recommend(), setting=None, tied=())
     rc_params: Any = RC_PARAMS
     with mpl.rc_context(rc_params):
         drawing, (above, below) = plt.subplots(
@@ -151,7 +152,7 @@ def spike_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:
             layout="constrained",
             gridspec_kw={"height_ratios": [3, 1.2]},
         )
-        plot(model, above, advice=advice, title=phases_text(model), legend=False)
+        plot(model, above, advice=without_setting, title=phases_text(model), legend=False)
         x = rows["connection_rate"].to_numpy(float)
         below.plot(x, rows["tomcat_threads"], color=TRIAL_COLOUR, marker="o", markersize=4)
         most = float(rows["tomcat_threads"].max())
@@ -170,16 +171,16 @@ def spike_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:
         most=f"{most:g}",
         failing=f"{rows.loc[rows['failed_percent'] > 0, 'connection_rate'].min():g}",
     )
-    return Figure.of(drawing, caption, f"{described(model, finding(model, advice))} {caption}", id="spike")
+    return Figure.of(drawing, caption, f"{phases_text(model)}. {caption}", id="spike")
 
 
 def limit_sentence(published: Published) -> str:
     """At how many held connections the memory ran out, and what the author allows."""
     held = published.table("connection-limit").iloc[0]
-    allowed = published.table("settings").set_index("component").loc["tomcat", "connections_max"]
+    allowed = figure(published.table("settings"), "connections_max", component="tomcat")
     return say(
         "pool_settings.limit",
         n=f"{held['connections']:,}",
-        allowed=f"{allowed:,}",
+        allowed=printed(allowed),
         topics=int(held["topics"]),
     )

@@ -11,6 +11,7 @@ import pandas as pd
 from deadzone.language.catalogue import join, say
 from deadzone.phases.fit import fit_phases
 from deadzone.phases.quantities import listing, percent
+from deadzone.reference_checks import figure
 from deadzone.report.display import Figure, Table
 from deadzone.report.studies.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.report.studies.heat_map import grid, heat_map
@@ -65,9 +66,12 @@ class Channel:
 
     def smallest_meeting(self, rate: float) -> float | None:
         """The smallest pool whose measured value meets the target at a rate; None where none does."""
-        met = self.cells.loc[rate].dropna()
-        met = met[met <= self.target]
-        return float(met.index[0]) if len(met) else None
+        there = self.rows[(self.rows["rate"] == rate) & (self.rows[RESPONSE] <= self.target)]
+        return float(there["pool_size"].min()) if len(there) else None
+
+    def value(self, rate: float, size: float) -> float:
+        """The longest response time measured at a rate with a pool of a size [ms]."""
+        return figure(self.rows, RESPONSE, rate=rate, pool_size=size)
 
     def around(self) -> tuple[float, float]:
         """The measured rates next below and above the one wanted."""
@@ -81,9 +85,9 @@ def fit_channel(published: Published, name: str) -> Channel:
     targets = published.table("targets").set_index("quantity")["claimed_value"]
     models = fit_phases(rows, "pool_size", RESPONSE, by="rate")
     advice = {float(rate): model.recommend() for rate, model in models.items()}
-    chosen = published.table("settings").set_index("component").loc[name, "pool_size"]
+    chosen = int(figure(published.table("settings"), "pool_size", component=name))
     return Channel(
-        name, rows, models, advice, float(targets[RESPONSE]), float(targets[f"{name}_rate"]), int(chosen)
+        name, rows, models, advice, float(targets[RESPONSE]), float(targets[f"{name}_rate"]), chosen
     )
 
 
@@ -152,7 +156,9 @@ def channel_table(channel: Channel) -> Table:
 def _meets(channel: Channel, rate: float) -> str:
     smallest = channel.smallest_meeting(rate)
     if smallest is None:
-        return say("pools.none_meets", best=printed(float(channel.cells.loc[rate].min())))
+        return say(
+            "pools.none_meets", best=printed(channel.rows.loc[channel.rows["rate"] == rate, RESPONSE].min())
+        )
     return f"{smallest:g}"
 
 

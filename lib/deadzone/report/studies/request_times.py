@@ -12,7 +12,7 @@ from deadzone.language.catalogue import say
 from deadzone.phases.quantities import number, percent
 from deadzone.reference_checks import figure
 from deadzone.report.display import Figure, Table
-from deadzone.report.studies.bars import stacked
+from deadzone.report.studies.bars import bars
 from deadzone.report.studies.published import printed
 
 if TYPE_CHECKING:
@@ -128,18 +128,16 @@ def environment_name(environment: str) -> str:
 
 
 def times_figure(times: Times) -> Figure:
-    """The total of each environment, with the part before curl's first byte."""
-    names = [environment_name(name) for name in ENVIRONMENTS]
-    before = [times.ttfb[name] for name in ENVIRONMENTS]
-    rest = [times.total[name] - times.ttfb[name] for name in ENVIRONMENTS]
+    """The total of each environment."""
     caption = say(
         "request_times.figure",
         ratio=f"{times.ratio('total'):.1f}",
         restored=times.restored,
         left=percent(times.left),
     )
-    parts = [(say("request_times.before"), before), (say("request_times.after"), rest)]
-    return stacked(names, parts, say("request_times.axis"), caption, "response")
+    names = [environment_name(name) for name in ENVIRONMENTS]
+    totals = [times.total[name] for name in ENVIRONMENTS]
+    return bars(names, totals, say("request_times.axis"), caption, "response")
 
 
 def missing_table() -> Table:

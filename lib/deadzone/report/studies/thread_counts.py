@@ -52,7 +52,7 @@ class ThreadCount:
     @property
     def best_measured(self) -> float:
         """Thread count of the shortest time measured."""
-        return float(self.rows.loc[self.rows["wall_s"].idxmin(), "threads"])
+        return float(self.rows["threads"].to_numpy()[self.rows["wall_s"].argmin()])
 
 
 def fit_counts(published: Published) -> tuple[ThreadCount, ...]:
