@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
 
+PLACE_DIGITS = 4
+"""Digits kept of the place of axes, as a share of the figure: a tenth of a point."""
+
 NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
 """The space between a number and its unit."""
 
@@ -222,6 +225,7 @@ class Figure(Block):
         from deadzone.style import RC_PARAMS
 
         _find_letters(drawing)
+        _settle(drawing)
         buffer = io.StringIO()
         rc_params: Any = RC_PARAMS
         with mpl.rc_context(rc_params):
@@ -273,6 +277,19 @@ class Regression(Block):
 
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
+
+
+def _settle(drawing: MatplotlibFigure) -> None:
+    """Fix the places of the axes, rounded.
+
+    The solver of the layout ends a few last bits apart from one process to the next, and the ids within an SVG
+    are made from such numbers.
+    """
+    drawing.draw_without_rendering()
+    drawing.set_layout_engine("none")
+    for ax in drawing.axes:
+        x, y, width, height = (round(value, PLACE_DIGITS) for value in ax.get_position().bounds)
+        ax.set_position((x, y, width, height))
 
 
 def _find_letters(drawing: MatplotlibFigure) -> None:

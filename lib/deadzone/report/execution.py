@@ -19,6 +19,9 @@ from deadzone.report.secrets import refuse_secrets
 WATCH_PERIOD_S = 0.25
 """How often a caller looks at the run's journal while a notebook measures [s]."""
 
+QUIET = ["--log-level=CRITICAL"]
+"""A kernel that is told to end may log the interrupt on the caller's stderr; what its cells print still arrives."""
+
 LONGEST_SOCKET_NAME = 90
 """Systems take names of sockets of about 100 characters; jupyter adds a number."""
 
@@ -119,7 +122,9 @@ def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
             parameters=dict(parameters),
             cwd=str(path.parent),
             progress_bar=False,
-            config=Config({"KernelManager": _transport(Path(sockets))}),
+            config=Config(
+                {"KernelManager": _transport(Path(sockets)), "NotebookClient": {"extra_arguments": QUIET}}
+            ),
         )
 
 
