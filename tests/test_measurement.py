@@ -1,18 +1,17 @@
-"""What a measurement says by itself."""
+"""What a measurement works out by itself."""
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
-
-def test_efficiency_is_cpu_time_over_wall_time(execute):
-    measured = execute("sleep", "0.05")
-    busy = dataclasses.replace(measured, wall_s=2.0, user_s=2.5, sys_s=0.5)
-    assert busy.cpu_efficiency == 1.5
+from deadzone.measurement import Interference, Measurement
 
 
-def test_a_measurement_cannot_be_changed(execute):
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        execute("true").wall_s = 0
+def test_cpu_efficiency_is_cores_really_used():
+    quiet = Interference(0.0, 0.0, 0.0, None, None, 0.0)
+    measured = Measurement(
+        started_at="2026-01-01T00:00:00+00:00", wall_s=23.88, user_s=92.59, sys_s=2.73, max_rss_bytes=1,
+        nr_periods=None, nr_throttled=None, throttled_s=None, exit_code=0, status="ok", error=None,
+        stdout="", stderr="", interference=quiet,
+    )  # fmt: skip
+    assert measured.cpu_efficiency == pytest.approx(3.99, abs=0.005)

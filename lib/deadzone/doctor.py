@@ -15,6 +15,7 @@ from typing import Literal
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command
 from deadzone.provenance import cpu_model, program_version, usable_cores
+from deadzone.report.fonts import REMEDY, korean_font
 from deadzone.study.design import Treatment
 from deadzone.study.spec import LocalTarget as LocalSpec
 from deadzone.targets.leftovers import remove_leftovers
@@ -50,6 +51,7 @@ def examine() -> list[Check]:
         _container_engine(),
         _cluster(),
         *_report_tools(),
+        _korean_font(),
     ]
 
 
@@ -160,14 +162,18 @@ def _cluster() -> Check:
     inside = "KUBERNETES_SERVICE_HOST" in os.environ
     files = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
     if not inside and not any(Path(name).is_file() for name in files.split(os.pathsep)):
-        return Check("Kubernetes", "optional", "no cluster: no kubeconfig, and not inside a pod", "set KUBECONFIG")
+        return Check(
+            "Kubernetes", "optional", "no cluster: no kubeconfig, and not inside a pod", "set KUBECONFIG"
+        )
     try:
         config.load_incluster_config() if inside else config.load_kube_config()
         version = client.VersionApi().get_code(_request_timeout=CLUSTER_TIMEOUT_S)
     # The client raises whatever its transport does, from urllib3's errors to OpenSSL's.
     except Exception as error:
         said = str(error).strip().splitlines()
-        return Check("Kubernetes", "optional", f"no cluster: {_cut(said[0] if said else type(error).__name__)}")
+        return Check(
+            "Kubernetes", "optional", f"no cluster: {_cut(said[0] if said else type(error).__name__)}"
+        )
     return Check("Kubernetes", "works", f"API server {version.git_version}")
 
 
@@ -185,6 +191,15 @@ def _report_tools() -> Iterator[Check]:
             )
         else:
             yield Check(name, "works", works())
+
+
+def _korean_font() -> Check:
+    font = korean_font()
+    if font is None:
+        return Check(
+            "Korean reports", "optional", "no font with Korean letters: they come out in English", REMEDY
+        )
+    return Check("Korean reports", "works", f"letters from {font.name}")
 
 
 def _cut(text: str | None, most: int = 80) -> str:

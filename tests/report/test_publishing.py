@@ -15,7 +15,7 @@ from made_runs import new_repository, write_run
 
 from deadzone.errors import DeadzoneError, ReportError
 from deadzone.report.index import publish_index
-from deadzone.report.publishing import FILES, publish_run
+from deadzone.report.publishing import FILES, folder_for, publish_run
 
 HOSTILE = '</td><script>alert("stderr")</script>'
 
@@ -159,3 +159,12 @@ def test_a_secret_is_refused_before_anything_runs(home):
 
     with pytest.raises(DeadzoneError, match="environment variable"):
         publish_run(Run.find(home / "data" / "runs", "probe/run-1"), {"api_token": "x"})
+
+
+def test_a_second_language_stands_beside_the_first(tmp_path):
+    run = tmp_path / "run"
+    assert folder_for(run, "ko") == run
+    run.mkdir()
+    (run / "report.json").write_text('{"language": "en"}')
+    assert folder_for(run, "en") == run
+    assert folder_for(run, "ko") == run / "ko"

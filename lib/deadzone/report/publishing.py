@@ -15,6 +15,7 @@ from typing import Any
 
 from deadzone import places
 from deadzone.errors import DeadzoneError, ReportError
+from deadzone.language.catalogue import LANGUAGES
 from deadzone.report.document import Document, document_of, read_notebook
 from deadzone.report.execution import execute
 from deadzone.report.index import Entry, write_front_page
@@ -66,19 +67,32 @@ def publish_run(run: Run, parameters: Mapping[str, Any] | None = None, notebook:
             meanwhile=load_writers,
         )
         trials = run.folder / TRIALS
-        return publish_notebook(executed, folder, trials if trials.is_file() else None)
+        own = folder_for(folder, str((parameters or {}).get("lang") or LANGUAGES[0]))
+        return publish_notebook(executed, own, trials if trials.is_file() else None, front_of=study)
 
 
-def publish_notebook(executed: Path, folder: Path, trials: Path | None = None) -> Published:
-    """Publish an executed notebook into a folder, and lead to it from the folder above.
+def folder_for(folder: Path, language: str) -> Path:
+    """Where the report of a run belongs: beside the first one, in a folder of its own, if that is in another language."""
+    try:
+        first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
+    except (OSError, ValueError, KeyError):
+        return folder
+    return folder if first == language else folder / language
 
-    trials: the raw table to publish beside it.
+
+def publish_notebook(
+    executed: Path, folder: Path, trials: Path | None = None, front_of: str | None = None
+) -> Published:
+    """Publish an executed notebook into a folder, and lead to it from the study's front page.
+
+    trials: the raw table to publish beside it. front_of: the study, by default the folder above.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
     write_report(executed, folder, trials)
     try:
-        return Published(folder, write_front_page(folder.parent))
+        study = places.reports_folder() / front_of if front_of else folder.parent
+        return Published(folder, write_front_page(study))
     except OSError as error:
         raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
 

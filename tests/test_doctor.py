@@ -1,0 +1,71 @@
+"""What the doctor finds on the machine the tests run on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deadzone.doctor import Check, examine, main_job_works
+
+
+@pytest.fixture(scope="module")
+def findings() -> dict[str, Check]:
+    return {check.name: check for check in examine()}
+
+
+def deadzone(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    argv = (sys.executable, "-m", "deadzone.cli.main", *arguments)
+    return subprocess.run(
+        argv, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
+    )
+
+
+def test_the_bundled_ffmpeg_is_tried_and_named(findings: dict[str, Check]):
+    assert findings["ffmpeg"].state == "works"
+    assert "ffmpeg version" in findings["ffmpeg"].finding
+
+
+def test_whatever_is_absent_comes_with_a_reason(findings: dict[str, Check]):
+    assert all(check.finding for check in findings.values())
+    for check in findings.values():
+        if check.state == "missing":
+            assert check.remedy, f"{check.name} says not how to get it"
+
+
+def test_a_mechanism_that_works_was_put_in_force(findings: dict[str, Check]):
+    working = [c for name, c in findings.items() if name.startswith("CPU limit by") and c.state == "works"]
+    if not working:
+        assert findings["CPU limit"].state == "missing"
+        pytest.skip("no mechanism for CPU quotas works on this machine, as the doctor says")
+    assert all("read back" in check.finding for check in working)
+
+
+def test_something_missing_means_the_main_job_cannot_be_done():
+    fine = Check("ffmpeg", "works", "there")
+    absent = Check("container engine", "optional", "none")
+    assert main_job_works([fine, absent])
+    assert not main_job_works([fine, absent, Check("CPU limit", "missing", "none", "be root")])
+
+
+def test_a_kubeconfig_that_leads_nowhere_is_no_traceback(tmp_path: Path):
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text("this is no kubeconfig")
+    answer = deadzone("doctor", "--json", KUBECONFIG=str(kubeconfig))
+    assert "Traceback" not in answer.stderr
+    cluster = next(check for check in json.loads(answer.stdout) if check["name"] == "Kubernetes")
+    assert cluster["state"] == "optional"
+    assert cluster["finding"].startswith("no cluster")
+
+
+def test_what_a_killed_run_left_is_found_removed_and_said(tmp_path: Path):
+    left = tmp_path / f"deadzone-4194304-1-{Path('/proc/self/ns/pid').stat().st_ino}"
+    left.mkdir()
+    answer = deadzone("doctor", "--json", TMPDIR=str(tmp_path))
+    check = next(check for check in json.loads(answer.stdout) if check["name"] == "left-overs")
+    assert str(left) in check["finding"]
+    assert not left.exists()
