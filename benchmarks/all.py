@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("phase_model.py", "harness.py", "reports.py", "profiles.py", "comparisons.py")
+BENCHMARKS = ("phase_model.py", "harness.py", "reports.py", "profiles.py", "comparisons.py", "explorer.py")
 
 
 def main() -> int:
