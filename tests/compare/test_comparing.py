@@ -187,7 +187,7 @@ rows = st.fixed_dictionaries(
 
 @given(st.lists(rows, min_size=1, max_size=8), st.lists(rows, min_size=1, max_size=8))
 @settings(max_examples=80, deadline=None)
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning", "error::FutureWarning", "error::UserWarning")
 def test_any_table_is_compared_or_refused_with_a_sentence(a, b):
     try:
         result = compare_tables(pd.DataFrame(a), pd.DataFrame(b), "wall_s")

@@ -80,7 +80,11 @@ def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, exec
 
 
 def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(quota, execute):
-    measured = execute(*PYTHON, BURN.format(0.3), limit=0.2, mechanism=quota)
+    # A neighbour that takes the core away leaves the program less than its quota: then nothing throttles it.
+    for _ in range(5):
+        measured = execute(*PYTHON, BURN.format(0.3), limit=0.2, mechanism=quota)
+        if measured.interference.foreign_cpu < 0.5:
+            break
     assert measured.nr_periods >= 10
     assert measured.nr_throttled / measured.nr_periods > 0.85
     assert measured.throttled_s > 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sys
@@ -63,10 +64,15 @@ def execute(
     failure: list[BaseException] = []
 
     def work() -> None:
+        # A thread has no event loop of its own, and the one nbclient would make is never closed.
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
         try:
             _papermill(path, output, parameters)
         except BaseException as error:
             failure.append(error)
+        finally:
+            loop.close()
 
     before = {name: os.environ.get(name) for name in environment or {}}
     os.environ.update(environment or {})
