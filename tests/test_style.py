@@ -32,7 +32,7 @@ def test_a_phase_stands_out_from_the_page(label: str):
     assert contrast_on_white(style.PHASE_STYLES[label].colour) >= GRAPHICS_CONTRAST
 
 
-@pytest.mark.parametrize(("a", "b"), combinations(LABELS, 2))
+@pytest.mark.parametrize(("a", "b"), list(combinations(LABELS, 2)))
 def test_two_phases_differ_in_more_than_a_shade(a: str, b: str):
     one, other = (to_rgb(style.PHASE_STYLES[label].colour) for label in (a, b))
     assert sum(abs(x - y) for x, y in zip(one, other, strict=True)) > 0.4
