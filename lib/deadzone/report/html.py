@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 from deadzone.report.display import (
     Block,
@@ -42,6 +43,9 @@ THEMED_COLOURS = {
 
 BREAK_AFTER = re.compile(r"(?<=[_/.=])(?=[^\s_/.=]{3})")
 """A long name without spaces may be broken after these marks, never inside a word."""
+
+LONG_CELL = 48
+"""A cell with more letters than this, Korean ones counted twice, holds sentences, and keeps a width at which they can be read."""
 
 LONG_WORD = 24
 """Only words longer than this are given places to break at; shorter ones fit any column."""
@@ -164,13 +168,17 @@ def _grid(block: Table, names: Names | None, title: str = "") -> str:
 def _row(cells: Sequence[str], right: Sequence[bool], identity: str) -> str:
     first = f'<th scope="row"{_side(right[0])}>{_text(cells[0])}</th>'
     rest = "".join(
-        f"<td{_side(side)}>{_text(cell)}</td>" for cell, side in zip(cells[1:], right[1:], strict=True)
+        f"<td{_side(side, cell)}>{_text(cell)}</td>" for cell, side in zip(cells[1:], right[1:], strict=True)
     )
     return f"<tr{f' id={chr(34)}{_attribute(identity)}{chr(34)}' if identity else ''}>{first}{rest}</tr>"
 
 
-def _side(is_right: bool) -> str:
-    return ' class="dz-number"' if is_right else ""
+def _side(is_right: bool, cell: str = "") -> str:
+    """The class of a cell: a number to the right, or sentences that a narrow page must not squeeze."""
+    if is_right:
+        return ' class="dz-number"'
+    width = sum(2 if east_asian_width(letter) in "WF" else 1 for letter in cell)
+    return ' class="dz-sentences"' if width > LONG_CELL else ""
 
 
 def _figure(block: Figure, names: Names | None) -> str:
