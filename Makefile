@@ -20,7 +20,7 @@ test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a sm
 	$(PYTEST) tests/cgroup2 -m cgroup2
 
 lab: $(VENV)/.main  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(BIN)/jupyter lab
+	cd notebooks && ../$(BIN)/jupyter lab $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)
 
 bench: $(VENV)/.bench  ## measure what the documentation states of speed and accuracy
 	$(BIN)/python benchmarks/all.py

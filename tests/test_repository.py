@@ -49,7 +49,11 @@ def test_notebook_cells_are_a_few_lines_without_logic_of_their_own(path):
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type != "code" or "parameters" in cell.metadata.get("tags", []):
             continue
-        lines = [line for line in cell.source.splitlines() if line.strip() and not line.startswith(("import", "from"))]
+        lines = [
+            line
+            for line in cell.source.splitlines()
+            if line.strip() and not line.startswith(("import", "from"))
+        ]
         assert len(lines) <= MOST_LINES_A_CELL, f"{path.name}: {cell.source}"
         kinds = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While)
         assert not any(isinstance(node, kinds) for node in ast.walk(ast.parse(cell.source))), cell.source
@@ -105,7 +109,9 @@ def test_lock_files_name_versions_and_hashes_and_no_address(name):
     text = (ROOT / name).read_text()
     assert "--hash=sha256:" in text
     assert not re.search(r"https?://|--(extra-)?index-url|--find-links", text)
-    pinned = {line.split("==")[0].lower() for line in text.splitlines() if "==" in line and not line.startswith(" ")}
+    pinned = {
+        line.split("==")[0].lower() for line in text.splitlines() if "==" in line and not line.startswith(" ")
+    }
     for requirement in project()["project"]["dependencies"]:
         package = re.split(r"[<>=~! \[]", requirement)[0].lower().replace("_", "-")
         assert package in pinned, f"{name} does not pin {package}; run `make lock`"

@@ -55,6 +55,12 @@ class StoreError(DeadzoneError):
     exit_code = EXIT_STOPPED
 
 
+class UnknownRunError(StoreError):
+    """A run was named that does not exist."""
+
+    exit_code = EXIT_USAGE
+
+
 class SweepError(DeadzoneError):
     """A sweep was stopped because going on would measure nothing."""
 

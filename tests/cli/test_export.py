@@ -48,19 +48,20 @@ def test_a_file_is_written_where_it_is_asked_for(run, deadzone, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "words"),
     [
         (
             ["probe/latest", "-o", "/nowhere/t.csv"],
+            3,
             "/nowhere/t.csv: cannot be written: No such file or directory",
         ),
-        (["prob/latest"], "There is no run 'prob/latest'"),
-        (["/nowhere"], "There is no run '/nowhere'"),
+        (["prob/latest"], 2, "There is no run 'prob/latest'"),
+        (["/nowhere"], 2, "There is no run '/nowhere'"),
     ],
 )
-def test_what_cannot_be_exported_is_told(run, deadzone, arguments, words):
+def test_what_cannot_be_exported_is_told(run, deadzone, arguments, code, words):
     said = deadzone("export", *arguments)
-    assert said.code == 3
+    assert said.code == code
     assert words in said.err
 
 

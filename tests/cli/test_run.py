@@ -84,7 +84,7 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
         (["probe", "-p", "workload", "{env: {API_TOKEN: x}}"], 3, "looks like a secret"),
         (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
         (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
-        (["probe", "--resume", "latest"], 3, "There is no run 'probe/latest'"),
+        (["probe", "--resume", "latest"], 2, "There is no run 'probe/latest'"),
     ],
 )
 def test_what_is_wrong_is_told_as_by_the_sweep(study, deadzone, home, arguments, code, words):

@@ -149,7 +149,7 @@ BAD_INPUT = {
         2,
         "allowed: auto, cgroup-v2",
     ),
-    "a run that is not there": (["probe", "--resume", "20260101T000000Z-aaaa"], 3, "There is no run"),
+    "a run that is not there": (["probe", "--resume", "20260101T000000Z-aaaa"], 2, "There is no run"),
     "a program that always fails": (
         ["probe", "-p", "workload.argv", "[ls, /nowhere, '{threads}']"],
         3,

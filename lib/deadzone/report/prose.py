@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -182,5 +183,6 @@ def reproduce(source: Source) -> Command:
             f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}{sliced}"
         ]
     else:
-        lines = [f"deadzone run {source.name}", f"deadzone report {source.run_id}"]
+        changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
+        lines = [shlex.join(("deadzone", "run", source.name, *changed)), f"deadzone report {source.run_id}"]
     return Command(tuple(lines), heading=say("report.heading_reproduce"), id=REPRODUCE)

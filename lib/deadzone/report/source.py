@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.catalogue import Message, say
+from deadzone.phases.prepare import check_column
 from deadzone.phases.quantities import listing, plain_name
 from deadzone.store.run import Run
 from deadzone.store.tables import read_table
@@ -29,7 +30,7 @@ class Source:
     """Trials with their circumstances.
 
     trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: a second
-    factor that slices the table, or None. study, provenance: of a run; None and empty for a plain table.
+    factor that slices the table, or None. study, provenance, overrides: of a run; None and empty for a plain table.
     doubts: what a reader must know before anything else.
     """
 
@@ -44,6 +45,7 @@ class Source:
     study: Study | None = None
     run_id: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
 
     @property
@@ -90,6 +92,11 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
     if trials.empty:
         raise TableError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
     knob = knob or study.knob_name
+    response = response or study.response.name
+    if response == study.response.name and response not in trials:
+        trials = trials.assign(**{response: float("nan")})
+    for column in (knob, response, *([by] if by else [])):
+        check_column(trials, column)
     trusted, doubts = _judged(trials, knob, run.provenance())
     doubts = (*doubts, *_missing(study, trusted, knob))
     return Source(
@@ -98,12 +105,13 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         question=study.question,
         trials=trusted,
         knob=knob,
-        response=response or study.response.name,
+        response=response,
         goal=goal or study.response.goal,
         by=by or _second_factor(study, knob),
         study=study,
         run_id=run.run_id,
         provenance=run.provenance(),
+        overrides=run.overrides(),
         doubts=doubts,
     )
 

@@ -38,7 +38,9 @@ def _for_the_setting(analysis: Analysis) -> list[Claim]:
     if len(analysis.slices) != 1:
         return []
     s = analysis.slices[0]
-    tied = [s.model.none_level if value == "none" else float(value) for value in advice.tied]
+    knob = s.model.knob
+    own = [value[knob] if isinstance(value, dict) else value for value in advice.tied]
+    tied = [s.model.none_level if value == "none" else float(value) for value in own]
     levels = [level for level in tied if level is not None]
     replicates = advice.replicates.replicates
     seconds = _seconds(s, levels, replicates)

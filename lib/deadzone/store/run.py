@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadzone.errors import StoreError, did_you_mean
+from deadzone.errors import StoreError, UnknownRunError, did_you_mean
 from deadzone.measurement import Sample
 from deadzone.store.journal import Journal, read_lines
 from deadzone.store.table import telemetry_table, tidy_table
@@ -33,6 +33,9 @@ TRIALS_FILE = "trials.parquet"
 TELEMETRY_FILE = "telemetry.parquet"
 PROVENANCE_FILE = "provenance.json"
 LOCK_FILE = "lock"
+
+OVERRIDES_FILE = "overrides.json"
+"""What the command line changed of the study file, so that neither resuming nor reporting needs it repeated."""
 
 NEEDED = {"trial", "attempt", "final", "status", "levels", "responses", "wall_s"}
 """Without these a line of the journal is no trial."""
@@ -93,7 +96,7 @@ class Run:
     def find(cls, runs: Path, name: str) -> Run:
         """A run by its folder, its id, or `latest`, optionally with its study: STUDY/latest.
 
-        Raises StoreError if there is none, or several studies have it.
+        Raises UnknownRunError if there is none, or several studies have it.
         """
         with contextlib.suppress(OSError):  # a name of 300 letters is no path
             if (Path(name) / STUDY_FILE).is_file():
@@ -106,9 +109,9 @@ class Run:
         if len(found) == 1:
             return cls(found[0])
         if found:
-            raise StoreError(f"Several studies have a run {run_id!r}; write STUDY/{run_id}.")
+            raise UnknownRunError(f"Several studies have a run {run_id!r}; write STUDY/{run_id}.")
         hint = did_you_mean(run_id, [path.name for path in known])
-        raise StoreError(f"There is no run {name!r} in {runs}.{hint}")
+        raise UnknownRunError(f"There is no run {name!r} in {runs}.{hint}")
 
     def study(self) -> Study:
         """The study as it was resolved when the run started."""
@@ -117,6 +120,17 @@ class Run:
             return parse_study(path.read_text(encoding="utf-8"), str(path))
         except OSError as error:
             raise StoreError(f"{path}: cannot read the run's study: {error.strerror}.") from error
+
+    def overrides(self) -> dict[str, Any]:
+        """What the command line changed of the study file when the run started, by name or key path."""
+        path = self.folder / OVERRIDES_FILE
+        try:
+            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path}: cannot be read: {error}.") from error
+        return values
 
     def check_same_study(self, study: Study) -> None:
         """Raise StoreError, with the difference, unless the study is the one the run started with."""

@@ -10,13 +10,10 @@ from typing import Any
 
 from deadzone import places
 from deadzone.errors import StoreError
-from deadzone.store.run import Run
+from deadzone.store.run import OVERRIDES_FILE, Run
 from deadzone.study.loading import find_study
 from deadzone.study.spec import Study
 from deadzone.sweep.running import resolved_study
-
-OVERRIDES_FILE = "overrides.json"
-"""What the command line changed of the study file, so that resuming needs no repeating of it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ def open_run(
         run = Run.create(runs, resolved, run_id, {OVERRIDES_FILE: _as_text(overrides)})
         return OpenRun(resolved, run, path.parent)
     run = _run_to_resume(runs, path, resume)
-    resolved = resolved_study(path, {**_first_overrides(run), **(overrides or {})})
+    resolved = resolved_study(path, {**run.overrides(), **(overrides or {})})
     run.check_same_study(resolved)
     return OpenRun(resolved, run, path.parent)
 
@@ -66,13 +63,3 @@ def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
 
 def _as_text(overrides: Mapping[str, Any] | None) -> str:
     return json.dumps(dict(overrides or {}), default=str) + "\n"
-
-
-def _first_overrides(run: Run) -> dict[str, Any]:
-    try:
-        overrides: dict[str, Any] = json.loads((run.folder / OVERRIDES_FILE).read_text())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{run.folder / OVERRIDES_FILE}: cannot be read: {error}.") from error
-    return overrides
