@@ -18,7 +18,10 @@ import click
 )
 @click.option("--by", metavar="COL", help="Column of a second factor: one model for each of its values.")
 @click.option(
-    "--within", type=float, metavar="SHARE", help="Recommend the cheapest setting within this of the best."
+    "--within",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %.",
 )
 @click.option(
     "--slo", multiple=True, nargs=2, metavar="STATISTIC VALUE", help="Recommend the smallest that meets it."
@@ -57,12 +60,21 @@ def command(
     if as_json:
         click.echo(json.dumps({**facts, "recommendation": advice.to_dict()}))
     else:
-        click.echo("\n".join([*said, str(advice)]))
+        # The summary of a single curve holds the advice for the usual goal already.
+        asked = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items() if wish is not None)
+        wanted = [f"For {asked}: {advice}"] if asked else [str(advice)] if by else []
+        click.echo("\n".join([*said, *wanted]))
 
 
 def plain(value: Any) -> Any:
     """A value of a table as JSON knows it."""
     return value.item() if hasattr(value, "item") else value
+
+
+def _shown(wish: object) -> str:
+    if isinstance(wish, dict):
+        return " and ".join(f"{name} {value:g}" for name, value in wish.items())
+    return f"{wish}"
 
 
 def _number(name: str, text: str) -> float:
