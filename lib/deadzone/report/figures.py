@@ -17,7 +17,6 @@ from deadzone.report.tables import positions
 from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, RC_PARAMS, TRIAL_COLOUR
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from deadzone.phases.model import PhaseModel
@@ -184,33 +183,3 @@ def attempts_figure(source: Source) -> Figure:
         ax.legend(fontsize=8)
     words = say("report.attempts_caption", n=len(trials), ok=int(ended.sum()))
     return Figure.of(drawing, words, words, id="response", is_face=True)
-
-
-def telemetry_figure(telemetry: pd.DataFrame, trial: int, title: str) -> Figure | None:
-    """CPU use of one trial over time, in cores, from the cumulative readings; None where there are none."""
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    series = telemetry[(telemetry["trial"] == trial) & (telemetry["metric"] == "cpu_usage_s")].sort_values(
-        "t_s"
-    )
-    if len(series) < 3:
-        return None
-    t, usage = series["t_s"].to_numpy(float), series["value"].to_numpy(float)
-    cores = np.diff(usage) / np.diff(t)
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
-        drawing, ax = plt.subplots(figsize=(WIDTH_IN, PANEL_HEIGHT_IN + 0.6), layout="constrained")
-        ax.step(t[1:], cores, where="pre", color=TRIAL_COLOUR, linewidth=1.2)
-        ax.set_ylim(bottom=0)
-        ax.set_xlabel(say("plot.time_in_trial"))
-        ax.set_ylabel(axis_label("cpu_efficiency"))
-        ax.set_title(title)
-    words = say(
-        "report.telemetry_caption",
-        trial=trial,
-        seconds=float(t[-1]),
-        low=float(cores.min()),
-        high=float(cores.max()),
-    )
-    return Figure.of(drawing, words, words)
