@@ -159,6 +159,19 @@ def test_a_delegated_group_lends_the_cpu_controller_only_while_it_is_needed(
     assert parent not in story["after_restore"]["controllers"]
 
 
+def test_io_limits_of_a_disk_are_in_force_by_io_max(stories: dict[str, Story]) -> None:
+    story = told(stories, "root-cgroup-v2")
+    sweep = story["blocks"]
+    assert sweep["exit_code"] == 0, sweep["stderr"]
+    assert sweep["facts"]["io_limits_mechanism"] == "io.max"
+    assert (sweep["facts"]["disk_kind"], sweep["facts"]["disk_device"]) == ("virtual", "vda")
+    calls, bandwidth, free = (trial["responses"] for trial in sweep["trials"])
+    assert 10 < calls["iops"] < 26
+    assert 200_000 < bandwidth["throughput_bytes_s"] < 520_000
+    assert free["throughput_bytes_s"] > 2 * bandwidth["throughput_bytes_s"]
+    assert traces(story["after_blocks"]) == {}
+
+
 def test_who_may_limit_nothing_is_told_why_and_what_to_ask_for(stories: dict[str, Story]) -> None:
     story = told(stories, "user-without-cpu")
     assert story["sweep"]["exit_code"] == 4

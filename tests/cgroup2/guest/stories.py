@@ -62,6 +62,9 @@ CASES = (
 SHORT_CASES = ("user-without-cpu",)
 """Cases that only ask which mechanism is chosen."""
 
+DISK_CASE = "root-cgroup-v2"
+"""The case in which the I/O of a disk study is limited too."""
+
 
 def tell(case: Case) -> dict[str, Any]:
     """Everything that happens in a case."""
@@ -70,6 +73,9 @@ def tell(case: Case) -> dict[str, Any]:
     group = next(with_holder) if with_holder else None
     before = traces()
     story: dict[str, Any] = {"before": before, "sweep": swept(case, group, "busy"), "after_sweep": traces()}
+    if case.name == DISK_CASE:
+        story["blocks"] = swept(case, group, "blocks")
+        story["after_blocks"] = traces()
     if case.name not in SHORT_CASES:
         story["timeout"] = swept(case, group, "tree", "-p", "design.timeout_s", "2")
         story["after_timeout"] = traces()
@@ -194,10 +200,15 @@ def recorded(case: Case, study: str) -> dict[str, Any]:
 def struck(case: Case, group: Path | None, strike: Callable[[int], None]) -> dict[str, Any]:
     """A sweep of a program that never ends, struck in the middle of its trial."""
     sweeping = deadzone_as(case, group, *sweep_arguments(case, "tree"))
-    wait_for(lambda: set(sleepers(command_lines()).values()) == set(SLEEPERS))
-    there = traces()
+    seen: list[dict[str, Any]] = []
+
+    def is_whole() -> bool:
+        seen[:] = [traces()]
+        return set(seen[0]["processes"]) == set(SLEEPERS)
+
+    wait_for(is_whole)
     strike(sweeping.pid)
-    return {**sweeping.result(), "under_way": there}
+    return {**sweeping.result(), "under_way": seen[0]}
 
 
 def interrupt(harness: int) -> None:

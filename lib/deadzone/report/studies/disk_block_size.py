@@ -8,12 +8,18 @@ import pandas as pd
 
 from deadzone.language.catalogue import say
 from deadzone.report.display import Block, Claim, Evidence, Prose, Table
+from deadzone.report.speaking import use_language
 from deadzone.report.studies import arithmetic, block_times, claims
 from deadzone.report.studies.block_times import MEGA, TwoPoints
 from deadzone.report.studies.claims import Judged
-from deadzone.report.studies.published import Published, open_published, section
+from deadzone.report.studies.disk_run import DiskRun, load_run
+from deadzone.report.studies.live import LIVE, measure_live
+from deadzone.report.studies.published import REFERENCE, Published, open_published, section
 
 STUDY = "disk-io"
+
+LIVE_STUDY = "disk-block-size"
+"""The bundled study that `live` measures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +68,11 @@ class DiskBlockSize:
             block_times.runs_table(self.published, self.rows),
         ]
 
-    def claims(self) -> list[Block]:
+    def conclusions(self) -> list[Block]:
         """The author's conclusions, judged."""
         return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
 
-    def two_points(self) -> list[Block]:
+    def shape(self) -> list[Block]:
         """What two points a direction can show, and what they cannot."""
         said = (
             say("disk_block_size.no_fit"),
@@ -81,10 +87,10 @@ class DiskBlockSize:
 
     def limits(self) -> list[Block]:
         """What these data cannot say, and what would."""
-        texts = ("zeros", "cache", "credit", "would_decide")
+        texts = ("zeros", "cache", "credit", "would_decide", "repeat_here")
         return [section("study.limits"), Prose(tuple(say(f"disk_block_size.limit_{text}") for text in texts))]
 
-    def arithmetic(self) -> list[Block]:
+    def details(self) -> list[Block]:
         """The document's arithmetic."""
         return arithmetic.arithmetic(STUDY)
 
@@ -93,11 +99,18 @@ class DiskBlockSize:
         return self.published.origin()
 
 
-def load(source: str = "reference", lang: str = "en") -> DiskBlockSize:
-    """The study with its runs. source: "reference". lang: language of the report, "en" or "ko".
+def load(source: str = "reference", lang: str = "en") -> DiskBlockSize | DiskRun:
+    """The published study, or a run measured here.
 
-    Raises ReportError for another source or language, TableError if a published table is missing.
+    source: "reference" for the published tables, "live" to measure the bundled study first, or a run: its id, its
+    folder, or STUDY/latest. lang: language of the report, "en" or "ko".
+
+    Raises ReportError for an unknown language or a sweep that failed, StoreError for an unknown run, TableError if it
+    is a run of another workload, or a published table is missing.
     """
+    if source != REFERENCE:
+        use_language(lang)
+        return load_run(measure_live(LIVE_STUDY) if source == LIVE else source)
     published = open_published(STUDY, source, lang)
     rows = block_times.measured(published)
     write, read = (block_times.two_points(rows, operation) for operation in ("write", "read"))

@@ -1,0 +1,303 @@
+"""The built-in engine: reads or writes blocks of files and tells how long each call took.
+
+It is run as a script of its own (`python -I -S builtin_engine.py PLAN`, a JSON file) and imports nothing of Deadzone, so
+that it starts fast, runs under the limits of the trial alone, and can be handed to any machine with Python. Its
+result is one JSON document on standard output.
+
+Memory for the blocks comes from mmap, which aligns it to pages as O_DIRECT wants. A job is a process with a file of
+its own; the calls of a job that are under way at once are threads (a call releases the interpreter's lock). Python
+adds some microseconds to a call; they are outside the latency, but inside the throughput.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import mmap
+import os
+import random
+import sys
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+BUCKET_BITS = 6
+"""64 buckets for each doubling of the latency, as fio has: a percentile is known to 1.6 %."""
+
+SERIES_STEP_S = 0.1
+
+PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+"""Those that fio tells of by default."""
+
+
+class Latencies:
+    """Durations of calls in nanoseconds, counted in buckets; the extremes and the mean are exact."""
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.total = self.number = self.most = 0
+        self.least: int | None = None
+
+    def add(self, duration: int) -> None:
+        """Count one call."""
+        shift = max(0, duration.bit_length() - BUCKET_BITS - 1)
+        bucket = (shift << (BUCKET_BITS + 1)) + (duration >> shift)
+        self.counts[bucket] = self.counts.get(bucket, 0) + 1
+        self.total += duration
+        self.number += 1
+        if duration > self.most:
+            self.most = duration
+        if self.least is None or duration < self.least:
+            self.least = duration
+
+    def merge(self, other: dict[str, Any]) -> None:
+        """Add what another process counted."""
+        for bucket, count in other["counts"].items():
+            self.counts[int(bucket)] = self.counts.get(int(bucket), 0) + count
+        self.total += other["total"]
+        self.number += other["number"]
+        self.most = max(self.most, other["most"])
+        known = [least for least in (self.least, other["least"]) if least is not None]
+        self.least = min(known, default=None)
+
+    def summary(self) -> dict[str, Any]:
+        """Calls, their mean, extremes and percentiles in nanoseconds."""
+        if not self.number:
+            return {"number": 0}
+        return {
+            "number": self.number,
+            "mean_ns": self.total / self.number,
+            "min_ns": self.least,
+            "max_ns": self.most,
+            "percentiles_ns": {f"{percent:g}": self.percentile(percent) for percent in PERCENTILES},
+        }
+
+    def percentile(self, percent: float) -> int:
+        """The latency that so many percent of the calls kept: the middle of its bucket, at most the longest call."""
+        due, seen = percent / 100 * self.number, 0
+        for bucket in sorted(self.counts, key=lower):
+            seen += self.counts[bucket]
+            if seen >= due:
+                shift = bucket >> (BUCKET_BITS + 1)
+                return min(self.most, lower(bucket) + ((1 << shift) >> 1))
+        return self.most
+
+
+def lower(bucket: int) -> int:
+    """The shortest duration of a bucket."""
+    shift = bucket >> (BUCKET_BITS + 1)
+    return (bucket & ((1 << (BUCKET_BITS + 1)) - 1)) << shift
+
+
+class Job:
+    """One process's work on its file."""
+
+    def __init__(self, plan: dict[str, Any], number: int) -> None:
+        self.plan = plan
+        self.size = int(plan["block_size"])
+        self.fd = os.open(plan["files"][number], flags(plan))
+        self.blocks = int(plan["file_size"]) // self.size
+        self.rng = random.Random(f"{plan['seed']}-{number}")
+        self.most = plan["most_blocks"]
+        self.order = self.positions()
+        self.reads, self.writes, self.flushes = Latencies(), Latencies(), Latencies()
+        self.series: dict[int, int] = {}
+        self.failure: OSError | None = None
+        self.lock = threading.Lock()
+
+    def positions(self) -> Iterator[int]:
+        """Numbers of the blocks in the order of the calls, without an end where the trial ends by time alone."""
+        blocks = self.blocks
+        if self.plan["operation"] == "first_write":
+            once = list(range(blocks))
+            if self.plan["pattern"] == "random":
+                self.rng.shuffle(once)
+            return iter(once[: self.most])
+        if self.plan["pattern"] == "random":
+            drawn = iter(lambda: self.rng.randrange(blocks), -1)
+        else:
+            first = self.plan["first_block"]
+            drawn = ((first + i) % blocks for i in itertools.count())
+        return drawn if self.most is None else itertools.islice(drawn, self.most)
+
+    def run(self, start_ns: int) -> None:
+        """Work with so many threads as the queue is deep until the time is over or there are no more blocks."""
+        threads = [
+            threading.Thread(target=self.work, args=(start_ns,)) for _ in range(self.plan["queue_depth"])
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self.failure is None and self.plan["fsync"] == "end" and self.writes.number:
+            self.timed(lambda: os.fdatasync(self.fd), self.flushes)
+
+    def work(self, start_ns: int) -> None:
+        """One call after the other."""
+        try:
+            self.calls(start_ns, self.buffer())
+        except OSError as error:
+            self.failure = error
+
+    def buffer(self) -> mmap.mmap:
+        """Memory for a block, aligned to pages; random where blocks are written, so that nothing can be compressed."""
+        memory = mmap.mmap(-1, self.size)
+        if self.plan["data"] == "random" and self.plan["operation"] != "read":
+            memory[:] = os.urandom(self.size)
+        return memory
+
+    def calls(self, start_ns: int, memory: mmap.mmap) -> None:
+        deadline = start_ns + int(self.plan["duration_s"] * 1e9)
+        step = int(SERIES_STEP_S * 1e9)
+        kind, share, each = self.plan["operation"], self.plan["read_share"], self.plan["fsync"] == "each"
+        stamps = self.plan["data"] == "random"
+        reads, writes, flushes = Latencies(), Latencies(), Latencies()
+        series: dict[int, int] = {}
+        now = time.monotonic_ns()
+        while now < deadline and self.failure is None:
+            with self.lock:
+                position = next(self.order, None)
+                reading = kind == "read" or (kind == "mixed" and self.rng.random() < share)
+            if position is None:
+                break
+            offset = position * self.size
+            if reading:
+                began = time.monotonic_ns()
+                moved = os.preadv(self.fd, [memory], offset)
+                now = time.monotonic_ns()
+                reads.add(now - began)
+            else:
+                if stamps and self.size >= 8:
+                    memory[:8] = now.to_bytes(8, "little")  # two blocks alike could be stored once
+                began = time.monotonic_ns()
+                moved = os.pwritev(self.fd, [memory], offset)
+                now = time.monotonic_ns()
+                writes.add(now - began)
+                if each:
+                    now = self.timed(lambda: os.fdatasync(self.fd), flushes)
+            if moved != self.size:
+                raise OSError(errno.EIO, f"a call moved {moved} of {self.size} bytes")
+            bin_number = (now - start_ns) // step
+            series[bin_number] = series.get(bin_number, 0) + moved
+        with self.lock:
+            for ours, theirs in ((self.reads, reads), (self.writes, writes), (self.flushes, flushes)):
+                ours.merge(vars(theirs))
+            for bin_number, moved in series.items():
+                self.series[bin_number] = self.series.get(bin_number, 0) + moved
+
+    def timed(self, call: Callable[[], Any], latencies: Latencies) -> int:
+        """Make a call, count its time, and tell when it was over."""
+        began = time.monotonic_ns()
+        call()
+        now = time.monotonic_ns()
+        latencies.add(now - began)
+        return now
+
+    def told(self) -> dict[str, Any]:
+        """What this process did, as plain values."""
+        return {
+            "ended_ns": time.monotonic_ns(),
+            "reads": vars(self.reads),
+            "writes": vars(self.writes),
+            "flushes": vars(self.flushes),
+            "series": self.series,
+            "failure": told_failure(self.failure) if self.failure else None,
+        }
+
+
+def told_failure(error: OSError) -> list[Any]:
+    """The system's number of an error and its words."""
+    return [error.errno, os.strerror(error.errno or 0)]
+
+
+def flags(plan: dict[str, Any]) -> int:
+    """How the files are opened."""
+    reading = plan["operation"] == "read"
+    return (os.O_RDONLY if reading else os.O_RDWR) | (os.O_DIRECT if plan["direct"] else 0) | os.O_CLOEXEC
+
+
+def run_job(plan: dict[str, Any], number: int, ready: int, go: int, answer: int) -> None:
+    """In a child: get ready, wait for the others, work, and tell."""
+    try:
+        job = Job(plan, number)
+    except OSError as error:
+        os.write(answer, json.dumps({"failure": told_failure(error)}).encode())
+        return
+    os.close(ready)
+    os.read(go, 1)
+    job.run(time.monotonic_ns())
+    data = json.dumps(job.told()).encode()
+    while data:
+        data = data[os.write(answer, data) :]
+
+
+def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """Run every job in a process of its own, all at once; returns what each told, the time of the start in it."""
+    ready_read, ready_write = os.pipe()
+    go_read, go_write = os.pipe()
+    answers = []
+    for number in range(len(plan["files"])):
+        read_end, write_end = os.pipe()
+        if os.fork() == 0:
+            os.close(go_write)
+            try:
+                run_job(plan, number, ready_write, go_read, write_end)
+            finally:
+                os._exit(0)
+        os.close(write_end)
+        answers.append(read_end)
+    os.close(ready_write)
+    os.read(ready_read, 1)  # returns when the last job has closed its end
+    started = time.monotonic_ns()
+    os.close(go_write)
+    told = [json.loads(read_all(answer) or b'{"failure": [5, "the job was killed"]}') for answer in answers]
+    return [{"started_ns": started, **one} for one in told]
+
+
+def read_all(descriptor: int) -> bytes:
+    """All that comes until the other end is closed."""
+    pieces = []
+    while piece := os.read(descriptor, 1 << 16):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def result(told: list[dict[str, Any]]) -> dict[str, Any]:
+    """The jobs' accounts as one."""
+    kinds = {name: Latencies() for name in ("reads", "writes", "flushes")}
+    calls = Latencies()
+    series: dict[int, int] = {}
+    for one in told:
+        for name, latencies in kinds.items():
+            latencies.merge(one[name])
+        for name in ("reads", "writes"):
+            calls.merge(one[name])
+        for number, moved in one["series"].items():
+            series[int(number)] = series.get(int(number), 0) + moved
+    began, ended = min(one["started_ns"] for one in told), max(one["ended_ns"] for one in told)
+    return {
+        "elapsed_s": (ended - began) / 1e9,
+        "calls": calls.summary(),
+        **{name: latencies.summary() for name, latencies in kinds.items()},
+        "series_step_s": SERIES_STEP_S,
+        "series_bytes": [series.get(i, 0) for i in range(max(series, default=-1) + 1)],
+    }
+
+
+def main(path: str) -> int:
+    """Carry out a plan; ends with 1 where a call failed, which the result then tells."""
+    with open(path) as handle:  # noqa: PTH123 - pathlib would double the start-up time
+        plan = json.load(handle)
+    told = start(plan)
+    failures = [one["failure"] for one in told if one["failure"]]
+    print(json.dumps({"failure": failures[0]} if failures else result(told)))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

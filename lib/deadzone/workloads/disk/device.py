@@ -1,0 +1,169 @@
+"""The disk below a folder: its file system, mount, block device and scheduler, called what they are."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BLOCK_DEVICES = Path("/sys/dev/block")
+
+IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
+"""File systems that lie in memory."""
+
+SHARED = ("nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "ceph", "glusterfs", "lustre")
+"""File systems that another machine serves."""
+
+VIRTUAL_NAMES = re.compile(r"^(vd[a-z]+|xvd[a-z]+|pmem)")
+"""Disks that a hypervisor presents: virtio (vda), Xen (xvda)."""
+
+VIRTUAL_MODELS = re.compile(
+    r"qemu|vbox|vmware|virtual|msft|elastic block store|persistentdisk|nvme_card-pd|ephemeral", re.IGNORECASE
+)
+"""Words in the models of disks that are virtual whatever their bus: QEMU, VirtualBox, VMware, Hyper-V, EBS, GCP."""
+
+MEMORY_DEVICES = re.compile(r"^(zram|ram)\d")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """Where a folder lies. source: what is mounted. device: major:minor of the file system."""
+
+    point: str
+    file_system: str
+    options: str
+    source: str
+    device: str
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The whole disk below a folder. number: its major:minor. kind: what it is, one of virtual, memory, ssd,
+    rotating, stacked (a volume manager or loop device over others)."""
+
+    name: str
+    number: str
+    kind: str
+    model: str
+    scheduler: str
+    write_cache: str
+    logical_block: int | None
+
+
+def mount_of(folder: Path) -> Mount:
+    """The mount that holds a folder: the last one with the longest fitting mount point."""
+    path = str(folder.resolve())
+    best: Mount | None = None
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        fields, (kind, source, options) = left.split(), right.split(maxsplit=2)
+        point = _unescaped(fields[4])
+        if path == point or path.startswith(point.rstrip("/") + "/"):
+            options = ",".join(dict.fromkeys([*fields[5].split(","), *options.split(",")]))
+            if best is None or len(point) >= len(best.point):
+                best = Mount(point, kind, options, _unescaped(source), fields[2])
+    assert best is not None, "there is always a root"
+    return best
+
+
+def disk_of(folder: Path) -> Disk | None:
+    """The whole disk that a folder lies on; None where there is no block device below it (network, overlay)."""
+    number = device_number(folder)
+    if number is None:
+        return None
+    place = (BLOCK_DEVICES / number).resolve()
+    if (place / "partition").exists():
+        place = place.parent
+    name = place.name
+    model = _line(place / "device" / "model") or _line(place / "device" / "name") or ""
+    return Disk(
+        name=name,
+        number=_line(place / "dev") or number,
+        kind=_kind(place, name, model),
+        model=model.strip(),
+        scheduler=_scheduler(_line(place / "queue" / "scheduler") or ""),
+        write_cache=_line(place / "queue" / "write_cache") or "",
+        logical_block=_number(place / "queue" / "logical_block_size"),
+    )
+
+
+def device_number(folder: Path) -> str | None:
+    """major:minor of the block device that a folder's file system is on; None where there is none."""
+    status = folder.stat()
+    number = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
+    if (BLOCK_DEVICES / number).exists():
+        return number
+    source = mount_of(folder).source  # btrfs numbers its file systems apart from its device
+    if source.startswith("/dev/") and Path(source).is_block_device():
+        device = Path(source).stat().st_rdev
+        return f"{os.major(device)}:{os.minor(device)}"
+    return None
+
+
+def in_memory(folder: Path) -> str | None:
+    """The name of the file system or device that keeps a folder in this machine's memory; None if none does."""
+    mount = mount_of(folder)
+    if mount.file_system in IN_MEMORY:
+        return mount.file_system
+    disk = disk_of(folder)
+    return disk.name if disk and disk.kind == "memory" else None
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """What a reader must know of the disk, for the provenance."""
+    mount, disk = mount_of(folder), disk_of(folder)
+    space = os.statvfs(folder)
+    known: dict[str, Any] = {
+        "file_system": mount.file_system,
+        "mount_options": mount.options,
+        "disk_free_bytes": space.f_bavail * space.f_frsize,
+        "disk_size_bytes": space.f_blocks * space.f_frsize,
+        "disk_kind": "shared" if mount.file_system in SHARED else "unknown",
+    }
+    if disk:
+        known |= {
+            "disk_device": disk.name,
+            "disk_kind": disk.kind,
+            "disk_model": disk.model or None,
+            "disk_scheduler": disk.scheduler or None,
+            "disk_write_cache": disk.write_cache or None,
+            "disk_logical_block_bytes": disk.logical_block,
+        }
+    elif mount.file_system in IN_MEMORY:
+        known["disk_kind"] = "memory"
+    return known
+
+
+def _kind(place: Path, name: str, model: str) -> str:
+    if MEMORY_DEVICES.match(name):
+        return "memory"
+    if (place / "device").exists():
+        if VIRTUAL_NAMES.match(name) or VIRTUAL_MODELS.search(model):
+            return "virtual"
+        return "rotating" if _line(place / "queue" / "rotational") == "1" else "ssd"
+    return "stacked"
+
+
+def _scheduler(text: str) -> str:
+    """The one in use of those the kernel lists, as in `mq-deadline [none]`."""
+    found = re.search(r"\[([\w-]+)\]", text)
+    return found[1] if found else text
+
+
+def _line(path: Path) -> str | None:
+    try:
+        return path.read_text().splitlines()[0].strip()
+    except (OSError, IndexError):
+        return None
+
+
+def _number(path: Path) -> int | None:
+    line = _line(path)
+    return int(line) if line and line.isdigit() else None
+
+
+def _unescaped(text: str) -> str:
+    """mountinfo writes blanks and backslashes in octal."""
+    return re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), text)

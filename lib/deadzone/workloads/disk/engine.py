@@ -1,0 +1,91 @@
+"""What every engine of the disk workload offers, and what it tells of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from deadzone.measurement import Command, Measurement
+from deadzone.study.disk_specs import DiskSettings
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial to be carried out.
+
+    settings: with `direct` as it can be had. files: one a job. file_size: of each [bytes]. first_block: where
+    sequential work begins in each file. most_blocks: a job stops after so many, or None. duration_s: a job stops then. seed: of the order and the first block. data: what is
+    written, random or zeros. scratch: a folder for the engine's own files, in memory where there is one. source: a
+    file of such data, for engines that do not make their own, or None.
+    """
+
+    settings: DiskSettings
+    files: tuple[Path, ...]
+    file_size: int
+    first_block: int
+    most_blocks: int | None
+    duration_s: float
+    seed: int
+    data: str
+    scratch: Path
+    source: Path | None = None
+
+    @property
+    def blocks(self) -> int:
+        """Whole blocks in a file."""
+        return self.file_size // self.settings.block_size
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether anything is written."""
+        return self.settings.operation != "read"
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Latencies of one kind of call [ms]. number: of calls. percentiles: by percent, as the engine tells them."""
+
+    number: int
+    mean_ms: float | None = None
+    max_ms: float | None = None
+    percentiles: Mapping[float, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Account:
+    """What an engine did in a trial.
+
+    elapsed_s: from the first call to the last. calls: reads and writes together. flushes: to the device. series:
+    moments [s] and the throughput just before each [bytes/s]; empty where the engine tells none.
+    """
+
+    elapsed_s: float
+    read_bytes: int
+    written_bytes: int
+    calls: Latency
+    flushes: Latency = Latency(0)
+    series: Sequence[tuple[float, float]] = ()
+
+
+class EngineFailure(Exception):
+    """The engine ended without a result; the text says why, as a clause of a trial's error."""
+
+
+class Engine(Protocol):
+    """Reads and writes blocks of files, and tells how fast."""
+
+    name: str
+
+    def version(self) -> str:
+        """The program with its version. Raises WorkloadError where it is missing or too old."""
+        ...
+
+    def command(self, trial: Trial) -> Command:
+        """What to run; it needs nothing of Deadzone's and tells its result on standard output or error."""
+        ...
+
+    def account(self, trial: Trial, measurement: Measurement) -> Account:
+        """What the engine did. Raises EngineFailure where it tells no result."""
+        ...
