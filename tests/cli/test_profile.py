@@ -44,7 +44,7 @@ def test_causes_add_up_and_the_naive_sum_stands_beside_them(deadzone, causes):
 
 def test_everything_at_once(deadzone, causes, tmp_path):
     gates = tmp_path / "gates.yaml"
-    gates.write_text("frames_lost: {unit: frames, margin: 0}\n")
+    gates.write_text("frames_lost: {margin: 1, absolute: true}\n")
     said = deadzone(
         *(
             "profile",
@@ -71,9 +71,9 @@ def test_everything_at_once(deadzone, causes, tmp_path):
     )
     assert said.code == 0, said.err
     for words in (
-        "ms per stream before", "Welch's 95 %", "shared equally", "option alone", "the interaction is",
+        "ms per stream before", "Welch's 95 %", "By ranks of the replicates", "shared equally", "option alone", "the interaction is",
         "cpu before at a load of 100", "assumption, not a measurement", "95 % prediction interval",
-        "Verdict: undecided", "frames_lost: not measured",
+        "Verdict: undecided", "not measured, so nothing is known",
     ):  # fmt: skip
         assert words in said.out, words
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {

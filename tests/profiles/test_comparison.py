@@ -168,7 +168,7 @@ def test_unequal_durations_are_said_and_go_away_per_second():
 def test_a_stripped_binary_is_said():
     stripped = cpu({"main;0x4a3b2c": 30, "main;[unknown]": 30, "main;main.f": 10}, source="stripped")
     compared = compare_profiles(stripped, stripped)
-    assert any("86% of the samples are in code without function names" in doubt for doubt in compared.doubts)
+    assert any("86 % of the samples are in code without function names" in doubt for doubt in compared.doubts)
 
 
 def test_allocations_since_the_start_carry_a_warning():

@@ -2,48 +2,92 @@
 
 from __future__ import annotations
 
+import json
+
+import pandas as pd
 import pytest
 
+from deadzone.compare.non_inferiority import non_inferior
 from deadzone.errors import ProfileError
-from deadzone.profiles.gates import Gate, judge, read_gates
+from deadzone.language.catalogue import speaking
+from deadzone.profiles.export import verdict_data
+from deadzone.profiles.gates import judge, read_gates
+from deadzone.study.profile_specs import GateSpec
 
 STEADY = (20.0, 20.4, 19.8, 20.1)
 
 
+def judged(gates, before, after):
+    """A verdict from lists of measurements by response."""
+    return judge(gates, *(pd.DataFrame(side, dtype=float) for side in (before, after)))
+
+
 def test_no_worse_than_the_margin_ships():
-    verdict = judge([Gate("latency_p99_ms", "ms", 2, before=STEADY, after=(20.3, 20.1, 20.2, 20.0))])
-    assert verdict.verdict == "ship" and "latency_p99_ms" in str(verdict)
+    gates = {"latency_p99_ms": GateSpec(margin=0.1)}
+    verdict = judged(gates, {"latency_p99_ms": STEADY}, {"latency_p99_ms": (20.3, 20.1, 20.2, 20.0)})
+    assert verdict.verdict == "ship"
+    assert "p99" in str(verdict) and "not worse by 10 % or more" in str(verdict.outcomes[0])
 
 
 def test_worse_than_the_margin_forbids_it_whatever_else_holds():
-    good = Gate("error_rate", "%", 1, before=(0.1, 0.2, 0.1), after=(0.1, 0.1, 0.2))
-    bad = Gate("fps", "frames/s", 2, "max", before=(30, 30.1, 29.9), after=(20, 20.1, 19.9))
-    verdict = judge([good, bad])
+    gates = {
+        "error_rate": GateSpec(margin=1, absolute=True, goal="min"),
+        "fps": GateSpec(margin=2, absolute=True, goal="max"),
+    }
+    before = {"error_rate": (0.1, 0.2, 0.1, 0.1), "fps": (30, 30.1, 29.9, 30)}
+    after = {"error_rate": (0.1, 0.1, 0.2, 0.1), "fps": (20, 20.1, 19.9, 20)}
+    verdict = judged(gates, before, after)
     assert verdict.verdict == "do not ship"
-    assert "fps" in str(verdict) and "error_rate" not in str(verdict)
+    assert "frame rate" in str(verdict) and "error" not in str(verdict)
 
 
 def test_without_a_figure_no_functional_loss_is_not_shown():
-    verdict = judge([Gate("frames_lost", "frames", 0)])
+    verdict = judged({"frames_lost": GateSpec(margin=1, absolute=True)}, {}, {})
     assert verdict.verdict == "undecided"
     assert "not measured" in str(verdict.outcomes[0])
-    assert judge([]).verdict == "undecided"
+    assert "none was tested" in str(judged({}, {}, {}))
 
 
 def test_noise_wider_than_the_margin_leaves_it_open():
-    verdict = judge([Gate("latency_p99_ms", "ms", 1, before=(10, 30, 20), after=(12, 29, 22))])
-    assert verdict.verdict == "undecided"
-    single = judge([Gate("latency_p99_ms", "ms", 1, before=(10,), after=(10,))])
-    assert single.verdict == "undecided" and "replicates would decide" in str(single.outcomes[0])
+    gates = {"latency_p99_ms": GateSpec(margin=1, absolute=True)}
+    noisy = judged(gates, {"latency_p99_ms": (10, 30, 20)}, {"latency_p99_ms": (12, 29, 22)})
+    single = judged(gates, {"latency_p99_ms": (10,)}, {"latency_p99_ms": (10,)})
+    assert noisy.verdict == single.verdict == "undecided"
+    assert "not decided" in str(single.outcomes[0])
+
+
+def test_the_test_is_that_of_compare_and_uses_the_blocks_of_a_run():
+    rows = pd.DataFrame(
+        {"run_id": "r", "block": [1, 2, 3, 4, 5], "wall_s": [1.0, 2.0, 3.0, 4.0, 5.0], "status": "ok"}
+    )
+    after = rows.assign(wall_s=rows["wall_s"] * 1.01)
+    verdict = judge({"wall_s": GateSpec(margin=0.05)}, rows, after)
+    assert verdict.verdict == "ship"
+    assert verdict.outcomes[0].tested == non_inferior(rows, after, "wall_s", 0.05, names=("before", "after"))
+
+
+def test_a_verdict_is_data_and_speaks_korean():
+    gates = {"fps": GateSpec(margin=0.1, goal="max"), "frames_lost": GateSpec(margin=1, absolute=True)}
+    verdict = judged(gates, {"fps": STEADY}, {"fps": STEADY})
+    data = json.loads(json.dumps(verdict_data(verdict), allow_nan=False))
+    assert [gate["result"] for gate in data["gates"]] == ["not worse", "not measured"]
+    with speaking("ko"):
+        assert str(verdict).startswith("판단할 수 없습니다")
 
 
 def test_gates_are_read_from_a_file(tmp_path):
     path = tmp_path / "gates.yaml"
     path.write_text(
-        "latency_p99_ms: {unit: ms, margin: 5, before: [20, 21], after: [20, 22]}\nframes_lost: {unit: frames, margin: 0}\n"
+        "latency_p99_ms: {margin: 5, absolute: true, before: [20, 21, 22], after: [20, 22]}\n"
+        "frames_lost: {margin: 1, absolute: true}\n"
     )
-    first, second = read_gates(path)
-    assert first.before == (20, 21) and second.after == ()
+    gates, before, after = read_gates(path)
+    assert gates["latency_p99_ms"] == GateSpec(margin=5, absolute=True)
+    assert list(before["latency_p99_ms"]) == [20, 21, 22] and list(after["latency_p99_ms"].dropna()) == [
+        20,
+        22,
+    ]
+    assert before["frames_lost"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -51,12 +95,15 @@ def test_gates_are_read_from_a_file(tmp_path):
     [
         "",
         "a: 1",
-        "a: {unit: ms}",
-        "a: {unit: ms, margin: x}",
-        "a: {unit: ms, margin: 1, befor: [1]}",
-        "a: {unit: ms, margin: .nan}",
+        "a: {goal: min}",
+        "a: {margin: x}",
+        "a: {margin: 0}",
+        "a: {margin: -1}",
+        "a: {margin: 1, befor: [1]}",
+        "a: {margin: .nan}",
         "a: [",
-        "a: {unit: ms, margin: 1, before: 5}",
+        "a: {margin: 1, before: 5}",
+        "a: {margin: 1, before: [.inf]}",
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path, text):
@@ -64,8 +111,3 @@ def test_a_wrong_file_is_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ProfileError, match=r"gates\.yaml"):
         read_gates(path)
-
-
-def test_a_negative_margin_is_refused():
-    with pytest.raises(ProfileError, match="margin"):
-        judge([Gate("a", "ms", -1)])

@@ -168,7 +168,7 @@ def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None)
 
     if not options["gates"]:
         return None
-    verdict = judge(read_gates(options["gates"]))
+    verdict = judge(*read_gates(options["gates"]))
     return verdict_text(verdict), verdict_data(verdict)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say
 from deadzone.profiles.attribution import FIRST, attribute
 from deadzone.profiles.causes import OTHER, Cause
 from deadzone.profiles.estimates import estimate, method
@@ -48,7 +49,7 @@ class Ablations:
         one, all_, rest = (
             readable(x, self.unit, signed=True) for x in (single, self.total, self.interaction)
         )
-        return f"Switched one at a time the options change {one}, together {all_}: the interaction is {rest}."
+        return say("profile.interaction", single=one, total=all_, rest=rest)
 
 
 def ablate(

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say
 from deadzone.profiles.causes import OTHER, Cause, matched_causes
 from deadzone.profiles.estimates import Amounts, estimate
 from deadzone.profiles.events import events
@@ -25,10 +26,7 @@ from deadzone.profiles.pairing import Pair, Side
 
 FIRST, SHAPLEY = "first", "shapley"
 
-RULES = {
-    FIRST: "Each sample belongs to the first cause in the list that matches its stack.",
-    SHAPLEY: "A sample that matches several causes is shared equally among them (Shapley values).",
-}
+RULES = (FIRST, SHAPLEY)
 
 Sets = dict[int, int]
 """Whole-number value of the samples that match exactly each set of causes; bit i is cause i."""
@@ -38,7 +36,7 @@ Sets = dict[int, int]
 class Attribution:
     """The change of each cause.
 
-    rule: a key of RULES. what, unit: of the amounts. table: a row each cause, then `other`: `cause`, the columns of `estimates.COLUMNS`,
+    rule: one of RULES. what, unit: of the amounts. table: a row each cause, then `other`: `cause`, the columns of `estimates.COLUMNS`,
     `share_of_change` (of the total change, 0 to 1) and `naive_change`, the change of everything that matches
     the cause, whatever else it matches. exact: cause to its change, as an exact fraction of the unit.
     total, naive_sum: the change of the whole, and the sum of the naive changes of the causes, exact.
@@ -58,6 +56,11 @@ class Attribution:
     def counted_twice(self) -> Fraction:
         """How far the naive sum and what the causes are really answerable for differ; in the unit."""
         return self.naive_sum - (self.total - self.exact[OTHER])
+
+
+def rule_text(rule: str) -> str:
+    """What a rule does with a sample that matches several causes, as a sentence. rule: one of RULES."""
+    return say(f"profile.rule_{rule}")
 
 
 def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribution:

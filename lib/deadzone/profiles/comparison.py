@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from deadzone.language.catalogue import say
 from deadzone.profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method
 from deadzone.profiles.events import Events, events
 from deadzone.profiles.model import Profile
@@ -23,14 +24,8 @@ from deadzone.profiles.totals import (
     package_index,
 )
 
-METHODS = {
-    "replicates": "Intervals are Welch's 95 % over the replicates.",
-    "sampling": (
-        "Intervals are 95 % from the sample counts (Poisson) of one profile a side: "
-        "how the program differs from run to run is not in them; replicates would show it."
-    ),
-    "none": "There is one profile a side and no sample count, so the changes have no interval.",
-}
+METHODS = ("replicates", "sampling", "none")
+"""How intervals can be found: see `deadzone.profiles.estimates.method`."""
 
 Sums = Callable[[Profile, np.ndarray], np.ndarray]
 
@@ -43,7 +38,7 @@ class Comparison:
     flat change. All have the columns of `estimates.COLUMNS`; functions and packages also `name`,
     `share_before`, `share_after` (of the total, 0 to 1), `status` ("new", "vanished" or ""), and
     `cum_before`, `cum_after`, `cum_change`, `cum_low`, `cum_high`; functions also `package`.
-    Amounts are in `pair.unit`. method: a key of METHODS. identical: both sides hold the same stacks and values.
+    Amounts are in `pair.unit`. method: one of METHODS. identical: both sides hold the same stacks and values.
     """
 
     pair: Pair
@@ -89,6 +84,11 @@ def compare_profiles(
         identical=identical(pair),
         doubts=(*pair.doubts, *_chance_doubts(chance, how)),
     )
+
+
+def method_text(how: str) -> str:
+    """What intervals of a method rest on, as a sentence. how: one of METHODS."""
+    return say(f"profile.method_{how}")
 
 
 def amounts(
@@ -230,6 +230,6 @@ def _same(first: Profile, second: Profile) -> bool:
 def _chance_doubts(chance: list[list[Events]], how: str) -> tuple[str, ...]:
     reasons = (one.reason for side in chance for one in side) if how != "replicates" else ()
     sizes = sorted(len(side) for side in chance)
-    one_sided = "There are replicates on one side only, so their scatter could not be used."
+    one_sided = say("profile.one_sided")
     doubts = (*reasons, one_sided if sizes[0] < FEWEST_REPLICATES <= sizes[1] else "")
     return tuple(dict.fromkeys(doubt for doubt in doubts if doubt))

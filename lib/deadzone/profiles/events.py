@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deadzone.language.catalogue import say
 from deadzone.profiles.model import Profile
 from deadzone.profiles.units import SPACE, TIME
 
@@ -41,9 +42,7 @@ def events(profile: Profile, value: str) -> Events:
     """The events behind one value of a profile. Raises ProfileError if the profile has no such value."""
     numbers = profile.numbers(value).astype(float)
     if (numbers < 0).any():
-        return Events(
-            None, reason=f"{profile.source} holds negative numbers: it is a difference of profiles."
-        )
+        return Events(None, reason=say("profile.negative", source=profile.source))
     counted = _counts(profile, value, numbers)
     if counted is None:
         return Events(None, reason=_reason(profile, value))
@@ -84,5 +83,5 @@ def _allocations(profile: Profile, value: str, names: list[str]) -> np.ndarray |
 
 def _reason(profile: Profile, value: str) -> str:
     if profile.value_type(value).name == "goroutine":
-        return "Goroutines are all counted, not sampled: what one snapshot misses is how they fluctuate."
-    return f"How {value} was sampled is not stated in the profile, so its sampling error is not known."
+        return say("profile.all_counted")
+    return say("profile.not_stated", value=value)

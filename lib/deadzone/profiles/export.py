@@ -10,7 +10,7 @@ import pandas as pd
 
 from deadzone.profiles.ablation import Ablations
 from deadzone.profiles.attribution import Attribution
-from deadzone.profiles.comparison import METHODS, Comparison
+from deadzone.profiles.comparison import Comparison, method_text
 from deadzone.profiles.gates import Verdict
 from deadzone.profiles.projection import Projection
 
@@ -23,7 +23,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "unit": pair.unit,
         "identical": comparison.identical,
         "method": comparison.method,
-        "method_text": METHODS[comparison.method],
+        "method_text": method_text(comparison.method),
         "profiles": {
             "before": [profile.source for profile in pair.before.profiles],
             "after": [profile.source for profile in pair.after.profiles],
@@ -72,7 +72,17 @@ def projection_data(projection: Projection, unit: str) -> dict[str, Any]:
 
 def verdict_data(verdict: Verdict) -> dict[str, Any]:
     """The verdict, and each gate with its outcome."""
-    return {"verdict": verdict.verdict, "text": str(verdict), "gates": [asdict(o) for o in verdict.outcomes]}
+    gates = [
+        {
+            "gate": one.name,
+            **one.gate.model_dump(),
+            "result": one.result,
+            "text": str(one),
+            "tested": one.tested.to_dict() if one.tested else None,
+        }
+        for one in verdict.outcomes
+    ]
+    return {"verdict": verdict.verdict, "text": str(verdict), "gates": gates}
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

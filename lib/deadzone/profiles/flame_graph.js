@@ -12,6 +12,7 @@
       rect.setAttribute("width", Math.max(width - 0.5, 0.3));
       text.setAttribute("x", x + 3);
       var label = text.getAttribute("data-full"), letters = Math.floor((width - 6) / letter);
+      if (label.length > letters) { label = text.getAttribute("data-short") || label; }
       text.textContent = letters < fewest ? "" : label.length <= letters ? label : label.slice(0, letters - 2) + "..";
     }
     function zoom(target) {

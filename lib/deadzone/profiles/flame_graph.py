@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 from importlib.resources import files
 
+from deadzone.language.catalogue import say
 from deadzone.profiles.comparison import Comparison
 from deadzone.profiles.flame_tree import Node, flame_tree
 from deadzone.profiles.units import readable
@@ -18,10 +19,11 @@ from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
 WIDTH = 1200.0
 ROW = 18
 MARGIN = 12
-HEAD = 64
+HEAD = 80
 LETTER = 6.6
 """Width of a letter of the font at its size: what fits into a box is cut to it."""
 
+TITLE_LETTER = 7.9
 FEWEST_LETTERS = 3
 UNCHANGED = "#EDEFF2"
 FONT = "font-family='DejaVu Sans Mono, Menlo, Consolas, monospace' font-size='11'"
@@ -29,79 +31,83 @@ FULL_COLOUR = 1.0
 """A box has its full colour when this share of its larger amount changed: when it is new or vanished."""
 
 
-def flame_graph(comparison: Comparison, interactive: bool = True) -> str:
+def flame_graph(comparison: Comparison, interactive: bool = True, width: float = WIDTH) -> str:
     """An SVG document of both sides' stacks, callers below, coloured by what changed.
 
-    interactive: with a script that zooms into a box on a click; without it the picture is the same.
+    interactive: with a script that zooms into a box on a click; without it the picture is the same. width: of the
+    picture, in pixels; letters have one size whatever the width.
     """
     nodes = flame_tree(comparison.pair)
     whole = nodes[0].width or 1.0
     depth = max(node.level for node in nodes) + 1
     height = HEAD + depth * ROW + 2 * MARGIN
-    boxes = "\n".join(_box(node, whole, depth, comparison.pair.unit) for node in nodes)
+    boxes = "\n".join(_box(node, (width - 2 * MARGIN) / whole, depth, comparison.pair.unit) for node in nodes)
     script = f"<script><![CDATA[\n{_script()}]]></script>" if interactive else ""
     return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH:g} {height}' width='{WIDTH:g}' "
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height}' width='{width:g}' "
         f"height='{height}' class='deadzone-flame' role='img' {FONT} fill='{INK}'>\n"
         f"<title>{escape(change_of_total(comparison))}</title>\n"
-        f"<rect width='100%' height='100%' fill='white'/>\n{_heading(comparison)}\n<g>\n{boxes}\n</g>\n{script}</svg>\n"
+        f"<rect width='100%' height='100%' fill='white'/>\n{_heading(comparison, width)}\n<g>\n{boxes}\n</g>\n{script}</svg>\n"
     )
 
 
-def _heading(comparison: Comparison) -> str:
+def _heading(comparison: Comparison, width: float) -> str:
+    """The finding, what the colours mean, and how to read the picture, each on a line of its own."""
     legend = [
-        (LESS_COLOUR, "less after (-)"),
-        (UNCHANGED, "as before (=)"),
-        (MORE_COLOUR, "more after (+)"),
+        (LESS_COLOUR, say("profile.less")),
+        (UNCHANGED, say("profile.same")),
+        (MORE_COLOUR, say("profile.more")),
     ]
-    parts = [
-        f"<text x='{MARGIN}' y='22' font-size='13' font-weight='bold'>{escape(change_of_total(comparison))}</text>"
-    ]
+    finding = change_of_total(comparison, with_interval=False)
+    title = _fitting(finding, finding, width - 2 * MARGIN, TITLE_LETTER)
+    parts = [f"<text x='{MARGIN}' y='22' font-size='13' font-weight='bold'>{escape(title)}</text>"]
     for place, (colour, text) in enumerate(legend):
-        x = MARGIN + 150 * place
+        x = MARGIN + 170 * place
         parts.append(
             f"<rect x='{x}' y='34' width='14' height='14' fill='{colour}' stroke='{MUTED}' stroke-width='0.5'/>"
-            f"<text x='{x + 20}' y='45'>{text}</text>"
+            f"<text x='{x + 20}' y='45'>{escape(text)}</text>"
         )
-    note = "width: the larger of before and after; callers below, callees above"
-    parts.append(f"<text x='{MARGIN + 150 * len(legend)}' y='45' fill='{MUTED}'>{note}</text>")
+    parts.append(f"<text x='{MARGIN}' y='65' fill='{MUTED}'>{escape(say('profile.how_to_read'))}</text>")
     return "\n".join(parts)
 
 
-def _box(node: Node, whole: float, depth: int, unit: str) -> str:
-    scale = (WIDTH - 2 * MARGIN) / whole
+def _box(node: Node, scale: float, depth: int, unit: str) -> str:
     x, width = MARGIN + node.left * scale, node.width * scale
     y = HEAD + (depth - 1 - node.level) * ROW + MARGIN
     colour, light = _colour(node)
+    full, short = _labels(node)
+    also = f" data-short='{escape(short, quote=True)}'" if short != full else ""
     return (
         f"<g class='box' data-x='{x:.2f}' data-w='{width:.2f}' data-level='{node.level}'>"
         f"<title>{escape(_tooltip(node, unit))}</title>"
         f"<rect x='{x:.2f}' y='{y}' width='{max(width - 0.5, 0.3):.2f}' height='{ROW - 1}' rx='1.5' fill='{colour}'/>"
-        f"<text x='{x + 3:.2f}' y='{y + 12.5}' fill='{INK if light else 'white'}' data-full='{escape(_label(node), quote=True)}'>"
-        f"{escape(_fitting(_label(node), width))}</text></g>"
+        f"<text x='{x + 3:.2f}' y='{y + 12.5}' fill='{INK if light else 'white'}' "
+        f"data-full='{escape(full, quote=True)}'{also}>{escape(_fitting(full, short, width))}</text></g>"
     )
 
 
-def _label(node: Node) -> str:
-    """The sign of the change and the function, so that colour is not needed to read it."""
+def _labels(node: Node) -> tuple[str, str]:
+    """The sign of the change, so that colour is not needed to read it, with the function: whole, and without its path."""
     sign = "=" if node.before == node.after else "-" if node.after < node.before else "+"
-    return f"{sign} {node.name}"
+    short = node.name if " (" in node.name else node.name.rpartition("/")[2]
+    return f"{sign} {node.name}", f"{sign} {short or node.name}"
 
 
-def _fitting(text: str, width: float) -> str:
-    letters = int((width - 6) / LETTER)
+def _fitting(full: str, short: str, width: float, letter: float = LETTER) -> str:
+    """As much of a label as fits: all of it, else without the path, else its beginning."""
+    letters = int((width - 6) / letter)
     if letters < FEWEST_LETTERS:
         return ""
+    text = full if len(full) <= letters else short
     return text if len(text) <= letters else text[: letters - 2] + ".."
 
 
 def _tooltip(node: Node, unit: str) -> str:
     change = node.after - node.before
-    share = f", {change / node.before:+.1%}" if node.before else ", new"
-    amounts = [readable(amount, unit) for amount in (node.before, node.after)]
-    return (
-        f"{node.name}: {amounts[0]} before, {amounts[1]} after ({readable(change, unit, signed=True)}{share})"
-    )
+    share = f", {change / node.before:+.1%}" if node.before else f", {say('profile.new')}"
+    before, after = (readable(amount, unit) for amount in (node.before, node.after))
+    signed = readable(change, unit, signed=True)
+    return say("profile.tip", name=node.name, before=before, after=after, change=signed, share=share)
 
 
 def _colour(node: Node) -> tuple[str, bool]:

@@ -8,6 +8,7 @@ the profiler was told otherwise; the format says neither, nor the sampling perio
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,8 @@ UNNAMED = re.compile(r"\[?(unknown|0x[0-9a-fA-F]+)\]?")
 """How profilers write an address that they found no name for."""
 
 SAMPLES = ValueType("samples", "count")
+CPU = ValueType("cpu", "nanoseconds")
+NANOSECONDS = 1_000_000_000
 
 
 def parse_folded(text: str, source: str = "profile") -> Profile:
@@ -56,6 +59,23 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
         packages=tuple(package_of(name) for name in names),
         default_value=SAMPLES.name,
         unnamed=tuple(place for name, place in index.items() if UNNAMED.fullmatch(name)),
+    )
+
+
+def sampled(profile: Profile, rate_hz: int, seconds: float = 0.0) -> Profile:
+    """Folded stacks as a CPU profile in time, as pprof writes one, with the samples beside it.
+
+    rate_hz: samples a second of CPU time, which the format does not say. seconds: how long was profiled, 0 if unknown.
+    """
+    period = round(NANOSECONDS / rate_hz)
+    return replace(
+        profile,
+        value_types=(SAMPLES, CPU),
+        values=profile.numbers(SAMPLES.name).reshape(-1, 1) @ np.array([[1, period]]),
+        period=period,
+        period_type=CPU,
+        duration_ns=round(seconds * NANOSECONDS),
+        default_value=CPU.name,
     )
 
 

@@ -1,9 +1,8 @@
 """Quality gates: what must not get worse is tested, and the verdict says which response decided.
 
-Method: non-inferiority by the confidence interval of the worsening (Piaggio et al. 2012, the CONSORT
-statement): the gate holds if the one-sided 95 % limit of the worsening, between replicates after Welch,
-stays below the margin, it fails if even the other limit lies above, else it is undecided. "No difference
-was seen" is not enough: without figures a gate is not measured.
+The test of one response is that of `deadzone compare`: non-inferiority by ranks against a margin (see
+`deadzone.compare.non_inferiority`). "No difference was seen" is not enough, and without figures a gate is not
+measured; either leaves the verdict open.
 """
 
 from __future__ import annotations
@@ -14,57 +13,46 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import yaml
-from scipy import stats
+from pydantic import ValidationError
 
+from deadzone.compare.non_inferiority import NOT_WORSE, WORSE, NonInferiority, non_inferior
 from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say, spoken
+from deadzone.language.formats import percent
+from deadzone.phases.quantities import axis_label
+from deadzone.study.profile_specs import GateSpec
 
-LEVEL = 0.95
-"""Probability with which a gate that holds is right, one-sided."""
+NOT_MEASURED = "not measured"
+SHIP, DO_NOT_SHIP, UNDECIDED = "ship", "do not ship", "undecided"
 
-HOLDS, FAILS, UNDECIDED, NOT_MEASURED = "holds", "fails", "undecided", "not measured"
-SHIP, DO_NOT_SHIP = "ship", "do not ship"
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A response that must not get worse by more than a margin.
-
-    before, after: its measurements, one a replicate, in `unit`; empty if it was not measured.
-    margin: how much worse is still acceptable, >= 0, in `unit`. goal: "min" if less is better, or "max".
-    """
-
-    name: str
-    unit: str
-    margin: float
-    goal: str = "min"
-    before: tuple[float, ...] = ()
-    after: tuple[float, ...] = ()
+SIDES = ("before", "after")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a gate. worsening, low, high: in its unit, None where not known; result: one of four."""
+    """What became of a gate. tested: None where the response was not measured on both sides."""
 
-    gate: Gate
-    result: str
-    worsening: float | None = None
-    low: float | None = None
-    high: float | None = None
+    name: str
+    gate: GateSpec
+    tested: NonInferiority | None = None
+
+    @property
+    def result(self) -> str:
+        """not worse, worse, undecided, or not measured."""
+        return self.tested.verdict if self.tested else NOT_MEASURED
+
+    @property
+    def margin(self) -> str:
+        """The margin as people write it, a percentage unless it is absolute."""
+        return f"{self.gate.margin:g}" if self.gate.absolute else percent(self.gate.margin, spoken())
 
     def __str__(self) -> str:
         """The outcome as a sentence."""
-        gate = self.gate
-        allowed = f"worsening by up to {gate.margin:g} {gate.unit} is accepted"
-        if self.worsening is None:
-            return f"{gate.name}: not measured, so nothing is known of it ({allowed})."
-        if self.low is None:
-            return (
-                f"{gate.name}: undecided; it got worse by {self.worsening:.4g} {gate.unit} in single measurements "
-                f"or without any scatter ({allowed}); replicates would decide."
-            )
-        between = f"between {self.low:.4g} and {self.high:.4g} {gate.unit} worse"
-        return f"{gate.name}: {self.result}; it is {between} (90 % interval), {allowed}."
+        if self.tested:
+            return str(self.tested)
+        return say("profile_gate.not_measured", name=axis_label(self.name), margin=self.margin)
 
 
 @dataclass(frozen=True)
@@ -74,52 +62,65 @@ class Verdict:
     verdict: str
     outcomes: tuple[Outcome, ...]
 
+    @property
+    def deciding(self) -> tuple[Outcome, ...]:
+        """The gates that the verdict rests on."""
+        wanted = {SHIP: {NOT_WORSE}, DO_NOT_SHIP: {WORSE}}.get(self.verdict)
+        return tuple(
+            one for one in self.outcomes if (one.result in wanted if wanted else one.result != NOT_WORSE)
+        )
+
     def __str__(self) -> str:
         """The verdict with the responses that it rests on."""
         if not self.outcomes:
-            return "undecided: no response that must not get worse was named, so none was tested."
-        deciding = {SHIP: HOLDS, DO_NOT_SHIP: FAILS}.get(self.verdict)
-        names = [o.gate.name for o in self.outcomes if deciding is None or o.result == deciding]
-        if self.verdict == UNDECIDED:
-            names = [o.gate.name for o in self.outcomes if o.result != HOLDS]
-        why = {SHIP: "within its margin", DO_NOT_SHIP: "worse than its margin", UNDECIDED: "not decided"}
-        return f"{self.verdict}: {why[self.verdict]}: {', '.join(names)}."
+            return say("profile_gate.none")
+        names = ", ".join(axis_label(one.name) for one in self.deciding)
+        return say(f"profile_gate.{self.verdict.replace(' ', '_')}", names=names)
 
 
-def judge(gates: Sequence[Gate]) -> Verdict:
+def judge(
+    gates: Mapping[str, GateSpec],
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    names: tuple[str, str] = SIDES,
+    factors: Sequence[str] = (),
+) -> Verdict:
     """Test every gate. One that fails forbids shipping; one that is not decided leaves it open.
 
-    Raises ProfileError if a gate has a negative margin or an unknown goal.
+    before, after: tidy tables, one row a trial, with a column for each gate that was measured; trials of the same
+    blocks of one run are compared within their blocks. factors: columns whose levels make a treatment, such as the
+    load; by default those found in both tables.
+
+    Raises CompareError if a column holds what cannot be compared.
     """
-    outcomes = tuple(map(outcome_of, gates))
+    outcomes = tuple(_outcome(name, gate, before, after, names, factors) for name, gate in gates.items())
     results = {outcome.result for outcome in outcomes}
-    if FAILS in results:
+    if WORSE in results:
         return Verdict(DO_NOT_SHIP, outcomes)
-    return Verdict(SHIP if results == {HOLDS} else UNDECIDED, outcomes)
+    return Verdict(SHIP if results == {NOT_WORSE} else UNDECIDED, outcomes)
 
 
-def outcome_of(gate: Gate) -> Outcome:
-    """Test one gate. Raises ProfileError if its margin is negative or its goal unknown."""
-    if not gate.margin >= 0 or gate.goal not in ("min", "max"):
-        raise ProfileError(f"Gate {gate.name}: the margin must be 0 or more, and the goal min or max.")
-    if not gate.before or not gate.after:
-        return Outcome(gate, NOT_MEASURED)
-    sign = 1 if gate.goal == "min" else -1
-    before, after = sign * np.array(gate.before), sign * np.array(gate.after)
-    worsening = float(after.mean() - before.mean())
-    spread = [side.var(ddof=1) / len(side) if len(side) > 1 else 0.0 for side in (before, after)]
-    if min(len(before), len(after)) < 2 or sum(spread) == 0:
-        return Outcome(gate, UNDECIDED, worsening)
-    found = stats.ttest_ind(after, before, equal_var=False).confidence_interval(2 * LEVEL - 1)
-    low, high = float(found.low), float(found.high)
-    result = HOLDS if high <= gate.margin else FAILS if low > gate.margin else UNDECIDED
-    return Outcome(gate, result, worsening, low, high)
+def _outcome(
+    name: str,
+    gate: GateSpec,
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    names: tuple[str, str],
+    factors: Sequence[str],
+) -> Outcome:
+    if not all(name in side and side[name].notna().any() for side in (before, after)):
+        return Outcome(name, gate)
+    tested = non_inferior(
+        before, after, name, gate.margin, absolute=gate.absolute, goal=gate.goal, names=names, factors=factors
+    )
+    return Outcome(name, gate, tested)
 
 
-def read_gates(path: Path) -> tuple[Gate, ...]:
-    """Gates from a YAML file: by name `unit`, `margin`, `goal`, and the lists `before` and `after`.
+def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFrame]:
+    """Gates from a YAML file, as in a study, each with the lists `before` and `after` of its measurements.
 
-    Raises ProfileError if the file cannot be read or a gate lacks its margin or unit.
+    Returns the gates by name and the tables before and after, with a column for each gate.
+    Raises ProfileError if the file cannot be read or a gate is not as it should be.
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -129,20 +130,33 @@ def read_gates(path: Path) -> tuple[Gate, ...]:
         raise ProfileError(f"{path}: is not YAML: {' '.join(str(error).split())}.") from error
     if not isinstance(content, Mapping) or not content:
         raise ProfileError(
-            f"{path}: name a response a key, such as `latency_p99_ms: {{unit: ms, margin: 5}}`."
+            f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: [...], after: [...]}}`."
         )
-    return tuple(_gate(str(name), fields, path) for name, fields in content.items())
+    gates = {str(name): _gate(str(name), fields, path) for name, fields in content.items()}
+    before, after = (
+        pd.DataFrame({str(n): _measured(str(n), fields, side, path) for n, fields in content.items()})
+        for side in SIDES
+    )
+    return gates, before, after
 
 
-def _gate(name: str, fields: Any, path: Path) -> Gate:
-    known = ("unit", "margin", "goal", "before", "after")
-    if not isinstance(fields, Mapping) or not {"unit", "margin"} <= set(fields) <= set(known):
-        raise ProfileError(f"{path}: {name} needs `unit` and `margin`, and may have {', '.join(known[2:])}.")
+def _gate(name: str, fields: Any, path: Path) -> GateSpec:
+    if not isinstance(fields, Mapping):
+        raise ProfileError(f"{path}: {name} needs a `margin`, and may have goal, absolute, before and after.")
     try:
-        sides = [tuple(map(float, fields.get(side) or ())) for side in ("before", "after")]
-        gate = Gate(name, str(fields["unit"]), float(fields["margin"]), fields.get("goal", "min"), *sides)
+        return GateSpec.model_validate({k: v for k, v in fields.items() if k not in SIDES})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, (name, *first["loc"])))
+        raise ProfileError(f"{path}: {where}: {first['msg'][0].lower()}{first['msg'][1:]}.") from error
+
+
+def _measured(name: str, fields: Mapping[str, Any], side: str, path: Path) -> pd.Series:
+    """The measurements of a side, one a replicate."""
+    try:
+        values = [float(value) for value in fields.get(side) or ()]
     except (TypeError, ValueError) as error:
-        raise ProfileError(f"{path}: {name}: {error}; margin and measurements are numbers.") from error
-    if not np.isfinite([gate.margin, *gate.before, *gate.after]).all():
-        raise ProfileError(f"{path}: {name}: margin and measurements must be finite numbers.")
-    return gate
+        raise ProfileError(f"{path}: {name}.{side}: {error}; measurements are a list of numbers.") from error
+    if not np.isfinite(values).all():
+        raise ProfileError(f"{path}: {name}.{side}: measurements must be finite numbers.")
+    return pd.Series(values, dtype=float)

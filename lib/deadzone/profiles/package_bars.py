@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadzone.language.catalogue import say
+from deadzone.profiles.axis import in_units
 from deadzone.profiles.comparison import Comparison
-from deadzone.profiles.units import readable, tick
+from deadzone.profiles.units import readable
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, MUTED, RC_PARAMS
 
 if TYPE_CHECKING:
@@ -44,15 +46,15 @@ def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
             color=BEFORE_COLOUR,
             edgecolor=INK,
             linewidth=0.5,
-            label="before",
+            label=say("profile.before"),
         )
         ax.barh(
             rows + 0.2, table["after"], 0.38, color=AFTER_COLOUR, edgecolor="white", linewidth=0.5, hatch="...",
-            label="after",
+            label=say("profile.after"),
         )  # fmt: skip
         _label(ax, table, comparison.pair.unit.partition(" ")[0])
-        ax.set_title(_finding(table, comparison), wrap=True)
-        ax.set_xlabel(f"{comparison.pair.what}, {kind}")
+        ax.set_title(finding(comparison), wrap=True)
+        ax.set_xlabel(say("profile.axis", what=comparison.pair.what, kind=say(f"profile.{kind}")))
         ax.legend(loc="lower right")
     return figure
 
@@ -76,10 +78,10 @@ def _label(ax: Axes, table: pd.DataFrame, unit: str) -> None:
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)
     ax.axvline(0, color=MUTED, linewidth=0.8)
-    ax.xaxis.set_major_formatter(lambda value, _: tick(value, unit, size))
+    in_units(ax, unit, size)
     for row, (change, status) in enumerate(zip(table["change"], table["status"], strict=True)):
         text = readable(change, unit, signed=True, scale_of=size)
-        label = f"{text}\n{status}" if status else text
+        label = f"{text}\n{say(f'profile.{status}')}" if status else text
         ax.annotate(label, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=INK)
 
 
@@ -88,9 +90,12 @@ def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
 
 
-def _finding(table: pd.DataFrame, comparison: Comparison) -> str:
-    if comparison.identical or not len(table) or not table["change"].iloc[0]:
-        return "No package changed"
-    row = table.iloc[0]
-    verb = "lost" if row.change < 0 else "gained"
-    return f"{_shortened(row['name'])} {verb} most: {readable(abs(row.change), comparison.pair.unit)}"
+def finding(comparison: Comparison) -> str:
+    """The package that changed most, as the figure's title says it."""
+    table = _what(comparison.packages)[1]
+    changed = table[table["change"] != 0]
+    if comparison.identical or not len(changed):
+        return say("profile.no_package_changed")
+    row = changed.iloc[0]
+    key = "profile.package_lost" if row.change < 0 else "profile.package_gained"
+    return say(key, package=_shortened(row["name"]), amount=readable(abs(row.change), comparison.pair.unit))

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say
 from deadzone.profiles.events import COUNTING_VALUES
 from deadzone.profiles.model import Profile, ValueType
 from deadzone.profiles.units import TIME, conversion, readable
@@ -61,8 +62,8 @@ class Pair:
     @property
     def what(self) -> str:
         """What the amounts are, without their unit: `cpu`, `inuse_space per stream`."""
-        _, per, load = self.unit.partition(" ")
-        return f"{self.value.name}{per}{load}"
+        _, _, load = self.unit.partition(" per ")
+        return f"{self.value.name} {say('profile.per_each', load=load)}" if load else self.value.name
 
 
 def pair_up(
@@ -147,23 +148,17 @@ def _period_ns(profile: Profile) -> int:
 
 
 def _notes(profiles: Sequence[Profile], kind: ValueType, into: ValueType, basis: Basis) -> tuple[str, ...]:
-    notes = []
+    notes: list[str] = []
     periods = sorted({period for period in map(_period_ns, profiles) if period})
     if len(periods) > 1 and kind.unit in TIME | {"count": 1}:
-        stated = " and ".join(readable(period, "nanoseconds") for period in periods)
-        done = (
-            "samples were rescaled to time"
-            if into != kind
-            else "both are in time, each with its own count of samples"
-        )
-        notes.append(f"The sampling periods differ ({stated}): {done}.")
+        stated = say("profile.and").join(readable(period, "nanoseconds") for period in periods)
+        done = say("profile.periods_rescaled" if into != kind else "profile.periods_in_time")
+        notes.append(say("profile.periods", periods=stated, done=done))
     units = sorted({profile.value_type(kind.name).unit for profile in profiles})
     if len(units) > 1:
-        notes.append(f"Units differ ({', '.join(units)}): everything was converted to {into.unit}.")
+        notes.append(say("profile.units", units=", ".join(units), unit=into.unit))
     if basis.unit:
-        notes.append(
-            f"Amounts are per {basis.unit}: {basis.before:g} before and {basis.after:g} after, as given."
-        )
+        notes.append(say("profile.basis", unit=basis.unit, before=basis.before, after=basis.after))
     return tuple(notes)
 
 
@@ -171,13 +166,13 @@ def _doubts(
     before: Sequence[Profile], after: Sequence[Profile], into: ValueType, basis: Basis
 ) -> tuple[str, ...]:
     profiles = (*before, *after)
-    doubts = [doubt for profile in profiles for doubt in profile.warnings]
+    doubts: list[str] = [doubt for profile in profiles for doubt in profile.warnings]
     if not basis.unit:
         doubts += _unequal_durations(before, after)
     if into.name.startswith("alloc_"):
-        doubts.append(f"{into.name} counts from the start of the program: compare equal times since then.")
+        doubts.append(say("profile.since_start", value=into.name))
     doubts += [
-        f"{profile.source} holds no samples of this value; a part that was never sampled may still be small, not gone."
+        say("profile.no_samples", source=profile.source)
         for profile in profiles
         if not profile.samples or not profile.values.any()
     ]
@@ -191,10 +186,7 @@ def _unequal_durations(before: Sequence[Profile], after: Sequence[Profile]) -> l
     first, second = (sum(side) / len(side) for side in lengths)
     if abs(second / first - 1) <= UNEQUAL_DURATION:
         return []
-    return [
-        f"The profiles lasted {readable(first, 'ns')} before and {readable(second, 'ns')} after: "
-        "sums over unequal times; compare them per second."
-    ]
+    return [say("profile.unequal", before=readable(first, "ns"), after=readable(second, "ns"))]
 
 
 def _unnamed(profile: Profile) -> str:
@@ -204,7 +196,4 @@ def _unnamed(profile: Profile) -> str:
     share = float(weight[np.isin(profile.leaves, profile.unnamed)].sum() / weight.sum())
     if share < UNNAMED_SHARE:
         return ""
-    return (
-        f"{profile.source}: {share:.0%} of the samples are in code without function names (a stripped "
-        "binary?); they stand under the name of their binary, in brackets. Build with symbols to tell them apart."
-    )
+    return say("profile.unnamed", source=profile.source, share=share)

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say
 from deadzone.profiles.model import Profile, ValueType
 from deadzone.profiles.naming import package_of
 from deadzone.profiles.wire import (
@@ -132,7 +133,7 @@ def _doubts(file: _File) -> tuple[str, ...]:
     hidden = file.string(file.number(DROP_FRAMES)) if file.strings else ""
     if not hidden:
         return ()
-    return (f"{file.source}: the profile asks to hide functions that match {hidden!r}; they are shown.",)
+    return (say("profile.hides", source=file.source, pattern=repr(hidden)),)
 
 
 def _locations(

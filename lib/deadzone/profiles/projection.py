@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from deadzone.errors import ProfileError
+from deadzone.language.catalogue import say
 from deadzone.profiles.poisson import LEVEL
 
 FAR = 1.5
@@ -59,10 +60,7 @@ def project(loads: Sequence[float], amounts: Sequence[float], load: float) -> Pr
 
 
 def _proportional(measured: float, amount: float, load: float) -> Projection:
-    doubt = (
-        f"All profiles are at one load ({measured:g}): that the cost grows in proportion to it is an "
-        "assumption, not a measurement. Profile at a second and a third load."
-    )
+    doubt = say("profile.one_load", load=measured)
     per_load = amount / measured
     return Projection(load, per_load * load, None, None, 0.0, per_load, (measured,), "proportional", (doubt,))
 
@@ -85,18 +83,13 @@ def _line(x: np.ndarray, y: np.ndarray, load: float, measured: tuple[float, ...]
 
 
 def _doubts(measured: tuple[float, ...], load: float, degrees: int, slope: float) -> tuple[str, ...]:
-    doubts = []
+    doubts: list[str] = []
     if degrees == 0:
-        doubts.append("Two profiles make a line without any scatter to judge it by: there is no interval.")
+        doubts.append(say("profile.two_points"))
     elif len(measured) == 2:
-        doubts.append("There are two loads only: whether the cost bends between or beyond them is not known.")
+        doubts.append(say("profile.two_loads"))
     if load > FAR * measured[-1] or load < measured[0] / FAR:
-        doubts.append(
-            f"{load:g} is far from the loads measured ({measured[0]:g} to {measured[-1]:g}): "
-            "the interval holds only if the line goes on so far."
-        )
+        doubts.append(say("profile.far", load=load, low=measured[0], high=measured[-1]))
     if slope < 0:
-        doubts.append(
-            "The cost falls as the load rises: something else than the load differed between profiles."
-        )
+        doubts.append(say("profile.falling"))
     return tuple(doubts)

@@ -9,13 +9,14 @@ from typing import Any
 
 import pandas as pd
 
+from deadzone.language.catalogue import say
 from deadzone.profiles.ablation import Ablations
-from deadzone.profiles.attribution import RULES, Attribution
+from deadzone.profiles.attribution import Attribution, rule_text
 from deadzone.profiles.comparison import Comparison
 from deadzone.profiles.gates import Verdict
 from deadzone.profiles.projection import Projection
 from deadzone.profiles.units import readable
-from deadzone.profiles.wording import change_of_total, how_sure, naive_against_exact
+from deadzone.profiles.wording import by_ranks, change_of_total, how_sure, naive_against_exact, projected
 
 ROWS_SHOWN = 15
 LONGEST_NAME = 52
@@ -27,7 +28,7 @@ COLUMNS = ("before", "after", "change", "95 % interval", "share", "cum. change",
 
 def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
     """Total, notes, doubts, and the tables of packages and functions, the first rows of each."""
-    parts = [change_of_total(comparison), how_sure(comparison)]
+    parts = [change_of_total(comparison), how_sure(comparison), *filter(None, [by_ranks(comparison)])]
     parts += [f"Note: {note}" for note in comparison.pair.notes]
     parts += [f"Warning: {doubt}" for doubt in comparison.doubts]
     if not comparison.identical:
@@ -53,7 +54,7 @@ def attribution_text(attribution: Attribution) -> str:
         for row in table.to_dict("records")
     ]
     head = ("cause", "before", "after", "change", "95 % interval", "of the change", "all that matches")
-    lines = ["Causes", aligned(head, rows), RULES[attribution.rule], naive_against_exact(attribution)]
+    lines = ["Causes", aligned(head, rows), rule_text(attribution.rule), naive_against_exact(attribution)]
     return "\n".join(lines)
 
 
@@ -77,14 +78,7 @@ def ablation_text(ablations: Ablations) -> str:
 
 def projection_text(name: str, projection: Projection, unit: str) -> str:
     """The projected amount with its interval and doubts."""
-    between = ""
-    if projection.low is not None and projection.high is not None:
-        ends = (readable(end, unit, scale_of=projection.amount) for end in (projection.low, projection.high))
-        between = f", between {' and '.join(ends)} (95 % prediction interval)"
-    amount = readable(projection.amount, unit)
-    return "\n".join(
-        [f"{name} at a load of {projection.load:g}: {amount}{between}.", *_warnings(projection.doubts)]
-    )
+    return "\n".join([projected(name, projection, unit), *_warnings(projection.doubts)])
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -110,7 +104,7 @@ def _changes(table: pd.DataFrame, unit: str, most: int) -> str:
     size = float(table[["before", "after"]].abs().to_numpy().max(initial=0))
     rows = [
         (
-            _named(row),
+            named(row),
             *(_amount(row[name], unit, size, name == "change") for name in ("before", "after", "change")),
             _interval(row, unit, size),
             f"{row['share_before']:.1%} -> {row['share_after']:.1%}",
@@ -124,10 +118,11 @@ def _changes(table: pd.DataFrame, unit: str, most: int) -> str:
     return aligned(("name", *COLUMNS), rows) + more
 
 
-def _named(row: Mapping[Any, Any]) -> str:
+def named(row: Mapping[Any, Any]) -> str:
+    """The name of a row, shortened at its front, and whether it is new or vanished."""
     name = TYPE_PARAMETERS.sub("[...]", str(row["name"]))
     short = name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
-    return f"{short} ({row['status']})" if row["status"] else short
+    return f"{short} ({say('profile.' + row['status'])})" if row["status"] else short
 
 
 def _amount(amount: float, unit: str, size: float, signed: bool = False) -> str:

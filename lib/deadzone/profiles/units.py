@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from deadzone.language.catalogue import say
+
 TIME: dict[str, int] = {
     "nanoseconds": 1, "ns": 1, "microseconds": 10**3, "us": 10**3, "milliseconds": 10**6, "ms": 10**6,
     "seconds": 10**9, "s": 10**9,
@@ -43,13 +45,21 @@ def readable(amount: float, unit: str, signed: bool = False, scale_of: float | N
     number, symbol = _scaled(amount, base, abs(amount if scale_of is None else scale_of))
     digits = _digits(number, whole=float(number).is_integer() and not symbol)
     text = f"{number:{sign},.{digits}f}" if number else "0"
-    return " ".join(part for part in (text, symbol, rest) if part)
+    load = say("profile.per", load=rest.removeprefix("per ")) if rest.startswith("per ") else rest
+    return " ".join(part for part in (text, symbol, load) if part).replace(" /", "/")
 
 
 def tick(amount: float, unit: str, scale_of: float) -> str:
     """A round amount beside an axis; arguments as of `readable`."""
     number, symbol = _scaled(amount, unit.partition(" ")[0], abs(scale_of))
     return f"{number:,.6g} {symbol}".strip()
+
+
+def step_of(unit: str, scale_of: float) -> float:
+    """How much one of the unit that is shown is of the profile's unit; arguments as of `readable`."""
+    base = unit.partition(" ")[0]
+    number, _ = _scaled(1.0, base, abs(scale_of))
+    return 1.0 / number
 
 
 def _scaled(amount: float, base: str, size: float) -> tuple[float, str]:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadzone.profiles.attribution import RULES, Attribution
-from deadzone.profiles.units import readable, tick
+from deadzone.language.catalogue import say
+from deadzone.profiles.attribution import Attribution, rule_text
+from deadzone.profiles.axis import in_units
+from deadzone.profiles.causes import OTHER
+from deadzone.profiles.units import readable
 from deadzone.profiles.wording import largest_cause
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, LESS_COLOUR, MORE_COLOUR, MUTED, RC_PARAMS
 
@@ -43,7 +46,9 @@ def waterfall(attribution: Attribution) -> Figure:
         _draw_total(ax, rows - 1, after, AFTER_COLOUR)
         _label_rows(ax, attribution, before, after, max(before, after, *ends))
         ax.set_title(largest_cause(attribution), wrap=True)
-        ax.set_xlabel(f"{attribution.what}; whiskers: 95 % interval of the change\n{RULES[attribution.rule]}")
+        ax.set_xlabel(
+            say("profile.waterfall_axis", what=attribution.what) + "\n" + rule_text(attribution.rule)
+        )
     return figure
 
 
@@ -74,7 +79,8 @@ def _draw_change(ax: Axes, row: int, start: float, end: float, attribution: Attr
 def _label_rows(ax: Axes, attribution: Attribution, before: float, after: float, widest: float) -> None:
     """Names on the left; amounts in a column on the right, where no bar or whisker is."""
     table, unit = attribution.table, attribution.unit.partition(" ")[0]
-    names = ["before", *table["cause"], "after"]
+    causes = [say("profile.other") if name == OTHER else name for name in table["cause"]]
+    names = [say("profile.before"), *causes, say("profile.after")]
     size = max(before, after, float(table["change"].abs().max()))
     texts = [
         readable(before, unit, scale_of=size),
@@ -89,6 +95,6 @@ def _label_rows(ax: Axes, attribution: Attribution, before: float, after: float,
     left, right = ax.dataLim.intervalx
     ax.set_xlim(min(left, 0.0), right * 1.03)
     ax.axvline(0, color=MUTED, linewidth=0.8)
-    ax.xaxis.set_major_formatter(lambda value, _: tick(value, unit, size))
+    in_units(ax, unit, size)
     for row, text in enumerate(texts):
         ax.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=INK)

@@ -9,12 +9,18 @@ import pandas as pd
 from deadzone.language.catalogue import say
 from deadzone.reference_checks import figure
 from deadzone.report.display import Block, Claim, Evidence, Prose, Table
+from deadzone.report.speaking import use_language
 from deadzone.report.studies import arithmetic, claims, profile_tables
 from deadzone.report.studies.claims import Judged
+from deadzone.report.studies.live import LIVE, measure_live
+from deadzone.report.studies.profile_run import ProfileRun, load_run
 from deadzone.report.studies.profile_tables import AFTER, BEFORE, Parts
-from deadzone.report.studies.published import Published, open_published, printed, section, tenths
+from deadzone.report.studies.published import REFERENCE, Published, open_published, printed, section, tenths
 
 STUDY = "media-server"
+
+BUNDLED = "profile-diff"
+"""The study that is measured for `source = "live"`."""
 
 GATES = ("loss", "resent", "frames", "latency", "errors", "viewers")
 """Responses that say whether a media server still does its work; the document has none of them."""
@@ -79,6 +85,10 @@ class ProfileDiff:
                    say("profile_diff.sampling"))),
         ]  # fmt: skip
 
+    def flames(self) -> list[Block]:
+        """The document publishes no stacks, so there is nothing to draw."""
+        return []
+
     def heap_parts(self) -> list[Block]:
         """Heap by component."""
         return [section("profile_diff.heap"), profile_tables.heap_figure(self.heap)]
@@ -117,11 +127,18 @@ class ProfileDiff:
         return self.published.origin()
 
 
-def load(source: str = "reference", lang: str = "en") -> ProfileDiff:
-    """The study with its parts. source: "reference". lang: language of the report, "en" or "ko".
+def load(source: str = REFERENCE, lang: str = "en") -> ProfileDiff | ProfileRun:
+    """The study with its parts.
 
-    Raises ReportError for another source or language, TableError if a published table is missing.
+    source: "reference" for the published tables; "live" to measure the bundled study here first; or a run with
+    profiles, by its id, folder, or STUDY/latest. lang: language of the report, "en" or "ko".
+
+    Raises ReportError for another language or a run without profiles, UnknownRunError if there is no such run,
+    TableError if a published table is missing.
     """
+    if source != REFERENCE:
+        use_language(lang)
+        return load_run(measure_live(BUNDLED) if source == LIVE else source)
     published = open_published(STUDY, source, lang)
     cpu = profile_tables.read_parts(published, "cpu-by-component", "cpu_s")
     heap = profile_tables.read_parts(published, "heap-by-component", "heap_mb")

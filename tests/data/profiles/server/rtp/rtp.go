@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"log"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"mediaserver/nack"
@@ -17,6 +18,9 @@ const (
 	burst    = 8
 	size     = 1200
 )
+
+// Sent counts the packets that all streams have sent.
+var Sent atomic.Int64
 
 // Serve sends bursts of packets to an address until the program ends; history may be nil.
 func Serve(address string, history *nack.History) {
@@ -30,6 +34,7 @@ func Serve(address string, history *nack.History) {
 			sequence++
 			packet := sign(payload(sequence))
 			connection.Write(packet)
+			Sent.Add(1)
 			if history != nil {
 				history.Remember(packet)
 			}

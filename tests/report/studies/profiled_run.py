@@ -1,0 +1,76 @@
+"""Runs with profiles, made of those recorded of a small Go server, as a sweep would have written them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deadzone.measurement import ProfileFile
+from deadzone.store.run import Run
+from deadzone.study.loading import parse_study
+
+RECORDED = Path(__file__).resolve().parents[2] / "data" / "profiles"
+
+STUDY = """
+study: relay
+title: A media server before and after
+question: What do two optimisations save?
+workload: {kind: command, argv: [server, "{build}", "{streams}"], responses: {latency_p99_ms: {regex: x}, packets: {regex: x}}}
+design:
+  kind: list
+  treatments: [{build: before, streams: 64}, {build: after, streams: 64}]
+  replicates: 3
+profiles:
+  profiler: pprof
+  url: http://127.0.0.1:1
+  kinds: [cpu, heap, goroutine]
+  duration_s: 10
+  change: {factor: build, before: before, after: after, alone: {NACK: without-nack, mDNS: without-mdns}}
+  causes: {NACK: "*nack*", mDNS: "*mdns*", system calls: "*syscall6*"}
+  load: {column: streams, unit: stream, project_to: 100}
+gates:
+  latency_p99_ms: {margin: 0.1}
+  frames_lost: {margin: 1, absolute: true}
+"""
+
+TRIALS = [
+    ("before", 64, ("before-1", "before-2", "before-3")),
+    ("after", 64, ("after-1", "after-2", "after-3")),
+    ("without-nack", 64, ("without-nack",)),
+    ("without-mdns", 64, ("without-mdns",)),
+    ("after", 16, ("16-streams",)),
+    ("after", 32, ("32-streams",)),
+    ("after", 48, ("48-streams",)),
+]
+
+
+def record(trial: int, block: int, build: str, streams: int) -> dict:
+    """A line of the journal."""
+    return {
+        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block, "warmup": False,
+        "started_at": f"2026-11-22T01:{trial:02d}:00+00:00", "levels": {"build": build, "streams": streams},
+        "wall_s": 12.0, "user_s": 1.0, "sys_s": 1.0, "cpu_efficiency": 0.17, "foreign_cpu": 0.01, "steal": 0.0,
+        "memory_pressure": 0.0, "io_pressure": 0.0, "max_rss_bytes": 20_000_000, "nr_periods": None,
+        "nr_throttled": None, "throttled_s": None, "exit_code": 0, "status": "ok", "error": None, "trusted": True,
+        "distrust_reason": None,
+        "responses": {"latency_p99_ms": 10.0 + 0.01 * trial, "packets": 1000.0 + trial},
+    }  # fmt: skip
+
+
+def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> Run:
+    """A run in a folder of runs."""
+    run = Run.create(runs, parse_study(study, "relay.yaml"), "20261122T010000Z-abcd")
+    number = 0
+    for build, streams, labels in trials:
+        for block, label in enumerate(labels, start=1):
+            number += 1
+            kinds = [
+                kind for kind in ("cpu", "heap", "goroutine") if (RECORDED / f"{kind}-{label}.pb.gz").exists()
+            ]
+            files = [
+                ProfileFile(kind, "pb.gz", (RECORDED / f"{kind}-{label}.pb.gz").read_bytes())
+                for kind in kinds
+            ]
+            run.append(record(number, block, build, streams), profiles=files)
+    run.write_provenance({"host": "a-machine", "recorded_at": "2026-11-22T01:00:00+00:00", "kernel": "6.1"})
+    run.write_tables()
+    return run
