@@ -184,3 +184,10 @@ def limit_sentence(published: Published) -> str:
         allowed=printed(allowed),
         topics=int(held["topics"]),
     )
+
+
+def cold_sentence(published: Published) -> str:
+    """What the first test after a restart showed, and what it takes to know how long a service warms up."""
+    value = published.table("cold-start").set_index("state")["latency_ms"]
+    warm, cold = float(value["warm"]), float(value["just_restarted"])
+    return say("pool_settings.cold_start", warm=printed(warm), cold=printed(cold), times=f"{cold / warm:.0f}")

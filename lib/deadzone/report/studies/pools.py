@@ -10,11 +10,12 @@ import pandas as pd
 
 from deadzone.language.catalogue import join, say
 from deadzone.phases.fit import fit_phases
-from deadzone.phases.quantities import listing, percent
+from deadzone.phases.quantities import listing
 from deadzone.reference_checks import figure
 from deadzone.report.display import Figure, Table
 from deadzone.report.studies.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.report.studies.heat_map import grid, heat_map
+from deadzone.report.studies.pool_run_words import sure
 from deadzone.report.studies.published import printed
 
 if TYPE_CHECKING:
@@ -174,6 +175,36 @@ def _chance(model: PhaseModel, target: float) -> str:
     )
     if chance[index] < LEAST_CHANCE:
         return say("quantity.none")
-    return say(
-        "pools.chance_of", chance=percent(float(chance[index])), size=str(table["setting"].iloc[index])
-    )
+    return say("pools.chance_of", chance=sure(float(chance[index])), size=str(table["setting"].iloc[index]))
+
+
+def capacity_table(channels: tuple[Channel, ...]) -> Table:
+    """One row a pool of each channel: the highest rate up to which every measured value stays within the target."""
+    rows, ids = [], []
+    for channel in channels:
+        cells = channel.cells
+        for size in cells.columns:
+            measured = cells[size].dropna()
+            met = (measured <= channel.target).cummin()
+            borne = float(measured.index[met].max()) if met.any() else 0.0
+            above = measured[~met]
+            rows.append(
+                {
+                    say("pool_settings.channel"): channel.title,
+                    say("pools.size"): f"{size:g}",
+                    say("pools.borne"): f"{borne:,g}"
+                    if borne
+                    else say("pools.borne_none", rate=f"{measured.index[0]:,g}"),
+                    say("pools.missed_next"): say(
+                        "pool_claims.ms_at",
+                        value=printed(float(above.iloc[0])),
+                        rate=f"{float(above.index[0]):,g}",
+                    )
+                    if len(above)
+                    else "-",
+                }
+            )
+            ids.append(f"{channel.name}-{size:g}")
+    frame = pd.DataFrame(rows)
+    caption = say("pools.capacity_caption", target=printed(channels[0].target))
+    return Table(frame, caption, numeric=[frame.columns[1]], id="capacity", row_ids=ids)

@@ -1,0 +1,118 @@
+"""Where a load may go: loopback and private addresses, and others only where the study says so.
+
+A load test against a stranger's host by a typing error must not happen, so names are resolved first and every address
+they stand for is looked at.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from deadzone.errors import WorkloadError
+from deadzone.study.masking import masked
+
+STANDARD_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+
+
+@dataclass(frozen=True)
+class Address:
+    """A resolved URL: the socket family and address to connect to, and what the request says of it."""
+
+    family: int
+    sockaddr: tuple[str, int]
+    host: str
+    host_header: str
+    path: str
+    tls: bool
+
+
+def resolve(url: str, allow_remote: bool) -> Address:
+    """The address of a URL of http, https, ws or wss.
+
+    Raises WorkloadError if it is no such URL, its name is unknown, or it leads off this machine and its private networks
+    and allow_remote is false.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or STANDARD_PORTS[parts.scheme]
+    except (ValueError, KeyError) as error:
+        raise WorkloadError(
+            f"workload.url: {masked(url)!r} is no URL of http, https, ws or wss with a port of 1 to 65535."
+        ) from error
+    host = parts.hostname
+    if not host:
+        raise WorkloadError(f"workload.url: {masked(url)!r} names no host.")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise WorkloadError(f"workload.url: the host {host!r} is not known here: {error}.") from error
+    if not allow_remote:
+        _refuse_remote(host, [str(one[4][0]) for one in found])
+    family, _, _, _, sockaddr = found[0]
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    named = f"[{host}]" if ":" in host else host
+    header = named if port == STANDARD_PORTS[parts.scheme] else f"{named}:{port}"
+    address = (str(sockaddr[0]), int(sockaddr[1]))
+    return Address(family, address, host, header, path, parts.scheme in ("https", "wss"))
+
+
+def _refuse_remote(host: str, addresses: list[str]) -> None:
+    for text in addresses:
+        if not is_near(text):
+            shown = text if text == host else f"{host} ({text})"
+            raise WorkloadError(
+                f"workload.url: {shown} is neither this machine nor a private address, so no load is sent there. If the "
+                "host is yours to load, say allow_remote: true in the study's workload."
+            )
+
+
+def is_near(address: str) -> bool:
+    """Whether an address is loopback, private or link-local."""
+    parsed = ipaddress.ip_address(address.split("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
+        parsed = parsed.ipv4_mapped
+    return (
+        parsed.is_loopback
+        or parsed.is_link_local
+        or any(parsed in net for net in NEAR if net.version == parsed.version)
+    )
+
+
+def far_networks() -> list[str]:
+    """Every network that is not near, as CIDRs: for tools that are told what they must not reach."""
+    near = (*NEAR, *LOCAL)
+    return [
+        str(net) for version in ("0.0.0.0/0", "::/0") for net in _without(ipaddress.ip_network(version), near)
+    ]
+
+
+def _without(whole: Network, holes: Iterable[Network]) -> list[Network]:
+    """The parts of a network that are left without some of its subnetworks."""
+    left = [whole]
+    for hole in holes:
+        if hole.version != whole.version:
+            continue
+        left = [
+            part
+            for net in left
+            for part in (net.address_exclude(hole) if hole.subnet_of(net) else [net])  # type: ignore[arg-type]
+        ]
+    return left
+
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+LOCAL = tuple(
+    ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "::1/128", "fe80::/10")
+)
+"""Loopback and link-local networks."""
+
+NEAR = tuple(
+    ipaddress.ip_network(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+)
+"""Private networks (RFC 1918, RFC 4193) and the shared space of RFC 6598, in which clusters and tunnels live."""

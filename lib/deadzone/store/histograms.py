@@ -1,0 +1,147 @@
+"""Latencies kept whole: HdrHistograms in slices of a trial, to be merged, cut and drawn without loss.
+
+Values are whole microseconds from 1 us to an hour, to three digits; a histogram is kept as its base64 text (the format
+HdrHistogram V2, which other languages read too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from hdrh.histogram import HdrHistogram
+
+LOWEST_US = 1
+HIGHEST_US = 3_600_000_000
+"""An hour: longer than any trial."""
+
+DIGITS = 3
+"""Values differ by 0.1 % at most from what was measured."""
+
+COLUMNS = ("run_id", "trial", "attempt", "metric", "t_s", "duration_s", "count", "histogram")
+
+SERIES_PERCENTILES = (50.0, 90.0, 99.0)
+
+
+def encoded(microseconds: np.ndarray) -> str:
+    """The histogram of latencies [us], shape (n,), n > 0; values outside 1 us .. 1 h are taken to its ends."""
+    histogram = empty()
+    kept = np.clip(np.rint(microseconds), LOWEST_US, HIGHEST_US).astype(np.int64)
+    for value, count in zip(*np.unique(kept, return_counts=True), strict=True):
+        histogram.record_value(int(value), int(count))
+    text = histogram.encode()
+    return text.decode() if isinstance(text, bytes) else str(text)
+
+
+def decode(text: str) -> HdrHistogram:
+    """The histogram that a text holds."""
+    from hdrh.histogram import HdrHistogram
+
+    return HdrHistogram.decode(text)
+
+
+def empty() -> HdrHistogram:
+    """A histogram without values."""
+    from hdrh.histogram import HdrHistogram
+
+    return HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
+
+
+def merged(texts: Iterable[str]) -> HdrHistogram:
+    """One histogram of all values in several, of one trial or of many."""
+    whole = empty()
+    for text in texts:
+        whole.decode_and_add(text)
+    return whole
+
+
+def percentiles_ms(histogram: HdrHistogram, percents: Sequence[float]) -> dict[float, float]:
+    """Percentiles in ms by percent (0 to 100); NaN each where the histogram is empty."""
+    if not histogram.get_total_count():
+        return dict.fromkeys(percents, float("nan"))
+    _, highest, counts = _recorded(histogram)
+    below = np.cumsum(counts)
+    wanted = [max(int(percent * float(below[-1]) / 100 + 0.5), 1) for percent in percents]
+    found = highest[np.minimum(np.searchsorted(below, wanted), len(below) - 1)] / 1e3
+    return {percent: float(value) for percent, value in zip(percents, found, strict=True)}
+
+
+def counts_ms(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values [ms] in rising order, and how often each was recorded; both of shape (k,).
+
+    A value is the largest that its step stands for, as percentiles are told.
+    """
+    _, highest, counts = _recorded(histogram)
+    return highest / 1e3, counts
+
+
+def mean_ms(histogram: HdrHistogram) -> float:
+    """The mean [ms], each value taken in the middle of its step; NaN where the histogram is empty."""
+    lowest, highest, counts = _recorded(histogram)
+    return float(np.average((lowest + highest) / 2e3, weights=counts)) if len(counts) else float("nan")
+
+
+def _recorded(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The steps that hold values: the lowest and the highest value of each [us], and how many; shape (k,) each.
+
+    Read off the array of counts at once: the package's own iterators take 80 ms a histogram, this 0.1 ms.
+    """
+    counts = np.ctypeslib.as_array(histogram.counts).astype(np.int64)
+    at = np.flatnonzero(counts)
+    half = int(histogram.sub_bucket_half_count)
+    doublings = np.maximum(at // half - 1, 0)
+    lowest = np.where(at < 2 * half, at, (at % half + half) << doublings)
+    return lowest.astype(float), (lowest + (1 << doublings) - 1).astype(float), counts[at]
+
+
+def histogram_table(lines: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
+    """Slices in long format, one row a slice: run_id, trial, attempt, metric, t_s, duration_s, count, histogram."""
+    import pandas as pd
+
+    rows = [
+        (run_id, line["trial"], line["attempt"], *histogram)
+        for line in lines
+        for histogram in line["histograms"]
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame:
+    """A trial's latencies over time, one row a slice.
+
+    histograms: as `histogram_table` gives them. Returns run_id, trial, attempt, t_s, duration_s, count, mean_ms, p50_ms,
+    p90_ms, p99_ms, max_ms, in the order of trials and of time.
+    """
+    import pandas as pd
+
+    of_metric = histograms[histograms["metric"] == metric]
+    rows = []
+    for slice_ in of_metric.itertuples():
+        histogram = decode(str(slice_.histogram))
+        percentiles = percentiles_ms(histogram, SERIES_PERCENTILES)
+        rows.append(
+            {
+                **{name: getattr(slice_, name) for name in COLUMNS if name not in ("metric", "histogram")},
+                "mean_ms": mean_ms(histogram),
+                **{f"p{percent:g}_ms": value for percent, value in percentiles.items()},
+                "max_ms": histogram.get_max_value() / 1e3,
+            }
+        )
+    names = [
+        "run_id",
+        "trial",
+        "attempt",
+        "t_s",
+        "duration_s",
+        "count",
+        "mean_ms",
+        "p50_ms",
+        "p90_ms",
+        "p99_ms",
+    ]
+    table = pd.DataFrame(rows, columns=[*names, "max_ms"])
+    return table.sort_values(["trial", "attempt", "t_s"], ignore_index=True)

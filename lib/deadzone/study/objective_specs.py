@@ -1,0 +1,45 @@
+"""What a study's responses have to be for a setting to be good enough: its service level objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field, model_validator
+
+from deadzone.study.base import Spec
+
+
+class ObjectiveSpec(Spec):
+    """A bound on one column of the trials."""
+
+    at_most: float | None = Field(
+        default=None, ge=0, description="largest value allowed, in the column's unit"
+    )
+    at_least: float | None = Field(
+        default=None,
+        ge=0,
+        description="smallest value allowed; of a factor such as rate: the load to be borne",
+    )
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> ObjectiveSpec:
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError("needs exactly one of at_most and at_least")
+        return self
+
+
+def objective_problem(
+    objectives: Mapping[str, ObjectiveSpec], factors: Sequence[str], knob: str
+) -> str | None:
+    """What is wrong with the objectives of a study with such factors, or None.
+
+    A factor can only be bounded from below, as the load to be borne; the knob, which is sought, cannot be bounded.
+    """
+    for name, objective in objectives.items():
+        if name == knob:
+            return f"has an objective on {name}, the knob, which is what is sought; bound responses and loads"
+        if name in factors and objective.at_least is None:
+            return f"has an objective on the factor {name} without at_least: the load that has to be borne"
+    if objectives and set(objectives) <= set(factors):
+        return "has objectives on factors alone; bound at least one response, such as latency_mean_ms"
+    return None

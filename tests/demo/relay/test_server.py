@@ -1,0 +1,96 @@
+"""The bundled relay: it answers the same with and without its costly parts, and profiles itself."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from threading import Thread
+
+import pytest
+
+from deadzone.demo.relay.history import KEPT, History
+from deadzone.demo.relay.names import resolve
+from deadzone.profiles.reading import parse_profile
+
+OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+MESSAGE = {"to": "camera-300.studio.local", "part": 7}
+
+
+@contextmanager
+def relay(*options: str):
+    """The address of a relay that runs meanwhile."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    argv = (sys.executable, "-m", "deadzone.demo.relay.server", "--port", str(port), *options)
+    with subprocess.Popen(argv) as process:
+        try:
+            yield _ready(f"http://127.0.0.1:{port}")
+        finally:
+            process.kill()
+
+
+def _ready(address: str) -> str:
+    for _ in range(300):
+        try:
+            OPEN(f"{address}/health").read()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return address
+    raise AssertionError("the relay did not become ready")
+
+
+def send(address: str) -> dict:
+    with OPEN(urllib.request.Request(f"{address}/relay", data=json.dumps(MESSAGE).encode())) as answer:
+        return json.loads(answer.read())
+
+
+def test_it_profiles_itself_while_it_serves():
+    with relay() as address:
+        answered = []
+        until = time.monotonic() + 1.5
+
+        def load() -> None:
+            while time.monotonic() < until:
+                answered.append(send(address))
+
+        thread = Thread(target=load)
+        thread.start()
+        profile = parse_profile(OPEN(f"{address}/debug/pprof/profile?seconds=1").read())
+        thread.join()
+    assert answered[0]["address"] == "10.0.1.44" and answered[0]["signature"]
+    assert profile.value_type().name == "samples" and 0 < profile.total() <= 110
+    assert any(package.endswith("relay/server.py") for package in profile.packages)
+
+
+def test_without_its_parts_it_answers_too_and_refuses_what_it_does_not_know():
+    with relay("--history", "no", "--names", "no") as address:
+        assert send(address)["address"] == ""
+        for page in ("nothing", "debug/pprof/profile?seconds=x"):
+            with pytest.raises(urllib.error.HTTPError):
+                OPEN(f"{address}/{page}")
+
+
+def test_history_keeps_copies_and_sends_every_fourth_again():
+    history = History()
+    message = {"part": 1, "place": {"x": 1}}
+    again = []
+    for _ in range(8):
+        history.remember(message)
+        again.append(bool(history.resend()))
+    message["place"]["x"] = 2
+    assert again == [False, False, False, True] * 2
+    assert json.loads(history.resend())["place"] == {"x": 1}
+    assert KEPT > 8
+
+
+def test_names_are_found():
+    assert resolve("camera-0.studio.local") == "10.0.0.0"
+    assert resolve("nobody") == ""

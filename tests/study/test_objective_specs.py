@@ -1,0 +1,44 @@
+"""Objectives in a study file, and what is wrong with some."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.errors import StudyError
+from deadzone.study.loading import parse_study
+
+STUDY = """
+study: pool
+workload: {{kind: command, argv: ["true", "{{pool_size}}", "{{rate}}"]}}
+factors: {{pool_size: [2, 4, 8], rate: [100, 200]}}
+knob: pool_size
+objectives: {objectives}
+"""
+
+
+def parsed(objectives: str):
+    return parse_study(STUDY.format(objectives=objectives), "pool.yaml")
+
+
+def test_bounds_on_responses_and_the_load_to_be_borne_are_read():
+    study = parsed(
+        "{latency_mean_ms: {at_most: 40}, achieved_share: {at_least: 0.99}, rate: {at_least: 150}}"
+    )
+    assert study.objectives["latency_mean_ms"].at_most == 40
+    assert study.objectives["rate"].at_least == 150
+
+
+@pytest.mark.parametrize(
+    ("objectives", "said"),
+    [
+        ("{latency_mean_ms: {at_most: 40, at_least: 3}}", "exactly one"),
+        ("{latency_mean_ms: {}}", "exactly one"),
+        ("{pool_size: {at_least: 2}, latency_mean_ms: {at_most: 40}}", "the knob"),
+        ("{rate: {at_most: 2}, latency_mean_ms: {at_most: 40}}", "without at_least"),
+        ("{rate: {at_least: 150}}", "factors alone"),
+        ("{latency_mean_ms: {at_most: fast}}", "at_most"),
+    ],
+)
+def test_objectives_that_mean_nothing_are_refused(objectives, said):
+    with pytest.raises(StudyError, match=said):
+        parsed(objectives)
