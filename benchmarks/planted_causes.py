@@ -1,0 +1,156 @@
+"""A test rig for attribution: the bundled service slowed by a cause that is known, beside the same service as it is.
+
+Four causes are planted: a CPU limit, a relay that holds back the first byte of the answer, a flush to the disk after
+every piece of the upload, and nothing at all. Every run is a study of two environments, swept as any other.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import deadzone
+from deadzone.attribution.attribution import Attribution
+from deadzone.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
+from deadzone.errors import TargetError
+from deadzone.sweep.opening import open_run
+from deadzone.sweep.running import run_sweep
+from deadzone.targets.limits.base import GROUP_PREFIX, remove_group
+from deadzone.targets.limits.cgroup_v1 import v1_homes
+from deadzone.targets.limits.io import throttled_device
+from deadzone.workloads.ffmpeg import BUNDLED, find_ffmpeg
+
+FOLDER = "{folder}"
+"""Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where nothing waits for a disk."""
+
+SERVICE = ("{python}", "-m", "deadzone.demo.upload_service", "--folder", FOLDER, "--port", "{port}")
+BEHIND = (*SERVICE[:-1], "{{port}}")
+"""Behind the relay, which chooses the port."""
+
+RELAY = ("{python}", "-m", "deadzone.demo.late_relay", "--port", "{port}")
+
+LIMIT_CORES = 0.1
+DELAY_S = 1.0
+"""Strong enough to show beside busy neighbours; the answer takes some 0.3 s without them."""
+
+DISK_BYTES_S = 1_000_000
+PADDING_BYTES = 1_200_000
+"""What the slow disk takes a second, and the bytes of the upload beside its second of video: flushing them takes a second
+longer there. Where disks cannot be throttled (it takes root and cgroup v1), the flushes alone have to do."""
+
+CAUSES: Mapping[str, tuple[dict[str, Any], str | None]] = {
+    "CPU limit": ({"target": {"kind": "local", "cpu_limit": LIMIT_CORES}}, CPU_LIMIT),
+    "network delay": (
+        {"service": {"argv": [*RELAY, "--answer-delay-s", str(DELAY_S), "--", *BEHIND]}},
+        NETWORK,
+    ),
+    "slow disk": ({"service": {"argv": [*SERVICE, "--fsync"]}}, DISK),
+    "nothing": ({}, None),
+}
+"""What the planted environment has that the plain one has not, and the hypothesis that it makes true."""
+
+PLANTED, PLAIN = "planted", "plain"
+
+BUSY_MACHINE = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
+"""No trial is repeated for its neighbours: the verdicts are to be right beside them too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """One run's result. is_right: the planted cause is confirmed and every other hypothesis excluded."""
+
+    cause: str
+    result: Attribution
+    took_s: float
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the planted cause is confirmed, and nothing else, and all others are excluded."""
+        planted = CAUSES[self.cause][1]
+        others = set(HYPOTHESES) - {planted}
+        return set(self.result.confirmed) == {planted} - {None} and set(self.result.excluded) == others
+
+
+def make_video(folder: Path) -> Path:
+    """A second of video that ffmpeg takes a fraction of a second for, in a file of the size of a larger one.
+
+    An MP4 file may hold boxes of free space, which players pass over.
+    """
+    path = folder / "upload.mp4"
+    picture = "testsrc2=duration=1:size=640x360:rate=24"
+    codec = ("-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p")
+    made = (find_ffmpeg(BUNDLED), "-loglevel", "error", "-y", "-f", "lavfi", "-i", picture, *codec, str(path))
+    subprocess.run(made, check=True, stdin=subprocess.DEVNULL)
+    with path.open("ab") as file:
+        file.write(struct.pack(">I4s", PADDING_BYTES, b"free") + bytes(PADDING_BYTES - 8))
+    return path
+
+
+def study_of(cause: str, video: Path, slow_disk: Sequence[str], blocks: int, seed: int) -> dict[str, Any]:
+    """The study of one run, as its file holds it. slow_disk: what to put before a program whose disk is to be slow."""
+    folder = video.parent
+    service = {"argv": list(SERVICE), "ready": {"path": "/health", "timeout_s": 120}, "restart": "treatment"}
+    study: dict[str, Any] = {
+        "study": "planted-cause",
+        "question": "Is the planted cause found?",
+        "service": service,
+        "environments": {PLANTED: dict(CAUSES[cause][0]), PLAIN: {}},
+        "workload": {
+            "kind": "http",
+            "url": "{service_url}/frames",
+            "form": {"video": {"file": str(video), "content_type": "video/mp4"}},
+            "answer": {"status": [200], "json_path": "frames"},
+            "timeout_s": 90,
+        },
+        "design": {"replicates": blocks, "warmup": 1, "seed": seed, "timeout_s": 100},
+        "response": {"name": "total_s", "unit": "s", "goal": "min"},
+        "trust": BUSY_MACHINE,
+    }
+    for place in (study, study["environments"][PLANTED]):
+        if argv := place.get("service", {}).get("argv"):
+            filled = [str(folder) if word == FOLDER else word for word in argv]
+            slow = slow_disk if CAUSES[cause][1] == DISK and place is not study else ()
+            place["service"] = {**place["service"], "argv": [*slow, *filled]}
+    return study
+
+
+def run_once(cause: str, folder: Path, blocks: int, seed: int) -> Verdict:
+    """Sweep one study with a planted cause and attribute what it measured. folder: for the study and its run, on a disk."""
+    began = time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{cause.replace(' ', '-')}-{seed}.yaml"
+    with slow_disk(folder) as before:
+        study = study_of(cause, make_video(folder), before, blocks, seed)
+        path.write_text(yaml.safe_dump(study), encoding="utf-8")
+        opened = open_run(str(path), runs=folder / "runs", run_id=path.stem)
+        run = run_sweep(opened.study, opened.run, opened.folder)
+    result = deadzone.attribute(run, slow=None if cause == "nothing" else PLANTED)
+    return Verdict(cause, result, time.monotonic() - began)
+
+
+@contextmanager
+def slow_disk(folder: Path) -> Iterator[tuple[str, ...]]:
+    """What to put before a program so that it writes slowly to the disk of a folder; nothing where that cannot be had."""
+    home = v1_homes().get("blkio")
+    group = home / f"{GROUP_PREFIX}slow-disk-{os.getpid()}" if home else None
+    try:
+        if group:
+            group.mkdir()
+            limit = f"{throttled_device(folder)} {DISK_BYTES_S}"
+            (group / "blkio.throttle.write_bps_device").write_text(limit)
+    except (OSError, TargetError):
+        group = None
+    try:
+        yield ("sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs")) if group else ()
+    finally:
+        if group:
+            remove_group(group)

@@ -1,0 +1,168 @@
+"""The response time of each trial, cut into parts: what the client, the network and the service did with it.
+
+What is read, all of it optional (data/README.md has the meaning of each column): the client's phases as libcurl counts
+them, the CPU time, throttling, waits for disk and memory of the service's control group, and the time that the service
+itself had the request, where it says so in the header `Server-Timing` (W3C).
+
+Throttled time is counted by the kernel once for each CPU on which a stopped group wanted to run. With p threads running
+at once on a quota of q cores a period of P seconds lasts q P / p until the quota is spent, and the p CPUs are stopped
+for the rest, so that n throttled periods count n P (p - q) seconds. Hence p = q + counted / (n P), and the time that
+passed is the counted time over p.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+CONNECTION, UPLOAD, NETWORK, NETWORK_LEAST = "connection_s", "upload_s", "network_s", "network_least_s"
+DNS, CONNECT = "dns_s", "connect_s"
+THROTTLED, FAULTS, DISK_BYTES = "throttled_s", "faults_s", "disk_bytes_s"
+MEMORY, MEMORY_LEAST, DISK, DISK_LEAST = "memory_s", "memory_least_s", "disk_s", "disk_least_s"
+CLIENT, WORK, TOTAL = "client_cpu_s", "work_s", "total_s"
+REST = "rest_s"
+
+ADDING_UP = (NETWORK, THROTTLED, MEMORY, DISK, CLIENT, WORK, REST)
+"""Parts that add up to the response; what was not measured is in the last one."""
+
+PERIOD_S = 0.1
+"""The kernel's usual enforcement period of a CPU limit, which Deadzone, Docker and Kubernetes all leave as it is."""
+
+SLOW_FAULT_S = 0.01
+"""A major fault reads a page from disk; 10 ms is a slow disk's time for one, so that faults are counted at their worst."""
+
+SLOW_DISK_BYTES_S = 100e6
+"""Bytes moved are counted at 100 MB/s, a slow disk's rate, for the same reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of every trial.
+
+    seconds: one row a trial, in the order of the trials; columns as named in this module, nan where not measured.
+    Of network, memory and disk there are two: the most and the least time. Of the network, that may have been spent
+    outside the service; of the others, the whole machine's waits where the service's own were not counted, and nothing.
+    parallel: CPUs that the service kept busy at once, as its throttling or its CPU time tells; at least 1.
+    """
+
+    seconds: pd.DataFrame
+    parallel: float
+
+
+def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.Series) -> Parts:
+    """Cut the response of each trial into its parts.
+
+    trials: one row a trial. response: column of the elapsed time [s]. by: shape (trials,), name of the
+    environment. unlimited: shape (trials,), whether the trial's
+    environment is known to have no CPU limit; such a trial was not throttled, even if nothing counted it.
+    """
+    total = _column(trials, response)
+    counted = _column(trials, THROTTLED)
+    counted = counted.where(counted.notna() | ~unlimited.to_numpy(), 0.0)
+    parallel = _parallel(trials, total, by)
+    throttled = _at_most(counted / parallel, total)
+    cpu = _column(trials, "user_s") + _column(trials, "sys_s")
+    wall = _column(trials, "wall_s").fillna(total)
+    memory = _column(trials, "service_memory_stall_s")
+    waits = [_column(trials, name) for name in ("service_io_stall_s", "service_disk_wait_s")]
+    disk = pd.concat(waits, axis=1).max(
+        axis=1
+    )  # a pressure counter does not see waits for a file system's journal
+    found = pd.DataFrame(
+        {
+            TOTAL: total,
+            DNS: _column(trials, DNS),
+            CONNECT: _column(trials, CONNECT) - _column(trials, DNS).fillna(0.0),
+            CONNECTION: _first(trials, "pretransfer_s", CONNECT),
+            UPLOAD: _upload(trials),
+            THROTTLED: throttled,
+            MEMORY: _first_of(memory, _column(trials, "memory_pressure") * wall),
+            MEMORY_LEAST: memory,
+            FAULTS: _column(trials, "service_major_faults") * SLOW_FAULT_S,
+            DISK: _first_of(disk, _column(trials, "io_pressure") * wall),
+            DISK_LEAST: disk,
+            DISK_BYTES: _moved(trials) / SLOW_DISK_BYTES_S,
+            CLIENT: _column(trials, CLIENT),
+            WORK: _at_most(cpu / parallel, (total - throttled.fillna(0.0)).clip(lower=0.0)),
+        }
+    )
+    found[NETWORK], found[NETWORK_LEAST] = _outside(trials, found)
+    known = found[[name for name in ADDING_UP if name != REST]].fillna(0.0)
+    found[REST] = found[TOTAL] - known.sum(axis=1)
+    return Parts(found, parallel)
+
+
+def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """The most and the least time of each trial that was spent outside the service.
+
+    Two bounds from above, and the smaller of them holds: what is left when the service ran or stood still and when the
+    client computed; and what is left beside the time for which the service says that it had the request, its wait for
+    the rest of the request apart. Where the service says nothing, time that nothing accounts for may be the network's or
+    a wait within the service: then only connection and upload are the network's for certain.
+    """
+    inside = found[[THROTTLED, MEMORY, DISK, WORK, CLIENT]].fillna(0.0).sum(axis=1)
+    by_accounts = (
+        (found[TOTAL] - inside).clip(lower=0.0).where(found[WORK].notna() & found[THROTTLED].notna())
+    )
+    own = _column(trials, "service_s")
+    waited = _first_of(_column(trials, "service_receive_s"), found[UPLOAD])
+    by_service = (found[TOTAL] - own + waited - found[CLIENT].fillna(0.0)).clip(lower=0.0, upper=found[TOTAL])
+    most = pd.concat([by_accounts, by_service], axis=1).min(axis=1)
+    direct = (found[CONNECTION] + found[UPLOAD].fillna(0.0)).clip(upper=found[TOTAL])
+    bounded = pd.concat([direct, by_accounts], axis=1).min(axis=1)
+    return most, most.where(by_service.notna(), bounded)
+
+
+def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:
+    """CPUs kept busy at once: as the throttled periods tell, else as the environment that keeps most of them busy does.
+
+    Where nothing was throttled, CPU time over the time that the service had the request is the least it can have been.
+    """
+    counted, periods = _column(trials, THROTTLED), _column(trials, "nr_throttled") * PERIOD_S
+    cpu = _column(trials, "user_s") + _column(trials, "sys_s")
+    seen = (counted > 0) & (periods > 0)
+    if seen.any():
+        limit = (
+            pd.to_numeric(trials["cpu_limit"], errors="coerce") if "cpu_limit" in trials else counted * np.nan
+        )
+        used = cpu / (_column(trials, "nr_periods") * PERIOD_S)
+        quota = limit.fillna(used).fillna(0.0)
+        return max(1.0, float((quota + counted / periods)[seen].median()))
+    had = _column(trials, "service_s") - _column(trials, "service_receive_s").fillna(0.0)
+    busy = (cpu / had.where(had > 0).fillna(total)).groupby(by.to_numpy()).median().dropna()
+    return max(1.0, float(busy.max())) if len(busy) else 1.0
+
+
+def _upload(trials: pd.DataFrame) -> pd.Series:
+    told = _column(trials, UPLOAD)
+    return told.fillna(_column(trials, "posttransfer_s") - _column(trials, "pretransfer_s"))
+
+
+def _moved(trials: pd.DataFrame) -> pd.Series:
+    columns = [_column(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
+    return pd.concat(columns, axis=1).sum(axis=1, min_count=1)
+
+
+def _at_most(seconds: pd.Series, most: pd.Series) -> pd.Series:
+    return seconds.where(~(seconds > most), most)
+
+
+def _first(trials: pd.DataFrame, *names: str) -> pd.Series:
+    return _first_of(*(_column(trials, name) for name in names))
+
+
+def _first_of(*columns: pd.Series) -> pd.Series:
+    """Value by value the first that is known."""
+    found = columns[0]
+    for column in columns[1:]:
+        found = found.fillna(column)
+    return found
+
+
+def _column(trials: pd.DataFrame, name: str) -> pd.Series:
+    """A column as numbers; nan throughout where there is none."""
+    if name not in trials:
+        return pd.Series(np.nan, index=trials.index, dtype=float)
+    return pd.to_numeric(trials[name], errors="coerce").astype(float)

@@ -1,0 +1,44 @@
+"""`deadzone attribute`: which difference makes a service slow."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("attribute")
+@click.argument("run")
+@click.option("--slow", metavar="NAME", help="The slow environment; default the slowest.")
+@click.option("--fast", metavar="NAME", help="The fast environment; default the fastest.")
+@click.option("--restored", metavar="NAME", help="The environment in which the limit was removed.")
+@click.option("--by", metavar="COL", help="Column of the environments; default environment.")
+@click.option(
+    "--margin",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="A part below this share of the slowdown explains next to nothing.",
+)
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
+@click.option("--json", "as_json", is_flag=True, help="Print the attribution as JSON.")
+def command(
+    run: str,
+    slow: str | None,
+    fast: str | None,
+    restored: str | None,
+    by: str | None,
+    margin: float,
+    confidence: float,
+    as_json: bool,
+) -> None:
+    """Say which difference between the environments of RUN makes the slow one slow: CPU limit, network, disk, memory, client.
+
+    RUN is a run (an id, a folder, or STUDY/latest) or a table (CSV or Parquet, one row a trial).
+    """
+    from deadzone.attribution.opening import attribute
+
+    asked = {"slow": slow, "fast": fast, "restored": restored, "by": by}
+    given = {name: value for name, value in asked.items() if value is not None}
+    result = attribute(run, margin=margin, confidence=confidence, **given)
+    click.echo(json.dumps(result.to_dict()) if as_json else result.summary())

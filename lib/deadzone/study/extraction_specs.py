@@ -1,0 +1,50 @@
+"""How numbers are read from what a program prints or a service answers: regular expressions and JSON paths."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from deadzone.study.base import Spec
+
+
+def _regular_expression(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"is {pattern!r}, which is no regular expression: {error}") from error
+    return pattern
+
+
+def _json_path(path: str) -> str:
+    import jmespath
+
+    try:
+        jmespath.compile(path)
+    except (jmespath.exceptions.JMESPathError, RecursionError) as error:
+        reason = str(error).splitlines()[0].rstrip(":")
+        raise ValueError(f"is {path!r}, which is no JMESPath: {reason}") from error
+    return path
+
+
+RegularExpression = Annotated[str, AfterValidator(_regular_expression)]
+JsonPath = Annotated[str, AfterValidator(_json_path)]
+
+
+class ResponseExtraction(Spec):
+    """How one response is read from what a program prints."""
+
+    regex: RegularExpression | None = Field(
+        default=None, description="regular expression; its first group is the number"
+    )
+    json_path: JsonPath | None = Field(default=None, description="JMESPath into JSON printed by the program")
+    stream: Literal["stdout", "stderr"] = Field(default="stdout", description="where the program prints it")
+    unit: str | None = Field(default=None, description="unit of the response")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> ResponseExtraction:
+        if (self.regex is None) == (self.json_path is None):
+            raise ValueError("needs exactly one of regex and json_path")
+        return self

@@ -1,0 +1,34 @@
+"""`deadzone attribute` on a table: the page, JSON, and a sentence for a wrong question."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from attribution.made_trials import FAST, LIMITED, trials
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "trials.csv"
+    trials({"pod": LIMITED, "container": FAST}, n=6).to_csv(path, index=False)
+    return path
+
+
+def test_it_prints_the_hypotheses(deadzone, table):
+    said = deadzone("attribute", table)
+    assert said.code == 0
+    assert "CPU limit   confirmed" in said.out
+    assert "Excluded: network, disk, memory and client." in " ".join(said.out.split())
+
+
+def test_json_holds_the_same(deadzone, table):
+    answer = json.loads(deadzone("attribute", table, "--json").out)
+    assert answer["slow"] == "pod"
+    assert {row["verdict"] for row in answer["hypotheses"]} == {"confirmed", "excluded"}
+
+
+def test_an_unknown_environment_is_a_sentence(deadzone, table):
+    said = deadzone("attribute", table, "--slow", "pood")
+    assert said.code == 2
+    assert "Did you mean 'pod'" in said.err
