@@ -1,0 +1,95 @@
+"""`deadzone recommend`: the setting a run recommends, and the patch that applies it to a workload in a cluster."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from deadzone.errors import StudyError
+
+
+@click.command("recommend")
+@click.argument("run")
+@click.option(
+    "--manifest", "as_manifest", is_flag=True, help="Print a strategic merge patch for kubectl or kustomize."
+)
+@click.option(
+    "--workload", metavar="KIND/NAME", help="The workload to patch: deployment/NAME or statefulset/NAME."
+)
+@click.option("--container", metavar="NAME", help="Its container.")
+@click.option("--namespace", metavar="NAME", help="Its namespace.")
+@click.option(
+    "--env",
+    "variables",
+    metavar="NAME=FACTOR",
+    multiple=True,
+    help="Environment variable that carries a factor's level, such as FFMPEG_THREADS=threads.",
+)
+@click.option(
+    "--request",
+    "percentile",
+    type=click.Choice(["p50", "p90"]),
+    default="p90",
+    show_default=True,
+    help="Percentile of the measured CPU usage that becomes the request.",
+)
+@click.option("--within", type=float, help="The cheapest setting within this share of the best.")
+@click.option("--cost", metavar="EXPRESSION", help="The setting of least cost, such as 'cpu_limit * wall_s'.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(
+    run: str,
+    as_manifest: bool,
+    workload: str | None,
+    container: str | None,
+    namespace: str | None,
+    variables: tuple[str, ...],
+    percentile: str,
+    within: float | None,
+    cost: str | None,
+    as_json: bool,
+) -> None:
+    """Print what RUN (an id, a folder, or STUDY/latest) recommends.
+
+    \b
+    deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder --container ffmpeg \\
+        --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
+    """
+    from deadzone import places
+    from deadzone.report import manifest
+    from deadzone.report.analysis import analyse
+    from deadzone.report.source import load_source
+    from deadzone.store.run import Run
+
+    found = Run.find(places.runs_folder(), run)
+    analysis = analyse(load_source(str(found.folder)), within=within, cost=cost)
+    levels = manifest.recommended_levels(analysis)
+    used = manifest.usage(found, levels, analysis.source.analysed)
+    assert analysis.advice is not None
+    if not as_manifest:
+        shown = {
+            "levels": levels,
+            "usage_cores": {"p50": used.p50, "p90": used.p90},
+            **analysis.advice.to_dict(),
+        }
+        click.echo(json.dumps(shown) if as_json else str(analysis.advice))
+        return
+    where = manifest.destination(analysis, workload, container, namespace)
+    asked = int(percentile.removeprefix("p"))
+    document = manifest.patch(analysis, levels, used, where, percentile=asked, variables=_pairs(variables))
+    if as_json:
+        click.echo(json.dumps(document))
+        return
+    click.echo(
+        manifest.manifest(document, manifest.comments(analysis, levels, used, asked, document)), nl=False
+    )
+
+
+def _pairs(variables: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for text in variables:
+        variable, sign, factor = text.partition("=")
+        if not (variable and sign and factor):
+            raise StudyError(f"--env {text}: write NAME=FACTOR, such as FFMPEG_THREADS=threads.")
+        pairs[variable] = factor
+    return pairs

@@ -1,0 +1,61 @@
+"""The node as a blocking factor: trials of one curve that ran on several machines of a cluster.
+
+Machines differ, so ln(response) = level + node, the additive model of a block design (Montgomery, Design and Analysis
+of Experiments, chapter 4; incomplete blocks are told apart as long as levels and nodes hang together). What a node is
+faster or slower by is taken off its trials before the curve is fitted. Far-off trials have no say in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FAR_OFF = 4.0
+"""Residuals beyond this many robust standard deviations do not take part."""
+
+PASSES = 3
+"""Fits, each without the trials that the one before found far off; the third changes nothing any more."""
+
+
+@dataclass(frozen=True)
+class NodeEffects:
+    """What trials differ by for the node they ran on.
+
+    names: the nodes. effect: shape (nodes,), in ln(response), mean over the trials 0. per_trial: shape (trials,).
+    """
+
+    names: tuple[str, ...]
+    effect: np.ndarray
+    per_trial: np.ndarray
+
+    @property
+    def spread(self) -> float:
+        """Slowest over fastest node, as a share: 0.1 is a difference of 10 %."""
+        return float(np.expm1(np.ptp(self.effect)))
+
+
+def node_effects(level: np.ndarray, node: np.ndarray, value: np.ndarray) -> NodeEffects | None:
+    """Effects of the nodes on ln(response), None where the design cannot tell them from the levels.
+
+    level: shape (trials,), position of each trial's level. node: shape (trials,), names. value: shape (trials,).
+    """
+    names, code = np.unique(node.astype(str), return_inverse=True)
+    keep = np.ones(len(value), dtype=bool)
+    coefficients = np.zeros(len(names))
+    for _ in range(PASSES):
+        columns = np.hstack([_indicators(level), _indicators(code)[:, 1:]])
+        if np.linalg.matrix_rank(columns[keep]) < columns.shape[1]:
+            return None
+        found = np.linalg.lstsq(columns[keep], value[keep], rcond=None)[0]
+        residual = value - columns @ found
+        coefficients = np.concatenate([[0.0], found[-(len(names) - 1) :]]) if len(names) > 1 else coefficients
+        freedom = max(int(keep.sum()) - columns.shape[1], 1)
+        scale = 1.4826 * np.median(np.abs(residual[keep])) * np.sqrt(keep.sum() / freedom)
+        keep = np.abs(residual) <= FAR_OFF * max(float(scale), 1e-12)
+    per_trial = coefficients[code] - coefficients[code].mean()
+    return NodeEffects(tuple(map(str, names)), coefficients - coefficients[code].mean(), per_trial)
+
+
+def _indicators(code: np.ndarray) -> np.ndarray:
+    return np.asarray(np.eye(int(code.max()) + 1)[code])

@@ -1,0 +1,76 @@
+"""Several trials at once: each worker takes the next trial of the plan as it gets free; the first error stops all."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Worker = TypeVar("Worker")
+Trial = TypeVar("Trial")
+
+LOOK_EVERY_S = 0.2
+"""How soon the main thread, which waits, answers to Ctrl-C [s]."""
+
+
+def in_parallel(
+    trials: Sequence[Trial],
+    workers: Sequence[Worker],
+    measure: Callable[[Worker, Trial], None],
+    stop: Callable[[], None],
+    release: Callable[[Worker], None],
+) -> None:
+    """Measure every trial by one of the workers, in order, as many at once as there are workers.
+
+    release: called with a worker for which no trial is left, while others may still measure and want its place. stop:
+    makes whatever the workers wait for end soon; called once, at the first error or Ctrl-C. All workers have
+    ended when this returns or raises.
+
+    Raises the first error that any of them raised.
+    """
+    waiting: queue.SimpleQueue[Trial] = queue.SimpleQueue()
+    for trial in trials:
+        waiting.put(trial)
+    errors: list[BaseException] = []
+    stopped = threading.Event()
+
+    def work(worker: Worker) -> None:
+        while not stopped.is_set():
+            try:
+                trial = waiting.get_nowait()
+            except queue.Empty:
+                trial = None
+            try:
+                if trial is None:
+                    release(worker)
+                    return
+                measure(worker, trial)
+            # Whatever it is, it must reach the main thread, which raises it.
+            except BaseException as error:
+                errors.append(error)
+                stopped.set()
+
+    threads = [
+        threading.Thread(target=work, args=(worker,), name=f"deadzone-trial-{i}", daemon=True)
+        for i, worker in enumerate(workers, start=1)
+    ]
+    for thread in threads:
+        thread.start()
+    told = False
+    try:
+        while any(thread.is_alive() for thread in threads):
+            if stopped.is_set() and not told:
+                told = True
+                stop()
+            for thread in threads:
+                thread.join(LOOK_EVERY_S / len(threads))
+    except BaseException:
+        stopped.set()
+        if not told:
+            stop()
+        for thread in threads:
+            thread.join()
+        raise
+    if errors:
+        raise errors[0]

@@ -1,0 +1,355 @@
+# The launcher in a container: runs one trial apart from any stream, and tells of it as often as it is asked.
+#
+#   SHELL launch ACTION FOLDER SHELL TOOLS ...
+#
+#   FOLDER  where Deadzone writes in this container
+#   SHELL   what runs this file: /bin/sh, or two words such as /deadzone/busybox sh
+#   TOOLS   folder of further programs for this file (not for the trial's), or -
+#
+#   probe                   what this container has, its limit and the node's cores
+#   run ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...
+#                           start trial ID, wait for its end, tell of it; TIMEOUT in hundredths of a second
+#   await ID                wait for the end of a trial that was started, tell of it
+#   stop                    kill what trials left running
+#
+# POSIX shell and builtins only where the clock runs; every value arrives as a positional parameter and is
+# never read as shell. A trial's folder is made once, so that no trial ever runs twice, however often it is
+# asked for. Exit codes: 0 told; 90 not started, and never will be; 91 cannot write; 92 the launcher of the trial
+# has died. Variables begin with dz_, for a name that the container exports would reach the program changed.
+
+dz_action=$1
+dz_home=$2
+dz_shell=$3
+dz_tools=$4
+shift 4
+dz_here=$dz_home/trials
+dz_program_path=$PATH
+if [ "$dz_tools" != - ]; then PATH=$dz_tools:$PATH; fi
+
+# --- the clock and the counters -------------------------------------------------------------------------
+
+clock() { # uptime: to 10 ms, never steps; fine: finer where the shell or `date` has it, but steps
+  read -r dz_uptime _ </proc/uptime
+  dz_fine=${EPOCHREALTIME:-}
+  if [ -z "$dz_fine" ] && [ -n "$dz_date_ns" ]; then dz_fine=$(date +%s.%N); fi
+  dz_fine=${dz_fine:-0}
+}
+
+find_group() { # where this container's accounting lies: $dz_v 1 or 2
+  dz_v=0
+  if [ -r /sys/fs/cgroup/cgroup.controllers ] || [ -r /sys/fs/cgroup/cpu.stat ]; then
+    dz_v=2
+    dz_base=/sys/fs/cgroup
+    while IFS=: read -r dz_number _ dz_path; do
+      if [ "$dz_number" = 0 ] && [ -r "/sys/fs/cgroup$dz_path/cpu.stat" ]; then dz_base=/sys/fs/cgroup$dz_path; fi
+    done </proc/self/cgroup
+  else
+    for dz_folder in cpu cpu,cpuacct cpuacct,cpu; do
+      if [ -r "/sys/fs/cgroup/$dz_folder/cpu.stat" ]; then dz_v=1; dz_cpu=/sys/fs/cgroup/$dz_folder; break; fi
+    done
+    for dz_folder in cpuacct cpu,cpuacct cpuacct,cpu; do
+      if [ -r "/sys/fs/cgroup/$dz_folder/cpuacct.usage" ]; then dz_acct=/sys/fs/cgroup/$dz_folder; break; fi
+    done
+  fi
+}
+
+tell() { # tell PREFIX FILE: its `key value` lines
+  [ -r "$2" ] || return 0
+  while read -r dz_key dz_value; do echo "$1 $dz_key $dz_value"; done <"$2"
+}
+
+number() { # number PREFIX FILE: its one number, or line
+  [ -r "$2" ] || return 0
+  read -r dz_value <"$2" && echo "$1 $dz_value"
+}
+
+limit() {
+  if [ "$dz_v" = 2 ]; then
+    number cpu_max "$dz_base/cpu.max"
+  elif [ "$dz_v" = 1 ]; then
+    read -r dz_quota <"$dz_cpu/cpu.cfs_quota_us"
+    read -r dz_span <"$dz_cpu/cpu.cfs_period_us"
+    echo "cpu_max $dz_quota $dz_span"
+  fi
+}
+
+counters() {
+  if [ "$dz_v" = 2 ]; then
+    tell stat "$dz_base/cpu.stat"
+    tell memory "$dz_base/memory.events"
+  elif [ "$dz_v" = 1 ]; then
+    tell stat "$dz_cpu/cpu.stat"
+    number usage_ns "$dz_acct/cpuacct.usage"
+    number user_ns "$dz_acct/cpuacct.usage_user"
+    number sys_ns "$dz_acct/cpuacct.usage_sys"
+    tell memory /sys/fs/cgroup/memory/memory.oom_control
+  fi
+}
+
+machine() {
+  read -r dz_line </proc/stat && echo "machine $dz_line"
+  for dz_what in memory io; do
+    if [ -r /proc/pressure/$dz_what ]; then
+      { read -r dz_line </proc/pressure/$dz_what; } 2>/dev/null && echo "pressure $dz_what ${dz_line##*total=}"
+    fi
+  done
+}
+
+time_now() {
+  clock
+  echo "uptime $dz_uptime"
+  echo "fine $dz_fine"
+}
+
+totals() {
+  limit
+  counters
+  machine
+}
+
+look_for_clock() {
+  dz_date_ns=
+  case $(date +%N 2>/dev/null) in *[!0-9]* | '') ;; *) dz_date_ns=1 ;; esac
+}
+
+# --- processes -------------------------------------------------------------------------------------------
+
+in_session() { # in_session NUMBER: the processes of a session, in $dz_members
+  dz_members=
+  for dz_stat in /proc/[0-9]*/stat; do
+    { read -r dz_line <"$dz_stat"; } 2>/dev/null || continue
+    dz_who=${dz_line%% *}
+    # After the name in parentheses: state, parent, group, session.
+    set -- "$1" ${dz_line##*) }
+    case $2 in Z | X) continue ;; esac
+    if [ "$5" = "$1" ]; then dz_members="$dz_members $dz_who"; fi
+  done
+}
+
+end_session() { # kill a session until nobody is left; $dz_ended counts them
+  dz_ended=0
+  for dz_round in 1 2 3 4 5; do
+    in_session "$1"
+    [ -n "$dz_members" ] || return 0
+    for dz_who in $dz_members; do
+      kill -KILL "$dz_who" 2>/dev/null || continue
+      # One that was killed a moment ago may be seen again.
+      if [ "$dz_round" = 1 ]; then dz_ended=$((dz_ended + 1)); fi
+    done
+  done
+}
+
+remember() { # remember PID NAME: a process by its number and start time, for numbers are used again
+  { read -r dz_line <"/proc/$1/stat"; } 2>/dev/null || return 0
+  born ${dz_line##*) }
+  echo "$1 $dz_born" >"$dz_mine/$2"
+}
+
+born() { # born FIELDS...: those of /proc/PID/stat from the third on; the start time is the 22nd
+  dz_born=${20}
+  dz_state=$1
+}
+
+is_still() { # is_still FILE: whether the process that a file remembers runs; its number in $dz_who
+  { read -r dz_who dz_when <"$1"; } 2>/dev/null || return 1
+  { read -r dz_line <"/proc/$dz_who/stat"; } 2>/dev/null || return 1
+  born ${dz_line##*) }
+  case $dz_state in Z | X) return 1 ;; esac
+  [ "$dz_born" = "$dz_when" ]
+}
+
+# --- one trial -------------------------------------------------------------------------------------------
+
+hundredths() { # hundredths TEXT: an uptime as a whole number, in $dz_whole
+  dz_whole=${1%.*}${1#*.}
+}
+
+sampler() { # sampler PID TIMEOUT PERIOD: the time series, the peak memory, and the end of a trial that takes too long
+  read -r dz_uptime _ </proc/uptime
+  hundredths "$dz_uptime"
+  dz_began=$dz_whole
+  dz_pause=0.2 # the first reading comes soon, for the memory of short trials
+  while sleep "$dz_pause" 2>/dev/null || sleep 1; do
+    dz_pause=$3
+    if [ -e "$dz_mine/ended" ]; then return 0; fi
+    read -r dz_uptime _ </proc/uptime
+    {
+      echo "sample $dz_uptime"
+      counters
+    } >>"$dz_mine/telemetry"
+    while read -r dz_key dz_value _; do
+      if [ "$dz_key" = VmHWM: ]; then echo "$dz_value" >"$dz_mine/peak"; fi
+    done 2>/dev/null <"/proc/$1/status"
+    hundredths "$dz_uptime"
+    if [ $((dz_whole - dz_began)) -ge "$2" ]; then
+      echo timed_out >"$dz_mine/timed_out"
+      kill -KILL "$1" 2>/dev/null
+      end_session "$1"
+      return 0
+    fi
+  done
+}
+
+core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of its own
+  trap '' HUP
+  dz_mine=$dz_here/$1
+  dz_timeout=$2 dz_period=$3 dz_cwd=$4 dz_extra=$5
+  shift 5
+  remember $$ launcher
+  # Whoever makes this folder first decides: the start, or somebody who bars it because it took too long.
+  mkdir "$dz_mine/started" || return 90
+  PATH=$dz_program_path
+  while [ "$dz_extra" -gt 0 ]; do
+    export "$1"
+    shift
+    dz_extra=$((dz_extra - 1))
+  done
+  dz_program_path=$PATH
+  if [ "$dz_tools" != - ]; then PATH=$dz_tools:$PATH; fi
+  find_group
+  look_for_clock
+  if [ -n "$dz_cwd" ] && ! cd "$dz_cwd" 2>/dev/null; then
+    echo "failed there is no folder $dz_cwd in this container" >"$dz_mine/result.part"
+  elif ! (PATH=$dz_program_path && command -v "$1" >/dev/null 2>&1); then
+    echo "failed there is no program $1 in this container" >"$dz_mine/result.part"
+  else
+    dz_detach=$(command -v setsid 2>/dev/null)
+    {
+      totals
+      time_now
+    } >"$dz_mine/before"
+    # shellcheck disable=SC2086 # empty, or one word
+    PATH=$dz_program_path $dz_detach "$@" </dev/null >"$dz_mine/stdout" 2>"$dz_mine/stderr" &
+    dz_program=$!
+    remember "$dz_program" program
+    sampler "$dz_program" "$dz_timeout" "$dz_period" </dev/null >/dev/null 2>&1 &
+    dz_watcher=$!
+    wait "$dz_program"
+    dz_code=$?
+    {
+      time_now
+      totals
+    } >"$dz_mine/after"
+    : >"$dz_mine/ended"
+    kill "$dz_watcher" 2>/dev/null
+    dz_ended=0
+    if [ -n "$dz_detach" ]; then end_session "$dz_program"; fi
+    echo "code $dz_code $dz_ended" >"$dz_mine/result.part"
+  fi
+  mv "$dz_mine/result.part" "$dz_mine/result"
+  # Whoever waits holds the pipe open, so that this neither blocks nor is lost.
+  # There may be several: those of streams that were cut wait on. Each takes one line.
+  if [ -p "$dz_mine/end" ]; then
+    {
+      for dz_tool in 1 2 3 4 5 6 7 8; do
+        printf 'x\nx\nx\nx\nx\nx\nx\nx\n'
+      done
+    } 1<>"$dz_mine/end"
+  fi
+}
+
+print_trial() {
+  dz_mine=$dz_here/$1
+  for dz_name in result timed_out peak; do number "$dz_name" "$dz_mine/$dz_name"; done
+  for dz_name in before after telemetry; do
+    [ -r "$dz_mine/$dz_name" ] || continue
+    while IFS= read -r dz_line; do echo "$dz_name $dz_line"; done <"$dz_mine/$dz_name"
+  done
+  for dz_name in stdout stderr; do
+    [ -r "$dz_mine/$dz_name" ] || continue
+    if command -v tail >/dev/null 2>&1; then
+      tail -c 500000 "$dz_mine/$dz_name" >"$dz_mine/$dz_name.tail"
+    else
+      mv "$dz_mine/$dz_name" "$dz_mine/$dz_name.tail"
+    fi
+    while IFS= read -r dz_line || [ -n "$dz_line" ]; do
+      printf '%s\n' "$dz_name $dz_line"
+    done <"$dz_mine/$dz_name.tail"
+  done
+  echo "told"
+}
+
+wait_for() { # wait_for ID: until its result is there; 92 if whoever measures it is gone
+  dz_mine=$dz_here/$1
+  while [ ! -e "$dz_mine/result" ]; do
+    if [ -p "$dz_mine/end" ]; then
+      # Open first, look then: what is written between the two stays in the pipe.
+      exec 3<>"$dz_mine/end"
+      if [ ! -e "$dz_mine/result" ] && alive "$dz_mine"; then read -r _ <&3; fi
+      exec 3>&-
+    else
+      sleep 1 || return 91
+    fi
+    if [ ! -e "$dz_mine/result" ] && ! alive "$dz_mine"; then
+      [ -e "$dz_mine/result" ] || return 92
+    fi
+  done
+}
+
+alive() { # alive FOLDER: whether the launcher of a trial runs
+  is_still "$1/launcher"
+}
+
+case $dz_action in
+core)
+  core "$@"
+  ;;
+run)
+  mkdir -p "$dz_here" || exit 91
+  if mkdir "$dz_here/$1" 2>/dev/null; then
+    command -v mkfifo >/dev/null 2>&1 && mkfifo "$dz_here/$1/end"
+    dz_detach=$(command -v setsid 2>/dev/null)
+    # shellcheck disable=SC2086 # the shell may be two words
+    PATH=$dz_program_path $dz_detach $dz_shell "$dz_home/launch" core "$dz_home" "$dz_shell" "$dz_tools" "$@" \
+      </dev/null >/dev/null 2>&1 &
+    # The parent stays: it reaps the launcher, so that no zombie is left to a container that reaps none.
+    wait $!
+  elif [ ! -e "$dz_here/$1/started" ]; then
+    sleep 2 # whoever was asked first is about to start it
+  fi
+  wait_for "$1" || exit $?
+  print_trial "$1"
+  ;;
+await)
+  [ -d "$dz_here" ] || exit 90
+  # Made here, the folder bars a start that is still on its way.
+  if mkdir "$dz_here/$1" 2>/dev/null; then exit 90; fi
+  if [ ! -e "$dz_here/$1/started" ]; then sleep 2; fi
+  if mkdir "$dz_here/$1/started" 2>/dev/null; then exit 90; fi
+  wait_for "$1" || exit $?
+  print_trial "$1"
+  ;;
+stop)
+  for dz_mine in "$dz_here"/*; do
+    for dz_name in launcher program; do
+      if is_still "$dz_mine/$dz_name"; then
+        dz_leader=$dz_who
+        kill -KILL "$dz_leader" 2>/dev/null
+        end_session "$dz_leader"
+      fi
+    done
+  done
+  exit 0
+  ;;
+probe)
+  find_group
+  look_for_clock
+  echo "cgroup $dz_v"
+  limit
+  counters
+  dz_cores=0
+  while read -r dz_name _; do
+    case $dz_name in cpu[0-9]*) dz_cores=$((dz_cores + 1)) ;; esac
+  done </proc/stat
+  echo "cores $dz_cores"
+  for dz_tool in date head mkfifo mv rm setsid sha256sum sleep tail; do
+    command -v $dz_tool >/dev/null 2>&1 && echo "tool $dz_tool"
+  done
+  echo "fine_clock ${dz_date_ns:-${EPOCHREALTIME:+1}}"
+  mkdir -p "$dz_here" 2>/dev/null && echo "writable 1"
+  while read -r dz_key dz_value _; do
+    if [ "$dz_key" = MemTotal: ]; then echo "memory_kib $dz_value"; fi
+  done </proc/meminfo
+  echo "told"
+  ;;
+esac

@@ -1,0 +1,85 @@
+"""Why a pod does not run, or a rollout does not end, read from what the cluster itself says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+HOPELESS = {
+    "ErrImageNeverPull": "the image is not on the node, and may not be pulled",
+    "ImagePullBackOff": "the image cannot be pulled",
+    "InvalidImageName": "the image has no valid name",
+    "CreateContainerConfigError": "the container cannot be made as it is configured",
+    "CreateContainerError": "the container cannot be made",
+    "CrashLoopBackOff": "the container ends again and again",
+    "RunContainerError": "the container cannot be started",
+}
+"""Reasons of a waiting container that waiting does not cure, in words."""
+
+OUT_OF_MEMORY = "OOMKilled"
+
+
+def hopeless(pod: Mapping[str, Any]) -> str | None:
+    """Why a pod will never run as it is; None while there is hope."""
+    status = pod.get("status") or {}
+    for state in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        waiting = (state.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in HOPELESS:
+            said = f" ({waiting['message']})" if waiting.get("message") else ""
+            return f"{HOPELESS[waiting['reason']]}: {state.get('image', '')}{said}"
+    if status.get("phase") == "Failed":
+        ends = [ended(state) for state in status.get("containerStatuses") or []]
+        told = [end.get("message") or end.get("reason") for end in ends]
+        said = status.get("message") or status.get("reason") or next(filter(None, told), "no reason given")
+        return f"the pod failed: {said}"
+    return None
+
+
+def not_yet(pod: Mapping[str, Any]) -> str:
+    """What a pod that does not run yet waits for."""
+    status = pod.get("status") or {}
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return f"no node takes it: {condition.get('message') or condition.get('reason')}"
+    for state in status.get("containerStatuses") or []:
+        waiting = (state.get("state") or {}).get("waiting") or {}
+        if waiting:
+            said = f": {waiting['message']}" if waiting.get("message") else ""
+            return f"its container waits, {waiting.get('reason', 'without a reason')}{said}"
+    return f"it is {str(status.get('phase') or 'unknown').lower()}"
+
+
+def of_rollout(workload: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> str:
+    """What keeps a rollout from ending, the surest reason first."""
+    conditions = (workload.get("status") or {}).get("conditions") or []
+    for condition in conditions:
+        if condition["type"] == "ReplicaFailure" and condition["status"] == "True":
+            return f"no pod may be made: {condition.get('message')}"
+    reasons = [hopeless(pod) or not_yet(pod) for pod in reversed(pods) if not _runs(pod)]
+    if reasons:
+        return f"its newest pod does not get ready: {reasons[0]}"
+    for condition in conditions:
+        if condition["type"] == "Progressing" and condition["status"] != "True":
+            return str(condition.get("message") or condition.get("reason"))
+    return "the cluster gives no reason"
+
+
+def refused(workload: Mapping[str, Any]) -> str | None:
+    """Why the cluster lets a workload make no pod (a quota, a LimitRange, an admission policy); None if it does."""
+    for condition in (workload.get("status") or {}).get("conditions") or []:
+        if condition["type"] == "ReplicaFailure" and condition["status"] == "True":
+            return str(condition.get("message") or condition.get("reason"))
+    return None
+
+
+def _runs(pod: Mapping[str, Any]) -> bool:
+    states = (pod.get("status") or {}).get("containerStatuses") or []
+    return bool(states) and all(state.get("ready") for state in states)
+
+
+def ended(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How a container ended last: reason, exit code; empty if it never ended."""
+    for key in ("state", "lastState"):
+        if terminated := (status.get(key) or {}).get("terminated"):
+            return dict(terminated)
+    return {}

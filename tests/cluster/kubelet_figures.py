@@ -1,0 +1,64 @@
+"""What the kubelet itself counted for a container: cAdvisor's series, read through the API server."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+PATIENCE_S = 90.0
+"""cAdvisor looks at a container every 10 to 15 s; a busy machine takes longer [s]."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Counters of one container at one moment.
+
+    at_s: when the kubelet read them [Unix time]. cpu_s, throttled_s in seconds, periods as counts.
+    """
+
+    at_s: float
+    cpu_s: float
+    periods: float
+    throttled_periods: float
+    throttled_s: float
+
+    def since(self, before: Figures) -> Figures:
+        """What was added between two moments; at_s is the time between them."""
+        return Figures(
+            *(
+                getattr(self, name) - getattr(before, name)
+                for name in ("at_s", "cpu_s", "periods", "throttled_periods", "throttled_s")
+            )
+        )
+
+
+def figures(cluster: Any, namespace: str, pod: str, container: str, after_s: float = 0.0) -> Figures:
+    """The kubelet's counters, read by it later than a moment [Unix time].
+
+    Idle at that moment, the container has the same counters until it works again, so two calls around a trial
+    give what the trial added.
+    """
+    node = cluster.get("pod", pod, "--namespace", namespace)["spec"]["nodeName"]
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        text = cluster.raw(f"/api/v1/nodes/{node}/proxy/metrics/cadvisor")
+        found = _read(text, f'container="{container}"', f'namespace="{namespace}"', f'pod="{pod}"')
+        if found and found.at_s > after_s:
+            return found
+        time.sleep(0.5)
+    raise AssertionError(f"the kubelet did not look at {pod} for {PATIENCE_S:.0f} s")
+
+
+def _read(text: str, *labels: str) -> Figures | None:
+    values: dict[str, float] = {}
+    at_ms = 0.0
+    for line in text.splitlines():
+        found = re.match(r"container_cpu_(\w+?)_total(\{.*\}) (\S+) (\d+)$", line)
+        if found and all(label in found[2] for label in labels):
+            values[found[1]], at_ms = float(found[3]), float(found[4])
+    names = ("usage_seconds", "cfs_periods", "cfs_throttled_periods", "cfs_throttled_seconds")
+    if not set(names) <= set(values):
+        return None  # no limit, or not looked at yet
+    return Figures(at_ms / 1000, *(values[name] for name in names))

@@ -1,0 +1,89 @@
+"""What the tests of the kubernetes target share: small studies, and looks at what a sweep leaves behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ALLOWED = {"deadzone.dev/sweep": "allowed"}
+
+ORIGINAL = "deadzone.dev/original-resources"
+
+BUSY = ["/bin/busybox", "sh", "-c", 'i=0; while [ "$i" -lt "$0" ]; do i=$((i+1)); done', "{work}"]
+"""Counts in one process: so much work, CPU-bound."""
+
+SLEEP = ["sleep", "{seconds}"]
+
+
+def target(namespace: str, name: str = "worker", **more: Any) -> dict[str, Any]:
+    """A target that sweeps a Deployment by exec."""
+    return {"kind": "kubernetes", "namespace": namespace, "workload": f"deployment/{name}", **more}
+
+
+def job_target(namespace: str, image: str, **more: Any) -> dict[str, Any]:
+    """A target that makes a pod for each trial; two may share the only node."""
+    job = {"image": image, "one_a_node": False, "cpu_request": 0.02, **more.pop("job", {})}
+    return {"kind": "kubernetes", "mode": "job", "namespace": namespace, "job": job, **more}
+
+
+def command(argv: list[str], **more: Any) -> dict[str, Any]:
+    """A workload of one program."""
+    return {"kind": "command", "argv": argv, **more}
+
+
+def resources(found: dict[str, Any]) -> dict[str, Any]:
+    """Of the only container of a Deployment, or of a pod."""
+    spec = found["spec"].get("template", found)["spec"]
+    return spec["containers"][0]["resources"]
+
+
+class Left:
+    """What a namespace looks like after a sweep."""
+
+    def __init__(self, cluster: Any, namespace: str) -> None:
+        self._cluster, self._namespace = cluster, namespace
+
+    def _get(self, *arguments: str) -> Any:
+        return self._cluster.get(*arguments, "--namespace", self._namespace)
+
+    def limits(self, name: str = "worker") -> dict[str, Any]:
+        """The resources of the Deployment, once all its present pods have the same."""
+        wanted = resources(self._get("deployment", name))
+        self._cluster.wait_for(
+            lambda: self.pod_resources() == [wanted], "one pod with the Deployment's resources"
+        )
+        return wanted
+
+    def pods(self) -> list[dict[str, Any]]:
+        """Pods that are to stay."""
+        return [pod for pod in self._get("pods")["items"] if not pod["metadata"].get("deletionTimestamp")]
+
+    def pod_resources(self) -> list[dict[str, Any]]:
+        """Those of their first containers."""
+        return [resources(pod) for pod in self.pods()]
+
+    def annotation(self, name: str = "worker") -> str | None:
+        """The original resources kept at the Deployment."""
+        return self._get("deployment", name)["metadata"].get("annotations", {}).get(ORIGINAL)
+
+    def leases(self) -> list[str]:
+        """Locks that are held, or were never given up."""
+        return [lease["metadata"]["name"] for lease in self._get("leases")["items"]]
+
+    def jobs(self) -> list[str]:
+        """Jobs that are to stay."""
+        found = self._get("jobs")["items"]
+        return [job["metadata"]["name"] for job in found if not job["metadata"].get("deletionTimestamp")]
+
+    def files(self, name: str = "worker") -> list[str]:
+        """What lies in /tmp of the container."""
+        inside = ("exec", f"deployment/{name}", "--namespace", self._namespace, "--", "/bin/sh", "-c")
+        said = self._cluster.kubectl(*inside, "ls /tmp")
+        return [line for line in said.split() if line.startswith("deadzone")]
+
+    def check_nothing(self, name: str = "worker") -> None:
+        """No annotation, no lock, no file, no Job is left, and the limit is the one of before."""
+        assert self.limits(name) == {"limits": {"cpu": "1"}, "requests": {"cpu": "50m"}}
+        assert self.annotation(name) is None
+        assert self.leases() == []
+        assert self.jobs() == []
+        assert self.files(name) == []

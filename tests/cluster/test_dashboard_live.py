@@ -1,0 +1,38 @@
+"""The dashboard over a Prometheus that scrapes this cluster's kubelet, through the API server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from deploy.dashboard import questions
+from deploy.prometheus_server import prometheus
+
+pytestmark = pytest.mark.cluster
+
+
+def test_every_panel_shows_a_throttled_pod(own_cluster, namespace, deployment, tmp_path):
+    busy = ["sh", "-c", "while :; do :; done"]
+    limits = {"limits": {"cpu": "200m", "memory": "64Mi"}, "requests": {"cpu": "100m"}}
+    deployment("busy", command=busy, resources=limits)
+    config = json.loads(own_cluster.kubeconfig.read_text())
+    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+    node = own_cluster.get("nodes")["items"][0]["metadata"]["name"]
+    scrape = {
+        "scheme": "https",
+        "metrics_path": f"/api/v1/nodes/{node}/proxy/metrics/cadvisor",
+        "authorization": {"credentials": user["token"]},
+        "tls_config": {"ca_file": cluster["certificate-authority"]},
+        "scrape_interval": "3s",
+        "scrape_timeout": "3s",
+        "static_configs": [{"targets": [cluster["server"].removeprefix("https://")]}],
+    }
+    with prometheus(tmp_path, scrape) as server:
+        asked = questions(namespace, "busy-.+", ".+", "1m")
+        for (title, name), expression in asked.items():
+            (series,) = server.wait_for(f"({expression}) > 0", patience_s=90)
+            assert series["metric"]["container"] == "ffmpeg", (title, name)
+        by_name = {name: expression for (_, name), expression in asked.items()}
+        # Red, and at its limit: it wants a core and has a fifth of one.
+        server.wait_for(f"({by_name['ratio']}) > 0.1", patience_s=90)
+        server.wait_for(f"({by_name['usage']}) > 0.1 < 0.21", patience_s=90)

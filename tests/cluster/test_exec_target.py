@@ -1,0 +1,281 @@
+"""Sweeping the limit of a container that runs already, on a real cluster: what is measured, and how limits change."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from kubelet_figures import figures
+from sweeping import ALLOWED, BUSY, SLEEP, Left, command, target
+
+from deadzone.measurement import Command
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import KubernetesTarget
+from deadzone.targets.base import Surroundings
+from deadzone.targets.kubernetes.exec_target import ExecTarget
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def left(cluster, namespace) -> Left:
+    return Left(cluster, namespace)
+
+
+def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
+    cluster, namespace, deployment, write_study, sweep, left
+):
+    deployment(annotations=ALLOWED)
+    before = left.pods()[0]["metadata"]["uid"]
+    run = sweep(
+        write_study(
+            workload=command(BUSY),
+            target=target(namespace, change="resize"),
+            factors={"work": [60000], "cpu_limit": [0.05, 0.2]},
+        )
+    )
+    trials = run.trials()
+    assert set(trials["status"]) == {"ok"}
+    assert dict(zip(trials["cpu_limit"], trials["cpu_max"], strict=True)) == {
+        0.05: "5000 100000",
+        0.2: "20000 100000",
+    }
+    assert left.pods()[0]["metadata"]["uid"] == before
+    assert left.pods()[0]["status"]["containerStatuses"][0]["restartCount"] == 0
+    slow = trials[trials["cpu_limit"] == 0.05]
+    assert slow["nr_throttled"].min() > 0
+    assert slow["throttled_s"].min() > 0.1
+    assert slow["cpu_efficiency"].max() < 0.07
+    assert (trials["user_s"] + trials["sys_s"]).min() > 0.03
+    assert trials["cpu_efficiency"].max() < 0.3
+    kept = json.loads((run.folder / "original-resources.json").read_text())
+    assert (kept["limit"], kept["request"]) == ("1", "50m")
+    facts = run.provenance()
+    assert facts["image_id"].startswith("sha256:")
+    assert facts["cluster_node"]
+    telemetry = run.telemetry()
+    assert {"cpu_usage_s", "nr_throttled", "throttled_s"} <= set(telemetry["metric"])
+    left.check_nothing()
+
+
+def test_a_patch_replaces_the_pods_and_none_removes_the_limit(
+    namespace, deployment, write_study, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace, change="patch"),
+        factors={"cpu_limit": [0.5, "none"]},
+        design={"replicates": 1},
+    )
+    said = deadzone("sweep", study, "--json")
+    assert said.code == 0, said.err
+    assert "QoS class Burstable" in said.err
+    from deadzone.store.run import Run
+
+    run = Run.find(study.parents[2] / "data" / "runs", "probe/latest")
+    trials = run.trials().set_index("cpu_limit")
+    assert trials.loc["0.5", "cpu_max"] == "50000 100000"
+    assert re.match(r"-1 |max ", trials.loc["none", "cpu_max"])
+    assert trials.loc["0.5", "pod"] != trials.loc["none", "pod"]
+    left.check_nothing()
+
+
+def test_auto_resizes_where_it_can_and_patches_where_it_must(namespace, deployment, write_study, sweep, left):
+    deployment(annotations=ALLOWED)
+    run = sweep(
+        write_study(
+            workload=command(["true"]),
+            target=target(namespace),
+            design={
+                "kind": "list",
+                "treatments": [{"cpu_limit": 0.3}, {"cpu_limit": 0.7}, {"cpu_limit": "none"}],
+                "replicates": 1,
+            },
+            factors={},
+        )
+    )
+    trials = run.trials().set_index("cpu_limit")
+    assert {trials.loc[limit, "cpu_max"].split()[0] for limit in ("0.3", "0.7")} == {"30000", "70000"}
+    assert trials.loc["none", "cpu_max"].split()[0] in ("-1", "max")
+    left.check_nothing()
+
+
+def test_a_resize_that_the_cluster_cannot_do_is_refused_with_the_remedy(
+    namespace, deployment, write_study, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace, change="resize"),
+        factors={"cpu_limit": ["none"]},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 4
+    assert "a limit cannot be removed from a running pod" in said.err
+    assert "target.change: auto or patch" in said.err
+    left.check_nothing()
+
+
+def test_the_arguments_reach_the_program_as_they_are(namespace, deployment, write_study, sweep, left):
+    deployment(annotations=ALLOWED)
+    awkward = """a b 'c' "d" $HOME `id` \\ ; | & * ~ é 가"""
+    run = sweep(
+        write_study(
+            workload=command(
+                ["printf", "%s|%s|%s\\n{threads}\\n", awkward, "", "x"],
+                env={"GREETING": awkward},
+                responses={"n": {"regex": r"^(\d+)$"}},
+            ),
+            target=target(namespace),
+            design={"replicates": 1},
+        )
+    )
+    assert sorted(run.trials()["n"]) == [1.0, 2.0]
+    left.check_nothing()
+
+
+def test_exit_codes_time_outs_and_missing_programs_are_told_apart(
+    namespace, deployment, write_study, sweep, left
+):
+    deployment(annotations=ALLOWED)
+
+    def trial(*argv, timeout_s=30):
+        study = write_study(
+            workload=command([*argv, "{threads}"]),
+            target=target(namespace),
+            factors={"threads": [1]},
+            design={"replicates": 1, "timeout_s": timeout_s},
+        )
+        return sweep(study).trials().iloc[0]
+
+    failed = trial("sh", "-c", "exit 7")
+    assert (failed["status"], failed["exit_code"]) == ("failed", 7)
+    late = trial("sh", "-c", "sleep 60 & sleep 61", timeout_s=1)
+    assert late["status"] == "timeout"
+    assert 0.9 < late["wall_s"] < 20
+    missing = trial("no-such-program")
+    assert missing["status"] == "failed"
+    assert "no program no-such-program" in missing["error"]
+    killed = trial("sh", "-c", "kill -SEGV $$")
+    assert (killed["status"], killed["exit_code"]) == ("failed", -11)
+    left.check_nothing()
+
+
+def test_memory_that_runs_out_is_no_plain_failure(namespace, deployment, write_study, sweep, cluster):
+    deployment(
+        annotations=ALLOWED,
+        resources={"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "50m"}},
+    )
+    eat = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${{#x}}"
+    run = sweep(
+        write_study(
+            workload=command(["sh", "-c", eat, "{threads}"]),
+            target=target(namespace),
+            factors={"threads": [1]},
+            design={"replicates": 1},
+        )
+    )
+    assert run.trials()["status"].iloc[0] == "oom_killed"
+
+
+def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
+    cluster, namespace, deployment, write_study, start, left
+):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(SLEEP),
+        target=target(namespace),
+        factors={"seconds": [4]},
+        design={"replicates": 1},
+    )
+    command_ = start("sweep", study)
+    command_.wait_for(lambda: left.annotation(), "the first trial")
+    pod = left.pods()[0]["metadata"]["name"]
+    inside = ("exec", pod, "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
+    command_.wait_for(lambda: "sleep 4" in cluster.kubectl(*inside), "the program")
+    cluster.kubectl("delete", "pod", pod, "--namespace", namespace, "--wait=false")
+    code, _, err = command_.end()
+    assert code == 0, err
+    records = [json.loads(line) for line in next(command_.runs.glob("*/*/trials.jsonl")).open()]
+    assert [record["status"] for record in records] == ["lost", "ok"]
+    assert "during the trial" in records[0]["error"]
+    assert records[0]["pod"] != records[1]["pod"]
+    left.check_nothing()
+
+
+def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, left):
+    deployment(annotations=ALLOWED)
+    pod = left.pods()[0]["metadata"]["name"]
+    spec = KubernetesTarget.model_validate(target(namespace, change="resize"))
+    with ExecTarget(spec, (0.1,), Surroundings("probe", Path(tempfile.mkdtemp()))) as open_target:
+        open_target.prepare(Treatment({"cpu_limit": 0.1}))
+        before = figures(cluster, namespace, pod, "ffmpeg", time.time())
+        work = ("/bin/busybox", "sh", "-c", "i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done")
+        measured = open_target.execute(Command(work), 240)
+        kubelet = figures(cluster, namespace, pod, "ffmpeg", time.time()).since(before)
+    assert measured.status == "ok"
+    assert measured.nr_throttled > 50
+    assert abs(kubelet.throttled_periods / measured.nr_throttled - 1) < 0.02
+    assert abs(kubelet.throttled_s / measured.throttled_s - 1) < 0.02
+    assert abs(kubelet.cpu_s / (measured.user_s + measured.sys_s) - 1) < 0.02
+
+
+def test_a_container_without_a_shell_is_lent_one(
+    namespace, deployment, write_study, deadzone, sweep, bare_image, ffmpeg_image
+):
+    deployment(annotations=ALLOWED, image=bare_image)
+    keys = {
+        "workload": command(["/usr/bin/ffmpeg", "-version"]),
+        "factors": {"cpu_limit": [0.5]},
+        "design": {"replicates": 1},
+    }
+    said = deadzone("sweep", write_study(**keys, target=target(namespace)))
+    assert said.code == 4
+    assert "has no shell" in said.err
+    assert "target.launcher_image" in said.err
+    run = sweep(write_study(**keys, target=target(namespace, launcher_image=ffmpeg_image)))
+    assert run.trials()["status"].tolist() == ["ok"]
+    assert run.provenance()["measured_by"].endswith("a busybox lent to the container")
+
+
+def test_a_clip_is_copied_into_the_pod_or_found_there_by_its_checksum(
+    cluster, namespace, deployment, write_study, deadzone, sweep, left
+):
+    deployment(annotations=ALLOWED)
+    clip = {"duration_s": 0.5, "width": 320, "height": 240}
+    keys = {
+        "workload": {"kind": "ffmpeg", "clip": clip, "scale": "320:240"},
+        "factors": {"cpu_limit": [0.5]},
+        "design": {"replicates": 1},
+    }
+    run = sweep(write_study(**keys, target=target(namespace)))
+    trial = run.trials().iloc[0]
+    assert trial["status"] == "ok"
+    assert trial["frames"] == run.provenance()["clip_frames"]
+    there = target(namespace, inputs={run.provenance()["clip"]: "/etc/hostname"})
+    said = deadzone("sweep", write_study(**keys, target=there))
+    assert said.code == 4
+    assert "/etc/hostname" in said.err
+    assert "checksum differs" in said.err
+    left.check_nothing()
+
+
+def test_kubectl_is_not_needed(namespace, deployment, write_study, sweep, monkeypatch, tmp_path):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace),
+        factors={"cpu_limit": [0.5]},
+        design={"replicates": 1},
+    )
+    with monkeypatch.context() as bare:
+        bare.setenv("PATH", str(tmp_path))
+        with pytest.raises(FileNotFoundError):
+            subprocess.run(("kubectl",), check=False)
+        assert sweep(study).trials()["status"].tolist() == ["ok"]

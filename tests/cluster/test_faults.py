@@ -1,0 +1,172 @@
+"""What goes wrong in clusters goes wrong here, on purpose: each ends with a clear message, the journal and the limits
+as they should be."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+
+import node
+import node_network
+import pytest
+from sweeping import ALLOWED, SLEEP, Left, command, target
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def left(cluster, namespace) -> Left:
+    return Left(cluster, namespace)
+
+
+@pytest.fixture
+def refused(namespace, write_study, deadzone):
+    """Sweep a study that must be refused; returns what was said."""
+
+    def sweep(limit: object, *, code: int = 4, **more: object) -> str:
+        study = write_study(
+            workload=command(["true"]),
+            target=target(namespace, **more),
+            factors={"cpu_limit": [limit]},
+            design={"replicates": 1},
+        )
+        said = deadzone("sweep", study)
+        assert said.code == code, said.err
+        assert "Traceback" not in said.err
+        return said.err
+
+    return sweep
+
+
+def test_a_limit_beyond_the_node_changes_nothing(deployment, refused, left):
+    deployment(annotations=ALLOWED)
+    assert "is beyond the node" in refused(4096)
+    left.check_nothing()
+
+
+def test_a_limit_finer_than_kubernetes_counts_is_refused(deployment, refused, left):
+    deployment(annotations=ALLOWED)
+    assert "thousandths of a core" in refused(0.2505)
+    left.check_nothing()
+
+
+@pytest.mark.parametrize("change", ["resize", "patch"])
+def test_a_limit_range_that_forbids_the_value_is_told(change, cluster, namespace, deployment, refused, left):
+    deployment(annotations=ALLOWED)
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "LimitRange",
+            "metadata": {"name": "small", "namespace": namespace},
+            "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]},
+        }
+    )
+    assert "maximum cpu usage per Container is 1" in refused(1.5, change=change, start_timeout_s=30)
+    left.check_nothing()
+
+
+@pytest.mark.parametrize("change", ["resize", "patch"])
+def test_a_quota_that_forbids_the_value_is_told(change, cluster, namespace, deployment, refused, left):
+    deployment(annotations=ALLOWED)
+    cluster.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "small", "namespace": namespace},
+            "spec": {"hard": {"limits.cpu": "1200m"}},
+        }
+    )
+    assert "exceeded quota: small" in refused(1.5, change=change, start_timeout_s=30)
+    left.check_nothing()
+
+
+def test_a_rollout_that_hangs_is_given_up_and_undone(cluster, namespace, deployment, refused, left):
+    deployment(annotations=ALLOWED)
+    # The template names an image that is nowhere; its pods of now run on, for the rollout is paused at them.
+    cluster.kubectl("rollout", "pause", "deployment/worker", "--namespace", namespace)
+    assert "is paused" in refused(0.5, change="patch")
+    cluster.kubectl("rollout", "resume", "deployment/worker", "--namespace", namespace)
+    probe = '{"spec":{"template":{"spec":{"containers":[{"name":"ffmpeg","readinessProbe":{"exec":{"command":["test","-e","/tmp/ready"]},"periodSeconds":1}}]}}}}'
+    cluster.kubectl("patch", "deployment", "worker", "--namespace", namespace, "--patch", probe)
+    said = refused(0.5, change="patch", start_timeout_s=8)
+    assert "has not ended after 8 s" in said
+    assert "does not get ready" in said
+    assert left.annotation() is None
+    assert left.leases() == []
+
+
+def test_an_unknown_workload_or_container_is_named_with_the_nearest(
+    namespace, deployment, refused, write_study, deadzone
+):
+    deployment(annotations=ALLOWED)
+    said = refused(0.5, workload="deployment/wroker")
+    assert "There is no deployment/wroker" in said
+    assert "Did you mean 'worker'?" in said
+    assert "Did you mean 'ffmpeg'?" in refused(0.5, container="fmpeg")
+
+
+def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path):
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    said = deadzone(
+        "sweep", write_study(workload=command(["true"]), target=target("x"), factors={"cpu_limit": [1]})
+    )
+    assert said.code == 4
+    assert "There is no cluster to reach" in said.err
+
+
+def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
+    own_cluster, namespace, deployment, write_study, start, left
+):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(["sh", "-c", "echo run >> /tmp/runs; sleep {seconds}; wc -l < /tmp/runs"]),
+        target=target(namespace),
+        factors={"seconds": [6], "cpu_limit": [0.5]},
+        design={"replicates": 2},
+    )
+    begun = start("sweep", study)
+    inside = ("exec", "deployment/worker", "--namespace", namespace, "--", "/bin/sh", "-c", "cat /tmp/runs")
+
+    def runs() -> int:
+        try:
+            return own_cluster.kubectl(*inside).count("run")
+        except AssertionError:
+            return 0
+
+    begun.wait_for(lambda: left.annotation() and runs() == 1, "the first trial")
+    os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
+    code, _, err = begun.end()
+    assert code == 0, err
+    records = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    assert [(record["status"], record["attempt"]) for record in records] == [("ok", 1), ("ok", 1)]
+    assert all(6 <= record["wall_s"] < 9 for record in records)
+    assert runs() == 2
+    left.check_nothing()
+
+
+def test_a_link_that_is_cut_for_a_while_loses_nothing(
+    own_cluster, namespace, deployment, write_study, start, left
+):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(SLEEP),
+        target=target(namespace),
+        factors={"seconds": [8]},
+        design={"replicates": 1},
+    )
+    begun = start("sweep", study)
+    inside = ("exec", "deployment/worker", "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
+    begun.wait_for(lambda: "sleep 8" in own_cluster.kubectl(*inside), "the program")
+    node_network.set_link(False)
+    try:
+        time.sleep(12)
+    finally:
+        node_network.set_link(True)
+    code, _, err = begun.end()
+    assert code == 0, err
+    records = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    assert [record["status"] for record in records] == ["ok"]
+    assert 8 <= records[0]["wall_s"] < 11
+    left.check_nothing()

@@ -1,0 +1,160 @@
+"""A whole sweep under the account of deploy/rbac.yaml, and what is said where it lacks a verb."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from node_tokens import CACHED_S, short_lived_token
+from sweeping import ALLOWED, SLEEP, Left, command, job_target, target
+
+pytestmark = pytest.mark.cluster
+
+RBAC = Path(__file__).resolve().parents[2] / "deploy" / "rbac.yaml"
+
+ACCOUNT = "deadzone"
+
+
+@pytest.fixture
+def account(cluster, namespace, monkeypatch, tmp_path):
+    """Become the account of deploy/rbac.yaml, less some verbs; returns a function that does it."""
+    made: list[tuple[str, str]] = []
+
+    def become(without: tuple[str, str] | None = None, token: str | None = None) -> None:
+        documents = []
+        for document in yaml.safe_load_all(RBAC.read_text()):
+            cluster_wide = document["kind"].startswith("Cluster")
+            if cluster_wide:
+                document["metadata"]["name"] += f"-{namespace}"
+                made.append((document["kind"], document["metadata"]["name"]))
+            else:
+                document["metadata"]["namespace"] = namespace
+            if "roleRef" in document and cluster_wide:
+                document["roleRef"]["name"] += f"-{namespace}"
+            for subject in document.get("subjects", ()):
+                subject["namespace"] = namespace
+            for rule in document.get("rules", ()):
+                if without and without[0] in rule["resources"]:
+                    rule["verbs"] = [verb for verb in rule["verbs"] if verb != without[1]]
+            if "rules" in document:
+                document["rules"] = [rule for rule in document["rules"] if rule["verbs"]]
+            documents.append(document)
+        cluster.apply(*documents)
+        who = f"--as=system:serviceaccount:{namespace}:{ACCOUNT}"
+        asked = ("auth", "can-i", "get", "deployments.apps", "--namespace", namespace, who)
+        # The authorizer learns of a new binding a moment later; kubectl fails where the answer is no.
+        cluster.wait_for(lambda: _permitted(cluster, asked), "the binding")
+        token = token or cluster.kubectl("create", "token", ACCOUNT, "--namespace", namespace).strip()
+        config = yaml.safe_load(cluster.kubeconfig.read_text())
+        for user in config["users"]:
+            user["user"] = {"token": token}
+        path = tmp_path / "kubeconfig"
+        path.write_text(yaml.safe_dump(config))
+        monkeypatch.setenv("KUBECONFIG", str(path))
+
+    yield become
+    for kind, name in made:
+        cluster.kubectl("delete", kind, name, "--ignore-not-found")
+
+
+def _permitted(cluster, asked) -> bool:
+    try:
+        return "yes" in cluster.kubectl(*asked)
+    except AssertionError:
+        return False
+
+
+def sweep_all_ways(namespace, write_study, deadzone, image):
+    """Resize, patch, job: each a sweep of one trial; returns what each said."""
+    ways = (
+        target(namespace, change="resize"),
+        target(namespace, change="patch"),
+        job_target(namespace, image),
+    )
+    for way in ways:
+        study = write_study(
+            workload=command(["true"]),
+            target=way,
+            factors={"cpu_limit": [0.4]},
+            design={"replicates": 1},
+        )
+        yield deadzone("sweep", study)
+
+
+def test_the_role_is_enough_for_a_whole_sweep(
+    cluster, namespace, deployment, account, write_study, deadzone, ffmpeg_image
+):
+    deployment(annotations=ALLOWED)
+    account()
+    for said in sweep_all_ways(namespace, write_study, deadzone, ffmpeg_image):
+        assert said.code == 0, said.err
+    said = deadzone("restore", "--namespace", namespace)
+    assert said.code == 0, said.err
+    Left(cluster, namespace).check_nothing()
+
+
+@pytest.mark.parametrize(
+    ("resource", "verb", "named"),
+    [
+        ("pods", "list", "pods"),
+        ("pods/exec", "get", "pods/exec"),
+        ("pods/resize", "patch", "pods/resize"),
+        ("deployments", "patch", "deployments"),
+        ("leases", "create", "leases"),
+    ],
+)
+def test_a_verb_that_is_missing_is_named(
+    resource, verb, named, cluster, namespace, deployment, account, write_study, deadzone
+):
+    deployment(annotations=ALLOWED)
+    account(without=(resource, verb))
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace, change="resize"),
+        factors={"cpu_limit": [0.4]},
+        design={"replicates": 1},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 4
+    assert f"system:serviceaccount:{namespace}:{ACCOUNT} lacks the verb '{verb}' for {named}" in said.err
+    assert "deploy/rbac.yaml" in said.err
+    Left(cluster, namespace).check_nothing()
+
+
+def test_a_verb_that_jobs_need_is_named(namespace, account, write_study, deadzone, ffmpeg_image):
+    account(without=("jobs", "create"))
+    study = write_study(
+        workload=command(["true"]),
+        target=job_target(namespace, ffmpeg_image),
+        factors={"cpu_limit": [0.4]},
+        design={"replicates": 1},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 4
+    assert "lacks the verb 'create' for jobs of the API group batch" in said.err
+
+
+def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(
+    own_cluster, namespace, deployment, account, write_study, deadzone, monkeypatch
+):
+    deployment(annotations=ALLOWED)
+    account()
+    uid = own_cluster.get("serviceaccount", ACCOUNT, "--namespace", namespace)["metadata"]["uid"]
+    account(token=short_lived_token(namespace, ACCOUNT, uid, lifetime_s=30))
+    study = write_study(
+        workload=command(SLEEP),
+        target=target(namespace, change="resize"),
+        factors={"seconds": [1], "cpu_limit": [0.4]},
+        design={"replicates": 90},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 4, said.err
+    assert "no longer accepts the credentials" in said.err
+    assert "`deadzone restore` gives them back" in said.err
+    assert "go on with --resume" in said.err
+    assert CACHED_S < 30
+    monkeypatch.setenv("KUBECONFIG", str(own_cluster.kubeconfig))
+    restored = deadzone("restore")
+    assert restored.code == 0, restored.err
+    Left(own_cluster, namespace).check_nothing()

@@ -1,0 +1,276 @@
+"""Nobody's limits stay changed, and nobody's are changed who did not allow it: each promise on a real cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+
+import pytest
+from sweeping import ALLOWED, SLEEP, Left, command, resources, target
+
+from deadzone.errors import TargetError
+from deadzone.targets.kubernetes.cluster import Cluster
+from deadzone.targets.kubernetes.lease import DURATION_S, Lease
+
+pytestmark = pytest.mark.cluster
+
+CHANGED = {"limits": {"cpu": "300m"}, "requests": {"cpu": "50m"}}
+
+
+@pytest.fixture
+def left(cluster, namespace) -> Left:
+    return Left(cluster, namespace)
+
+
+@pytest.fixture
+def long_study(namespace, write_study):
+    """A study whose trials sleep, under a limit that is not the Deployment's."""
+
+    def make(change: str = "resize", replicates: int = 60, **keys):
+        return write_study(
+            workload=command(SLEEP),
+            target=target(namespace, change=change),
+            factors={"seconds": [0.2], "cpu_limit": [0.3]},
+            design={"replicates": replicates},
+            **keys,
+        )
+
+    return make
+
+
+def changed(left: Left) -> bool:
+    return CHANGED in left.pod_resources()
+
+
+def test_a_workload_that_does_not_permit_it_is_not_touched(
+    cluster, namespace, deployment, long_study, deadzone, left
+):
+    deployment()
+    before = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"]["resourceVersion"]
+    said = deadzone("sweep", long_study())
+    assert said.code == 4
+    assert "lacks the annotation deadzone.dev/sweep: allowed" in said.err
+    assert "--allow" in said.err
+    after = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"]["resourceVersion"]
+    assert after == before
+    assert left.leases() == []
+
+
+def test_a_no_in_the_annotation_is_a_no(namespace, deployment, long_study, deadzone):
+    deployment(annotations={"deadzone.dev/sweep": "forbidden"})
+    said = deadzone("sweep", long_study())
+    assert said.code == 4
+    assert "(its value is 'forbidden')" in said.err
+
+
+def test_allow_sweeps_it_all_the_same_and_says_so(namespace, deployment, long_study, deadzone, left):
+    deployment()
+    said = deadzone("sweep", long_study(replicates=1), "--allow")
+    assert said.code == 0, said.err
+    assert "because --allow says so" in said.err
+    left.check_nothing()
+
+
+def test_only_the_workload_that_the_study_names_is_touched(
+    cluster, namespace, deployment, long_study, deadzone
+):
+    deployment(annotations=ALLOWED)
+    deployment("other", annotations=ALLOWED)
+    cluster.wait_for(
+        lambda: cluster.get("deployment", "other", "--namespace", namespace)["status"].get("readyReplicas"),
+        "the other one",
+    )
+
+    def spec():
+        found = cluster.get("deployment", "other", "--namespace", namespace)
+        return found["metadata"]["generation"], found["metadata"].get("annotations")
+
+    before = spec()
+    assert deadzone("sweep", long_study("patch", replicates=1)).code == 0
+    assert spec() == before
+
+
+def test_what_there_was_is_written_down_before_the_first_change(deployment, long_study, start, left):
+    deployment(annotations=ALLOWED)
+    begun = start("sweep", long_study())
+    begun.wait_for(lambda: changed(left), "the changed limit")
+    kept = json.loads(left.annotation())
+    assert (kept["limit"], kept["request"], kept["container"]) == ("1", "50m", "ffmpeg")
+    beside = next(begun.runs.glob("*/*/original-resources.json"))
+    assert json.loads(beside.read_text()) == kept
+    os.kill(begun.pid, signal.SIGINT)
+    begun.end()
+    left.check_nothing()
+
+
+@pytest.mark.parametrize("change", ["resize", "patch"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_limits_are_given_back_after_an_interruption(change, number, deployment, long_study, start, left):
+    deployment(annotations=ALLOWED)
+    begun = start("sweep", long_study(change))
+    begun.wait_for(lambda: changed(left), "the changed limit")
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    os.kill(begun.pid, number)
+    code, _, err = begun.end()
+    assert code == 130, err
+    assert "go on with --resume" in err
+    left.check_nothing()
+
+
+def test_limits_are_given_back_after_a_failure(namespace, deployment, write_study, deadzone, left):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(["sh", "-c", "echo broken >&2; exit 1"]),
+        target=target(namespace),
+        factors={"cpu_limit": [0.3]},
+        design={"replicates": 9},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 3
+    assert "The last 3 trials failed" in said.err
+    assert "broken" in said.err
+    left.check_nothing()
+
+
+@pytest.mark.parametrize("change", ["resize", "patch"])
+def test_after_kill_9_restore_gives_back_and_resume_goes_on(
+    change, cluster, namespace, deployment, long_study, start, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    study = long_study(change, replicates=6)
+    begun = start("sweep", study)
+    begun.wait_for(lambda: changed(left), "the changed limit")
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    assert left.annotation()
+    said = deadzone("restore", "--json")
+    assert said.code == 0, said.err
+    assert "limit 1, request 50m again" in " ".join(json.loads(said.out)["restored"])
+    left.check_nothing()
+    again = deadzone("sweep", study, "--resume", "latest")
+    assert again.code == 0, again.err
+    lines = next(begun.runs.glob("*/*/trials.jsonl")).read_text().splitlines()
+    assert sorted(json.loads(line)["trial"] for line in lines) == [1, 2, 3, 4, 5, 6]
+    left.check_nothing()
+
+
+def test_the_next_sweep_gives_back_what_a_killed_one_left(
+    namespace, deployment, long_study, start, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    begun = start("sweep", long_study("patch"))
+    begun.wait_for(lambda: changed(left), "the changed limit")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    said = deadzone("sweep", long_study("resize", replicates=1))
+    assert said.code == 0, said.err
+    assert "left by the killed run" in said.err
+    left.check_nothing()
+
+
+def test_a_program_that_a_killed_sweep_left_running_is_ended(
+    cluster, namespace, deployment, write_study, start, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(["sleep", "{seconds}"]),
+        target=target(namespace),
+        factors={"seconds": [777]},
+        design={"replicates": 1, "timeout_s": 900},
+    )
+
+    def running() -> bool:
+        inside = ("exec", "deployment/worker", "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
+        return "sleep 777" in cluster.kubectl(*inside)
+
+    begun = start("sweep", study)
+    begun.wait_for(lambda: left.annotation() and running(), "the program")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    assert running()
+    assert deadzone("restore").code == 0
+    assert not running()
+    left.check_nothing()
+
+
+def test_two_sweeps_never_share_a_workload(deployment, long_study, start, deadzone, left):
+    deployment(annotations=ALLOWED)
+    study = long_study()
+    first = start("sweep", study)
+    first.wait_for(lambda: first.trials(), "the first trial")
+    second = deadzone("sweep", study)
+    assert second.code == 4
+    assert "Another sweep works on deployment/worker" in second.err
+    restored = deadzone("restore")
+    assert restored.code == 0
+    assert "left alone: Another sweep works on deployment/worker" in restored.err
+    assert first.process.poll() is None
+    assert changed(left)
+    os.kill(first.pid, signal.SIGINT)
+    assert first.end()[0] == 130
+    left.check_nothing()
+
+
+def test_a_lock_is_taken_over_only_from_a_holder_that_is_silent(cluster, namespace):
+    def lease(run: str) -> Lease:
+        made = Lease(Cluster(), namespace, "lock", "the thing", run)
+        made.holder = f"{run}@elsewhere/0/nobody"
+        return made
+
+    lively, late = lease("lively"), lease("late")
+    lively.acquire()
+    with pytest.raises(TargetError, match=r"Another sweep works on the thing: lively@elsewhere"):
+        late.acquire()
+    lively._stop.set()  # as if the machine had gone
+    began = time.monotonic()
+    late.acquire()
+    assert time.monotonic() - began >= DURATION_S
+    with pytest.raises(TargetError, match=r"has lost its lock on the thing: late@elsewhere"):
+        lively.check()
+    lively.release()
+    late.check()
+    late.release()
+    assert Left(cluster, namespace).leases() == []
+
+
+def test_of_two_that_take_over_at_once_one_gets_it(cluster, namespace):
+    dead = Lease(Cluster(), namespace, "lock", "the thing", "dead")
+    dead.acquire()
+    dead._stop.set()
+    cluster.kubectl(
+        *("patch", "lease", "lock", "--namespace", namespace, "--type=merge"),
+        '--patch={"spec":{"renewTime":"2020-01-01T00:00:00.000001Z"}}',
+    )
+    got: list[str] = []
+
+    def take(run: str) -> None:
+        lease = Lease(Cluster(), namespace, "lock", "the thing", run)
+        try:
+            lease.acquire()
+            got.append(run)
+        except TargetError:
+            pass
+
+    threads = [threading.Thread(target=take, args=(f"run-{i}",)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 1
+
+
+def test_an_annotation_that_something_changed_is_not_guessed_at(
+    cluster, namespace, deployment, deadzone, left
+):
+    deployment(annotations={**ALLOWED, "deadzone.dev/original-resources": "{}"})
+    said = deadzone("restore")
+    assert said.code == 4
+    assert "cannot be read, so what it had before is not known" in said.err
+    assert resources(cluster.get("deployment", "worker", "--namespace", namespace)) == {
+        "limits": {"cpu": "1"},
+        "requests": {"cpu": "50m"},
+    }

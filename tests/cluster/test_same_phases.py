@@ -1,0 +1,50 @@
+"""One study, four ways to run it: on this machine, by resize, by rollout, and in fresh pods two at a time."""
+
+from __future__ import annotations
+
+import pytest
+from sweeping import ALLOWED, Left, job_target, target
+
+from deadzone import fit_phases
+
+pytestmark = pytest.mark.cluster
+
+LEVELS = [0.2, 0.4, 0.8, 1.4, 1.6, 1.8]
+"""One thread of ffmpeg gains in proportion to 0.8 cores, and nothing beyond one and a bit."""
+
+PHASES = ["linear", "plateau"]
+
+
+@pytest.mark.parametrize("way", ["local", "resize", "patch", "job"])
+def test_the_same_study_gives_the_same_phases(
+    way, quota, cluster, namespace, deployment, write_study, sweep, ffmpeg_image
+):
+    ways = {
+        "local": {"kind": "local"},
+        "resize": target(namespace, change="resize"),
+        "patch": target(namespace, change="patch"),
+        "job": job_target(namespace, ffmpeg_image, job={"parallelism": 2}),
+    }
+    if way in ("resize", "patch"):
+        deployment(annotations=ALLOWED)
+    run = sweep(
+        write_study(
+            f"ffmpeg-{way}",
+            workload={
+                "kind": "ffmpeg",
+                "clip": {"duration_s": 2, "width": 640, "height": 360},
+                "scale": "640:360",
+            },
+            target=ways[way],
+            factors={"cpu_limit": LEVELS, "threads": [1]},
+            design={"replicates": 3, "warmup": 1, "timeout_s": 120},
+        )
+    )
+    trials = run.trials()
+    assert set(trials["status"]) == {"ok"}
+    assert trials["frames"].nunique() == 1
+    measured = trials[~trials["warmup"]].groupby("trial").tail(1)
+    model = fit_phases(measured, "cpu_limit", "wall_s")
+    assert model.phases["label"].tolist() == PHASES, measured[["cpu_limit", "wall_s", "trusted"]]
+    if way in ("resize", "patch"):
+        Left(cluster, namespace).check_nothing()

@@ -1,0 +1,101 @@
+"""A real Prometheus of a test's own, on the loopback interface."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+READY_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Prometheus:
+    """A server that answers queries."""
+
+    url: str
+
+    def ask(self, expression: str, at: float | None = None) -> list[dict[str, Any]]:
+        """Series of an instant vector, each with `metric` (its labels) and `value` (time, text)."""
+        when = {} if at is None else {"time": f"{at:.3f}"}
+        return self._get("query", query=expression, **when)["result"]
+
+    def range(self, expression: str, start: float, end: float, step_s: float) -> list[dict[str, Any]]:
+        """Series over time, each with `metric` and `values`."""
+        window = {"start": f"{start:.3f}", "end": f"{end:.3f}", "step": str(step_s)}
+        return self._get("query_range", query=expression, **window)["result"]
+
+    def wait_for(self, expression: str, patience_s: float) -> list[dict[str, Any]]:
+        """The series of an expression, once there are any."""
+        deadline = time.monotonic() + patience_s
+        while time.monotonic() < deadline:
+            if found := self.ask(expression):
+                return found
+            time.sleep(0.5)
+        raise AssertionError(f"after {patience_s:.0f} s nothing answers {expression}")
+
+    def _get(self, path: str, **parameters: str) -> Any:
+        with urllib.request.urlopen(
+            f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=10
+        ) as answer:
+            return json.load(answer)["data"]
+
+
+@contextlib.contextmanager
+def prometheus(folder: Path, scrape: dict[str, Any] | None = None, trials: str = "") -> Iterator[Prometheus]:
+    """Run Prometheus with one scrape configuration, and with the series of a run put into its store.
+
+    scrape: as in scrape_configs, without a job name. trials: OpenMetrics text.
+    """
+    for program in ("prometheus", "promtool"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed (Debian: prometheus)")
+    jobs = [{"job_name": "cadvisor", **scrape}] if scrape else []
+    configuration = {
+        "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+        "scrape_configs": jobs,
+    }
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
+    if trials:
+        (folder / "trials.txt").write_text(trials)
+        make = ("promtool", "tsdb", "create-blocks-from", "openmetrics")
+        subprocess.run(
+            (*make, str(folder / "trials.txt"), str(folder / "data")), check=True, capture_output=True
+        )
+    with socket.socket() as end:
+        end.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{end.getsockname()[1]}"
+    argv = (
+        *("prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"),
+        *(f"--web.listen-address={address}", "--storage.tsdb.retention.time=10y", "--log.level=warn"),
+    )
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(argv, stdout=log, stderr=log)
+    try:
+        _wait_until_ready(f"http://{address}/-/ready", folder / "log")
+        yield Prometheus(f"http://{address}")
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def _wait_until_ready(url: str, log: Path) -> None:
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=2):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"Prometheus did not start: {log.read_text()[-1000:]}")
