@@ -42,6 +42,12 @@ def test_what_is_no_table_is_refused(tmp_path, name, content, words):
     assert "\n" not in str(refused.value)
 
 
+def test_a_table_of_a_spreadsheet_with_decimal_commas_is_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("cores;wall_s\n1;2,5\n2;1,25\n")
+    assert read_table(path)["wall_s"].tolist() == [2.5, 1.25]
+
+
 def test_a_folder_is_no_table(tmp_path):
     (tmp_path / "t.csv").mkdir()
     with pytest.raises(TableError):

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import StoreError, UnknownRunError, did_you_mean
-from deadzone.measurement import Sample
+from deadzone.measurement import HistogramSlice, ProfileFile, Sample
+from deadzone.store.histograms import histogram_table
 from deadzone.store.journal import Journal, read_lines
 from deadzone.store.table import telemetry_table, tidy_table
 from deadzone.study.loading import dump_study, parse_study
@@ -29,10 +30,17 @@ if TYPE_CHECKING:
 STUDY_FILE = "study.yaml"
 JOURNAL_FILE = "trials.jsonl"
 TELEMETRY_JOURNAL_FILE = "telemetry.jsonl"
+HISTOGRAM_JOURNAL_FILE = "histograms.jsonl"
 TRIALS_FILE = "trials.parquet"
 TELEMETRY_FILE = "telemetry.parquet"
+HISTOGRAM_FILE = "histograms.parquet"
 PROVENANCE_FILE = "provenance.json"
 LOCK_FILE = "lock"
+LOGS = "logs"
+"""Folder of what a service under test printed, a file for each time it was started."""
+
+PROFILES_FOLDER = "profiles"
+"""Profiles taken during the trials: TRIAL-KIND.ENDING, TRIAL.ATTEMPT-KIND.ENDING where a trial was tried again."""
 
 OVERRIDES_FILE = "overrides.json"
 """What the command line changed of the study file, so that neither resuming nor reporting needs it repeated."""
@@ -181,15 +189,37 @@ class Run:
         except (OSError, ValueError):
             return None
 
-    def append(self, record: dict[str, Any], samples: Sequence[Sample] = ()) -> None:
-        """Add a finished trial to the journal, and its time series beside it."""
+    def append(
+        self,
+        record: dict[str, Any],
+        samples: Sequence[Sample] = (),
+        histograms: Sequence[HistogramSlice] = (),
+        profiles: Sequence[ProfileFile] = (),
+    ) -> None:
+        """Add a finished trial to the journal, its time series and histograms beside it, its profiles as files."""
         if self._journal is None or self._telemetry is None:
             self._journal = Journal(self.journal_file)
             self._telemetry = Journal(self.folder / TELEMETRY_JOURNAL_FILE, durable=False)
         if samples:
             rows = [list(asdict(sample).values()) for sample in samples]
             self._telemetry.append({"trial": record["trial"], "attempt": record["attempt"], "samples": rows})
-        self._journal.append(record)
+        if histograms:
+            slices = [list(asdict(one).values()) for one in histograms]
+            beside = Journal(self.folder / HISTOGRAM_JOURNAL_FILE, durable=False)
+            beside.append({"trial": record["trial"], "attempt": record["attempt"], "histograms": slices})
+        self._journal.append({**record, "profiles": self._keep(record, profiles)} if profiles else record)
+
+    def _keep(self, record: Mapping[str, Any], profiles: Sequence[ProfileFile]) -> dict[str, str]:
+        """Write the profiles of a trial; by kind, the name of the file within the run's folder."""
+        trial = f"{record['trial']}" if record["attempt"] == 1 else f"{record['trial']}.{record['attempt']}"
+        names = {one.kind: f"{PROFILES_FOLDER}/{trial}-{one.kind}.{one.ending}" for one in profiles}
+        try:
+            (self.folder / PROFILES_FOLDER).mkdir(exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{self.folder / PROFILES_FOLDER}: cannot be made: {error.strerror}.") from error
+        for one in profiles:
+            self._write_whole(names[one.kind], lambda path, one=one: path.write_bytes(one.content))
+        return names
 
     def records(self) -> list[dict[str, Any]]:
         """The journal's records: one for each attempt at a trial, in the order they ended."""
@@ -211,17 +241,27 @@ class Run:
 
     def telemetry(self) -> pd.DataFrame:
         """Time series in long format: run_id, trial, attempt, t_s, metric, value."""
-        told = {(line["trial"], line["attempt"]): line for line in self._telemetry_lines()}
-        measured = [(record["trial"], record["attempt"]) for record in self.records()]
-        return telemetry_table((told[key] for key in measured if key in told), self.run_id)
+        return telemetry_table(self._beside(TELEMETRY_JOURNAL_FILE), self.run_id)
 
-    def _telemetry_lines(self) -> Iterator[dict[str, Any]]:
-        """A run killed between the two journals has told of an attempt that is made again: the last one counts."""
-        return read_lines(self.folder / TELEMETRY_JOURNAL_FILE)
+    def histograms(self) -> pd.DataFrame:
+        """Latencies of the trials as histograms of a second each: see `deadzone.store.histograms`. Often empty."""
+        return histogram_table(self._beside(HISTOGRAM_JOURNAL_FILE), self.run_id)
+
+    def _beside(self, name: str) -> Iterator[dict[str, Any]]:
+        """What a journal tells beside the trials, in their order.
+
+        A run killed between two journals has told of an attempt that is made again: the last one counts.
+        """
+        told = {(line["trial"], line["attempt"]): line for line in read_lines(self.folder / name)}
+        measured = [(record["trial"], record["attempt"]) for record in self.records()]
+        return (told[key] for key in measured if key in told)
 
     def write_tables(self) -> None:
         """Write the Parquet tables from the journals. Raises StoreError if they cannot be written."""
-        for table, name in ((self.trials(), TRIALS_FILE), (self.telemetry(), TELEMETRY_FILE)):
+        tables = [(self.trials(), TRIALS_FILE), (self.telemetry(), TELEMETRY_FILE)]
+        if (self.folder / HISTOGRAM_JOURNAL_FILE).exists():
+            tables.append((self.histograms(), HISTOGRAM_FILE))
+        for table, name in tables:
             self._write_whole(name, lambda path, table=table: table.to_parquet(path, index=False))
 
     def provenance(self) -> dict[str, Any]:
@@ -245,7 +285,7 @@ class Run:
     def _write_whole(self, name: str, write: Any) -> None:
         """Write a file under another name first, so that it is there whole or not at all."""
         path = self.folder / name
-        draft = path.with_name(f".{name}.part")
+        draft = path.with_name(f".{path.name}.part")
         try:
             write(draft)
             draft.replace(path)

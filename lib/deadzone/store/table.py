@@ -32,7 +32,10 @@ SHARED = (
     "distrust_reason",
 )
 
-NOT_COLUMNS = ("levels", "responses", "final")
+PLACED = ("node", "pod", "cpu_max")
+"""Where a trial ran in a cluster, and the limit its control group had; columns of runs that have them."""
+
+NOT_COLUMNS = ("levels", "responses", "final", "profiles")
 
 COUNTS = (
     "trial",
@@ -49,14 +52,15 @@ COUNTS = (
 def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence[str]) -> pd.DataFrame:
     """The journal's records as a table, in the order the trials ended.
 
-    Columns: those of a trial's identity, one a factor, those every workload shares, then the workload's own
-    responses. A factor whose levels are not all numbers (none, auto) is a column of text.
+    Columns: those of a trial's identity, one a factor, those every workload shares, those of its place in a cluster,
+    then the workload's own responses. A factor whose levels are not all numbers (none, auto) is a column of text.
     """
     import pandas as pd
 
     rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in records]
     own = dict.fromkeys(name for row in rows for name in row["responses"])
-    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *own)))
+    placed = [name for name in PLACED if any(name in row for row in rows)]
+    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *placed, *own)))
     table = pd.DataFrame(rows, columns=[*columns])
     for name in factors:
         table[name] = _factor_column(table[name])
@@ -64,7 +68,7 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
         table[name] = table[name].astype("Int64")
     for name in ("warmup", "trusted"):
         table[name] = table[name].astype("boolean")
-    for name in ("error", "distrust_reason", "status", "started_at", "run_id"):
+    for name in ("error", "distrust_reason", "status", "started_at", "run_id", *placed):
         table[name] = table[name].astype("string")
     for name in (
         *own,

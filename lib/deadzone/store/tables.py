@@ -26,7 +26,7 @@ def read_table(path: Path) -> pd.DataFrame:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TableError(f"{path}: there is no such table.{did_you_mean(path.name, near)}")
     try:
-        table = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        table = _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise TableError(
             f"{path}: cannot be read as {path.suffix[1:]}: {str(error).splitlines()[0]}."
@@ -34,3 +34,14 @@ def read_table(path: Path) -> pd.DataFrame:
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
     return table
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """A CSV as it is, or as spreadsheets write it where the comma is for decimals: cells apart by semicolons."""
+    import pandas as pd
+
+    with path.open(encoding="utf-8", errors="replace") as file:
+        first = file.readline()
+    if ";" in first and "," not in first:
+        return pd.read_csv(path, sep=";", decimal=",")
+    return pd.read_csv(path)

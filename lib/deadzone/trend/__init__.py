@@ -1,0 +1,1 @@
+"""Runs of one study over time: what moved since the run before."""
