@@ -4,8 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
+# What measures is at the mercy of neighbours: a test that fails is tried once more, and the summary says so.
+ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
+
+# Tests that measure run one at a time, for they would disturb each other; all others run on every core at once.
+MEASURING := $(addprefix tests/,attribution/test_planted_causes.py capture cli demo load services sweep targets \
+    workloads test_doctor.py)
+
 .DEFAULT_GOAL := help
-.PHONY: help report test test-cgroup2 lab bench check format lock clean
+.PHONY: help report test test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -14,10 +21,20 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 	$(BIN)/deadzone run ffmpeg-cpu-limit
 
 test: $(VENV)/.dev check  ## run the checks and every test that needs no cluster and no emulated machine
-	$(PYTEST) -m "not cluster and not cgroup2"
+	$(PYTEST) -n logical -m "not cluster and not cgroup2" tests $(addprefix --ignore=,$(MEASURING))
+	$(PYTEST) $(ONCE_MORE) -m "not cluster and not cgroup2" $(MEASURING)
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
 	$(PYTEST) tests/cgroup2 -m cgroup2
+
+cluster: $(VENV)/.dev  ## bring up a real Kubernetes node on this machine, from packages alone
+	$(BIN)/python tests/cluster/node.py up
+
+cluster-down: $(VENV)/.dev  ## remove all of that node
+	$(BIN)/python tests/cluster/node.py down
+
+test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG names or on that node
+	$(PYTEST) $(ONCE_MORE) tests/cluster -m cluster
 
 lab: $(VENV)/.main  ## open the notebooks in JupyterLab
 	cd notebooks && ../$(BIN)/jupyter lab $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)

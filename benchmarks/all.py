@@ -8,7 +8,19 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-BENCHMARKS = ("phase_model.py", "harness.py", "reports.py", "profiles.py", "comparisons.py", "explorer.py")
+BENCHMARKS = (
+    "phase_model.py",
+    "harness.py",
+    "reports.py",
+    "profiles.py",
+    "comparisons.py",
+    "attribution.py",
+    "load.py",
+    "capacity.py",
+    "trend.py",
+    "explorer.py",
+    "disk.py",
+)
 
 
 def main() -> int:

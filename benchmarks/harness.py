@@ -30,7 +30,7 @@ from deadzone.measurement import Command
 from deadzone.provenance import cpu_model, operating_system, program_version, usable_cores
 from deadzone.store.journal import Journal
 from deadzone.study.design import Treatment
-from deadzone.study.spec import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone.sweep.opening import open_run
 from deadzone.sweep.running import run_sweep
 from deadzone.targets.interference import MachineReading, between, read_machine

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deadzone.attribution.opening import attribute
     from deadzone.compare.comparing import compare_tables
     from deadzone.phases.fit import fit_phases
     from deadzone.phases.model import PhaseModel
@@ -16,15 +17,20 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "attribute": "deadzone.attribution.opening",
     "compare_tables": "deadzone.compare.comparing",
     "fit_phases": "deadzone.phases.fit",
     "PhaseModel": "deadzone.phases.model",
 }
 
-__all__ = ["PhaseModel", "__version__", "compare_tables", "fit_phases"]
+__all__ = ["PhaseModel", "__version__", "attribute", "compare_tables", "fit_phases"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'deadzone' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,20 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command
 from deadzone.provenance import cpu_model, program_version, usable_cores
 from deadzone.report.fonts import REMEDY, korean_font
 from deadzone.study.design import Treatment
-from deadzone.study.spec import LocalTarget as LocalSpec
+from deadzone.study.sizes import size_text
+from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone.targets.leftovers import remove_leftovers
+from deadzone.targets.limits.io import IO_LIMITS, IoLimit, IoWish
 from deadzone.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.targets.local import LocalTarget
+from deadzone.workloads.disk.fio import FioEngine
 from deadzone.workloads.ffmpeg import BUNDLED, find_ffmpeg
 
 State = Literal["works", "missing", "optional"]
 
 TRIED_LIMIT = 0.5
+TRIED_IO_LIMIT = IoLimit(50_000_000, 1_000)
 CLUSTER_TIMEOUT_S = 3.0
 
 
@@ -45,9 +50,11 @@ def examine() -> list[Check]:
         _machine(),
         _leftovers(),
         *_limits(),
+        _io_limit(),
         _accounting(),
         _bundled_ffmpeg(),
         _system_program("ffmpeg", "studies that name the system's ffmpeg"),
+        _fio(),
         _container_engine(),
         _cluster(),
         *_report_tools(),
@@ -109,6 +116,34 @@ def _try_mechanism(name: str) -> str | None:
     return None if measured.status == "ok" else f"a program under it ended as {measured.status}"
 
 
+def _io_limit() -> Check:
+    """Try a limit on the disk below the runs, or below the current folder outside a repository."""
+    name = "I/O limit"
+    remedy = "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on a disk"
+    wish = IoWish(_data_folder(), (TRIED_IO_LIMIT,))
+    levels = dict(zip(IO_LIMITS, (TRIED_IO_LIMIT.bandwidth, TRIED_IO_LIMIT.calls), strict=True))
+    try:
+        with LocalTarget(LocalSpec(mechanism="auto"), io=wish) as target:
+            target.prepare(Treatment({level: value or 1 for level, value in levels.items()}))
+            measured = target.execute(Command((sys.executable, "-S", "-c", "pass")), timeout_s=60)
+            mechanism = target.facts()["io_limits_mechanism"]
+    except DeadzoneError as error:
+        lines = str(error).splitlines()
+        said = lines[1].split(": ", 1)[1] if len(lines) > 1 else lines[0]
+        return Check(name, "optional", said, remedy)
+    if measured.status != "ok":
+        return Check(name, "optional", f"a program under it ended as {measured.status}", remedy)
+    tried = f"{size_text(TRIED_IO_LIMIT.bandwidth or 0)}/s and {TRIED_IO_LIMIT.calls:,} calls/s"
+    return Check(f"{name} by {mechanism}", "works", f"a limit of {tried} was put in force and read back")
+
+
+def _data_folder() -> Path:
+    try:
+        return places.runs_folder()
+    except DeadzoneError:
+        return Path.cwd()
+
+
 def _accounting() -> Check:
     pressure = Path("/proc/pressure/io").exists()
     said = "CPU of others and steal from /proc/stat"
@@ -141,6 +176,15 @@ def _system_program(name: str, needed_for: str) -> Check:
             f"system {name}", "optional", f"not installed; {needed_for} need it", f"apt install {name}"
         )
     return Check(f"system {name}", "works", _cut(program_version((name, "-version"))))
+
+
+def _fio() -> Check:
+    try:
+        version = FioEngine().version()
+    except DeadzoneError:
+        said = "not installed, or older than 3; disk studies use the built-in engine"
+        return Check("fio", "optional", said, "apt install fio")
+    return Check("fio", "works", f"{version}, the engine of disk studies")
 
 
 def _container_engine() -> Check:

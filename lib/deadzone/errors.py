@@ -1,8 +1,9 @@
 """The errors a user can cause or cure, and the exit code each one ends the command with.
 
 Every message says what happened, to which file or object, and what to do about it. Anything that is
-not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` is no error: `deadzone compare --fail-on worse`
-ends with it where something got worse.
+not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors: `deadzone compare
+--fail-on worse` ends with the one where something got worse, `deadzone run` with the other where phases moved since the
+previous run of the study.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ EXIT_USAGE = 2
 EXIT_STOPPED = 3
 EXIT_UNAVAILABLE = 4
 EXIT_WORSE = 5
+EXIT_MOVED = 6
 EXIT_INTERRUPTED = 130
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
+
+Number = TypeVar("Number", int, float)
 
 Status = Literal["ok", "failed", "timeout", "oom_killed", "lost"]
 
@@ -26,6 +28,33 @@ class Sample:
     t_s: float
     metric: str
     value: float
+
+
+@dataclass(frozen=True)
+class HistogramSlice:
+    """What was counted of one metric in a slice of a trial; the slices of a trial add up to the whole.
+
+    metric: with its unit in the name, as latency_us. t_s: start of the slice, from the start of what is measured; below
+    zero in a warm-up. histogram: an HdrHistogram in its base64 form.
+    """
+
+    metric: str
+    t_s: float
+    duration_s: float
+    count: int
+    histogram: str
+
+
+@dataclass(frozen=True)
+class ProfileFile:
+    """A profile of a program as its profiler wrote it.
+
+    kind: what it counts, such as cpu or heap. ending: of the file's name. content: its bytes.
+    """
+
+    kind: str
+    ending: str
+    content: bytes
 
 
 @dataclass(frozen=True)
@@ -51,15 +80,16 @@ class Interference:
 class Measurement:
     """One execution of a command, as measured.
 
-    Counters of throttling are None where the mechanism has none; times are seconds, sizes bytes.
-    stdout and stderr hold the end of what the program printed.
+    Counters of throttling are None where the mechanism has none, and CPU time and memory are where what is measured is
+    on another machine; times are seconds, sizes bytes.
+    stdout and stderr hold the end of what the program printed. placed: where it ran, in a cluster: node, pod, cpu_max.
     """
 
     started_at: str
     wall_s: float
-    user_s: float
-    sys_s: float
-    max_rss_bytes: int
+    user_s: float | None
+    sys_s: float | None
+    max_rss_bytes: int | None
     nr_periods: int | None
     nr_throttled: int | None
     throttled_s: float | None
@@ -70,8 +100,16 @@ class Measurement:
     stderr: str
     interference: Interference
     telemetry: tuple[Sample, ...] = ()
+    placed: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def cpu_efficiency(self) -> float:
-        """CPU time over wall time: the cores the trial really used."""
+    def cpu_efficiency(self) -> float | None:
+        """CPU time over wall time: the cores the trial really used; None where either is not known."""
+        if self.user_s is None or self.sys_s is None or self.wall_s <= 0:
+            return None
         return (self.user_s + self.sys_s) / self.wall_s
+
+
+def difference(before: Number | None, after: Number | None) -> Number | None:
+    """What a counter grew by between two readings, in its unit; None where either reading lacks it."""
+    return None if before is None or after is None else after - before

@@ -55,3 +55,8 @@ def runs_folder() -> Path:
 def reports_folder() -> Path:
     """Where reports are published."""
     return home() / "reports"
+
+
+def cache_folder() -> Path:
+    """Where generated inputs and built programs are kept: XDG_CACHE_HOME/deadzone, by default ~/.cache/deadzone."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deadzone"

@@ -11,10 +11,13 @@ from deadzone.study.levels import NONE, Level
 from deadzone.study.spec import TrustSpec
 
 
-def doubts(measurement: Measurement, cpu_limit: Level, limits: TrustSpec) -> tuple[str, ...]:
+def doubts(
+    measurement: Measurement, cpu_limit: Level, limits: TrustSpec, waits_on_io: bool = False
+) -> tuple[str, ...]:
     """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted.
 
-    cpu_limit: the limit that was in force, or `none`.
+    cpu_limit: the limit that was in force, or `none`. waits_on_io: whether the trial itself waits for a disk, so that
+    stalls on I/O are what it measures.
     """
     seen = measurement.interference
     found = [
@@ -26,7 +29,7 @@ def doubts(measurement: Measurement, cpu_limit: Level, limits: TrustSpec) -> tup
             "tasks stalled on memory {:.0%} of the time (threshold {:.0%})",
         ),
         _above(
-            seen.io_pressure,
+            None if waits_on_io else seen.io_pressure,
             limits.max_pressure,
             "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})",
         ),

@@ -71,3 +71,10 @@ def test_a_damaged_journal_is_told(run, deadzone):
     said = deadzone("export", "probe/latest")
     assert said.code == 3
     assert "line 2 is no record" in said.err
+
+
+def test_openmetrics_has_a_series_a_trial(run, deadzone):
+    text = deadzone("export", run.run_id, "--format", "openmetrics").out
+    assert text.endswith("# EOF\n")
+    for number in run.trials()["trial"]:
+        assert f'study="probe",run_id="{run.run_id}",trial="{number}"' in text

@@ -47,6 +47,7 @@ def test_one_command_sweeps_fits_and_publishes(study, start, home, traces):
     assert (run.folder / "sweep.ipynb").exists()
     assert "trial " in err
     assert "6 trials measured, 6 of them trusted" in err
+    assert "deadzone: " in err and "0.03" in err.split("deadzone: ")[-1]  # the verdict in a line
     assert "Traceback" not in err
     assert traces(started.pid) == []
 
@@ -62,6 +63,24 @@ def test_interrupted_it_cleans_up_and_keeps_the_trials(study, start, home):
     assert "Traceback" not in err
     assert len(run.finished()) >= 3
     assert not groups_of(measuring)
+
+
+def test_a_run_whose_phases_moved_says_so_with_an_exit_code_of_its_own(study, start, home, write_study):
+    code, out, err = start("run", "probe", "--json").end()
+    assert code == 0, err
+    assert not json.loads(out.splitlines()[-1])["moved"]
+    write_study(
+        workload={"kind": "command", "argv": ["sleep", "0.06"], "env": {"PAUSE": "{pause}"}},
+        factors={"pause": [0.03, 0.06, 0.12]},
+        design={"replicates": 3},
+    )
+    code, out, err = start("run", "probe", "--json").end()
+    assert code == 6, err
+    answer = json.loads(out.splitlines()[-1])
+    assert answer["moved"]
+    assert "Phases moved since run" in err
+    report = home / "reports" / "probe" / answer["run_id"] / "index.html"
+    assert "Since the previous run" in report.read_text()
 
 
 def groups_of(pid):
@@ -93,3 +112,23 @@ def test_what_is_wrong_is_told_as_by_the_sweep(study, deadzone, home, arguments,
     assert words in said.err
     assert "Traceback" not in said.err
     assert not list_runs(home / "data" / "runs")
+
+
+def test_the_notebook_that_the_study_asks_for_analyses_the_run(notebooks, write_study, deadzone, home):
+    """A request is explained by the notebook of attribution, given the run as its source."""
+    server = ROOT / "tests" / "services" / "misbehaving.py"
+    write_study(
+        "asked",
+        service={"argv": ["{python}", "-S", str(server), "{port}", "burn"], "ready": {"path": "/health"}},
+        environments={"limited": {"target": {"cpu_limit": 0.25}}, "unlimited": {}},
+        workload={"kind": "http"},
+        factors={},
+        design={"replicates": 3},
+        response={"name": "total_s"},
+    )
+    said = deadzone("run", "asked", "-p", "lang", "ko", "--json")
+    assert said.code == 0, said.err
+    (run,) = list_runs(home / "data" / "runs")
+    report = json.loads((home / "reports" / "asked" / run.run_id / "report.ipynb").read_text())
+    assert report["metadata"]["papermill"]["parameters"] == {"source": f"asked/{run.run_id}", "lang": "ko"}
+    assert json.loads(said.out.splitlines()[-1])["moved"] is False

@@ -217,7 +217,7 @@ def test_without_permission_for_any_limit_the_remedy_is_told(somewhere_else):
         check=False,
     )
     assert said.returncode == 4, said.stderr
-    assert "No mechanism can put this study's CPU limits in force here:" in said.stderr
+    assert "No mechanism can put this study's limits in force here:" in said.stderr
     assert "affinity: A CPU limit of 0.5 cores needs a quota" in said.stderr
     assert "`deadzone doctor` says what is missing" in said.stderr
     assert "Traceback" not in said.stderr

@@ -202,7 +202,7 @@ def test_the_uncertainty_decides_the_digits(value, uncertainty, text):
     ("column", "unit", "label"),
     [
         ("wall_s", "s", "wall time (s)"),
-        ("latency_p99_ms", "ms", "latency p99 (ms)"),
+        ("queueing_p99_ms", "ms", "queueing p99 (ms)"),
         ("throughput_bytes_s", "bytes/s", "throughput (bytes/s)"),
         ("max_rss_bytes", "bytes", "peak memory (bytes)"),
         ("cpu_limit", "cores", "CPU limit (cores)"),

@@ -61,7 +61,7 @@ def replaced(old, new):
         ),
         (
             replaced("  kind: command", "  kind: comand"),
-            "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command. Did you mean 'command'?",
+            "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, disk, load, http. Did you mean 'command'?",
         ),
         (replaced("  kind: command\n", ""), "file.yaml:2: workload.kind is missing."),
         (replaced('  argv: [xz, "-T{threads}"]\n', ""), "file.yaml:2: workload.argv is missing."),
@@ -187,6 +187,14 @@ def test_values_are_replaced_by_key_path_and_by_short_name():
     )
     assert (changed.design.replicates, changed.design.seed, changed.title) == (9, 4, "x")
     assert changed.factors["threads"].levels == (4, 8)
+
+
+def test_the_levels_of_a_factor_can_be_set_by_its_name():
+    text = "study: probe\nworkload: {kind: command, argv: [sleep, '{pause}']}\nfactors: {pause: [1, 2]}\n"
+    assert parse_study(text, "file.yaml", {"pause": [0.1]}) == parse_study(
+        text, "file.yaml", {"factors.pause": [0.1]}
+    )
+    assert "no parameter 'puase'" in refusal(text, puase=[0.1])
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from deadzone.sweep.running import resolved_study
     [
         (
             {"factors": {"thread": [1]}},
-            "the factor 'thread' changes nothing: the local target puts cpu_limit in force, and the command workload "
-            "does not use it. Did you mean 'threads'?",
+            "the factor 'thread' changes nothing: the local target puts cpu_limit, memory_limit, io_bandwidth_limit, "
+            "iops_limit in force, and the command workload does not use it. Did you mean 'threads'?",
         ),
         ({"factors": {"threads": [1], "block": [1]}}, "the factor 'block' has the name of something else"),
         ({"factors": {"threads": [1], "wall_s": [1]}}, "the factor 'wall_s' has the name of something else"),

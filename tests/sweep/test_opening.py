@@ -23,6 +23,16 @@ def test_resuming_needs_no_repeating_of_the_command_line(write_study):
     assert again.study == first.study
 
 
+def test_a_secret_of_the_command_line_is_not_kept_but_has_to_be_given_again(write_study):
+    secret = {"workload.env.PROXY": "http://me:sesame@host/", "replicates": 4}
+    run = open_run(str(write_study()), secret).run
+    assert not any("sesame" in path.read_text() for path in run.folder.iterdir() if path.is_file())
+    with pytest.raises(StoreError, match="changed since run"):
+        open_run("probe", resume=run.run_id)
+    again = open_run("probe", {"workload.env.PROXY": "http://me:sesame@host/"}, resume=run.run_id)
+    assert again.study.design.replicates == 4
+
+
 def test_a_changed_command_line_is_a_changed_study(write_study):
     run = open_run(str(write_study()), {"replicates": 4}).run
     with pytest.raises(StoreError, match=r"(?s)changed since run.*-  replicates: 4.*\+  replicates: 5"):

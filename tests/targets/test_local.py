@@ -14,7 +14,7 @@ import pytest
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.study.design import Treatment
-from deadzone.study.spec import LocalTarget as LocalSpec
+from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone.targets.launching import LAST_OUTPUT_BYTES
 from deadzone.targets.local import LocalTarget
 

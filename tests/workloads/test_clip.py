@@ -8,8 +8,9 @@ import subprocess
 import pytest
 
 from deadzone.errors import WorkloadError
-from deadzone.study.spec import ClipSpec
-from deadzone.workloads.clip import cache_folder, generated_clip, inspected_clip, last_progress, sha256_of
+from deadzone.places import cache_folder
+from deadzone.study.media_specs import ClipSpec
+from deadzone.workloads.clip import generated_clip, inspected_clip, last_progress, sha256_of
 from deadzone.workloads.ffmpeg import find_ffmpeg
 
 SMALL = ClipSpec(duration_s=1, width=160, height=90)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError, SweepError, WorkloadError
-from deadzone.study.spec import ResponseExtraction
+from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.workloads.command import extract
 
 PYTHON = (sys.executable, "-I", "-S", "-c")

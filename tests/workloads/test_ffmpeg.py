@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import WorkloadError
-from deadzone.study.spec import ClipSpec, FfmpegWorkload
+from deadzone.study.media_specs import ClipSpec
+from deadzone.study.workload_specs import FfmpegWorkload
 from deadzone.workloads.ffmpeg import FfmpegWorkload as Workload
 from deadzone.workloads.ffmpeg import find_ffmpeg
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadzone.study.spec import CommandWorkload, FfmpegWorkload
+from deadzone.study.workload_specs import CommandWorkload, FfmpegWorkload
 from deadzone.workloads.registry import make_workload
 
 

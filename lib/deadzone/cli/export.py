@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-FORMATS = ("csv", "hyperfine-json", "hyperfine-csv")
+FORMATS = ("csv", "hyperfine-json", "hyperfine-csv", "openmetrics")
 
 
 @click.command("export")
@@ -18,16 +18,20 @@ FORMATS = ("csv", "hyperfine-json", "hyperfine-csv")
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --format hyperfine-json.")
 def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
-    """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, or its statistics as hyperfine's files."""
+    """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, its statistics as hyperfine's files,
+    or the times of its trials as OpenMetrics, for dashboards."""
     from deadzone import places
     from deadzone.errors import StoreError
     from deadzone.store.hyperfine import as_csv, results
+    from deadzone.store.openmetrics import as_openmetrics
     from deadzone.store.run import Run
 
     found = Run.find(places.runs_folder(), run)
     study, trials = found.study(), found.trials()
     if form == "csv" and not as_json:
         text = trials.to_csv(index=False)
+    elif form == "openmetrics" and not as_json:
+        text = as_openmetrics(trials, study.study, study.factor_names())
     else:
         rows = results(trials, study.workload.kind, study.factor_names())
         if not rows:

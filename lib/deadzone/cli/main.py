@@ -20,8 +20,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),
     "profile": ("deadzone.cli.profile", "Compare two profiles of a program: what changed, and why."),
     "compare": ("deadzone.cli.compare", "Compare two runs or tables: before and after."),
+    "attribute": ("deadzone.cli.attribute", "Say which difference makes a service slow."),
     "import": ("deadzone.cli.import_", "Turn other tools' result files into a tidy table."),
     "report": ("deadzone.cli.report", "Publish the report of a run again."),
+    "recommend": ("deadzone.cli.recommend", "Say what a run recommends; as a patch for Kubernetes, too."),
     "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
     "restore": ("deadzone.cli.restore", "Put back what an interrupted run left changed."),
@@ -61,7 +63,8 @@ class LazyGroup(click.Group):
 EXIT_CODES = """\b
 Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
 3 stopped while measuring or publishing, what was measured is kept;
-4 something needed is missing here; 5 `compare --fail-on worse` found something worse; 130 interrupted."""
+4 something needed is missing here; 5 `compare --fail-on worse` found something worse;
+6 `run` found that phases moved since the previous run; 130 interrupted."""
 
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})

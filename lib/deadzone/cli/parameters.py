@@ -26,6 +26,11 @@ def study_options(function: Function) -> Function:
         ),
         click.option("-r", "--runs", "replicates", type=int, help="Measured trials of each treatment."),
         click.option("-w", "--warmup", type=int, help="Warm-up trials of each treatment."),
+        click.option(
+            "--allow",
+            is_flag=True,
+            help="Sweep a workload of a cluster that lacks the annotation deadzone.dev/sweep.",
+        ),
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
@@ -40,8 +45,9 @@ def overrides_of(
     parameter_file: Path | None,
     replicates: int | None,
     warmup: int | None,
+    allow: bool = False,
 ) -> dict[str, Any]:
-    """What the command line changes of a study: the file first, then -p, then -r and -w.
+    """What the command line changes of a study: the file first, then -p, then -r, -w and --allow.
 
     Raises StudyError if the file is missing or no mapping.
     """
@@ -49,6 +55,7 @@ def overrides_of(
     values |= {name: _value(name, text) for name, text in parameters}
     values |= {} if replicates is None else {"replicates": replicates}
     values |= {} if warmup is None else {"warmup": warmup}
+    values |= {"target.allow": True} if allow else {}
     return values
 
 

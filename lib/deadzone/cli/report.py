@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import click
 
 from deadzone.language.catalogue import LANGUAGES
+from deadzone.study.spec import Analysis
 
 
 def warn_of_language(lang: str | None) -> None:
@@ -23,9 +25,14 @@ def warn_of_language(lang: str | None) -> None:
 @click.option(
     "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a parameter of the notebook."
 )
+@click.option(
+    "--analysis", type=click.Choice(get_args(Analysis)), help="Notebook; default as the study says."
+)
 @click.option("--lang", type=click.Choice(LANGUAGES), help="Language of the report.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(run: str, parameters: tuple[tuple[str, str], ...], lang: str | None, as_json: bool) -> None:
+def command(
+    run: str, parameters: tuple[tuple[str, str], ...], analysis: str | None, lang: str | None, as_json: bool
+) -> None:
     """Analyse RUN (an id, a folder, or STUDY/latest) and publish its report as page, PDF and notebook."""
     from deadzone import places
     from deadzone.cli.parameters import overrides_of
@@ -34,6 +41,6 @@ def command(run: str, parameters: tuple[tuple[str, str], ...], lang: str | None,
 
     given = overrides_of(parameters, None, None, None) | ({"lang": lang} if lang else {})
     warn_of_language(given.get("lang"))
-    published = publish_run(Run.find(places.runs_folder(), run), given)
+    published = publish_run(Run.find(places.runs_folder(), run), given, analysis)
     shown = {"report": str(published.front), "page": str(published.page), "pdf": str(published.pdf)}
     click.echo(json.dumps(shown) if as_json else str(published.front))

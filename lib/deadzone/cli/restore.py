@@ -1,20 +1,102 @@
-"""`deadzone restore`: put back what an interrupted run left changed."""
+"""`deadzone restore`: put back what an interrupted run left changed, on this machine and in clusters."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
+from deadzone.errors import DeadzoneError, TargetError
+
+if TYPE_CHECKING:
+    from deadzone.targets.kubernetes.restoring import Restored
+
+PATIENCE_S = 10.0
+"""How long a cluster is waited for that does not answer [s]."""
+
 
 @click.command("restore")
+@click.option(
+    "--context", help="Context of the kubeconfig; default the current one, and those of recorded runs."
+)
+@click.option(
+    "-n",
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    help="Where to look if not all namespaces may be listed.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(as_json: bool) -> None:
-    """Remove control groups and scratch folders of runs that were killed, with whatever still runs in them."""
+def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> None:
+    """Remove control groups, containers and scratch folders of runs that were killed, with whatever still runs in
+    them; give back the resources of every workload that a killed sweep left changed in a cluster."""
+    from deadzone.targets.container import remove_left_containers
     from deadzone.targets.leftovers import remove_leftovers
 
-    removed = [str(path) for path in remove_leftovers()]
+    removed = [*map(str, remove_leftovers()), *remove_left_containers()]
+    done: list[str] = []
+    busy: list[str] = []
+    problems: list[str] = []
+    for name, known in _clusters(context, namespaces).items():
+        try:
+            found = _restored(name, known)
+        except DeadzoneError as error:
+            problems.append(str(error))
+            continue
+        if found:
+            done += found.done
+            busy += found.busy
+            problems += found.problems
     if as_json:
-        click.echo(json.dumps({"removed": removed}))
+        click.echo(
+            json.dumps({"removed": removed, "restored": done, "left_alone": busy, "problems": problems})
+        )
     else:
-        click.echo("\n".join(f"removed {path}" for path in removed) or "Nothing was left over.")
+        said = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
+        click.echo("\n".join(said) or "Nothing was left over.")
+        for sentence in busy:
+            click.echo(f"left alone: {sentence}", err=True)
+    if problems:
+        raise TargetError("\n".join(problems))
+
+
+def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | None, list[str]]:
+    """Contexts to look at, each with namespaces to fall back to: those asked for, and those of recorded runs."""
+    found: dict[str | None, list[str]] = {context: list(namespaces)}
+    for recorded, namespace in _recorded():
+        if context in (None, recorded):
+            found.setdefault(recorded, []).append(namespace)
+    return {name: list(dict.fromkeys(known)) for name, known in found.items()}
+
+
+def _recorded() -> Iterator[tuple[str | None, str]]:
+    """Context and namespace of each target in a cluster of a recorded run, those of its environments too."""
+    import yaml
+
+    from deadzone import places
+    from deadzone.store.run import STUDY_FILE
+
+    for path in sorted(places.runs_folder().glob(f"*/*/{STUDY_FILE}")):
+        try:
+            text = path.read_text(encoding="utf-8")
+            study = yaml.safe_load(text) if "kind: kubernetes" in text else {}
+            environments = (study.get("environments") or {}).values()
+            targets = [study.get("target"), *(one.get("target") for one in environments)]
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError):
+            continue
+        for target in targets:
+            if isinstance(target, dict) and target.get("kind") == "kubernetes":
+                yield target.get("context"), target.get("namespace") or "default"
+
+
+def _restored(context: str | None, namespaces: list[str]) -> Restored | None:
+    """What was given back in a cluster; None where no cluster is named, which most machines have none of."""
+    from deadzone.targets.kubernetes.cluster import Cluster, is_configured
+    from deadzone.targets.kubernetes.restoring import restore_cluster
+
+    if not is_configured():
+        return None
+    cluster = Cluster(context, lambda sentence: click.echo(sentence, err=True), PATIENCE_S)
+    return restore_cluster(cluster, namespaces)

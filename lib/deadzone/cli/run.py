@@ -13,78 +13,112 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, open_archive
 from deadzone.cli.parameters import overrides_of, study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
+from deadzone.errors import EXIT_MOVED, StoreError
 
 if TYPE_CHECKING:
+    from deadzone.report.since import Since
+    from deadzone.store.archive import Archive
     from deadzone.store.run import Run
     from deadzone.study.spec import Study
 
 
 @click.command("run")
 @study_options
+@archive_option
 def command(
     study: str,
     parameters: tuple[tuple[str, str], ...],
     parameter_file: Path | None,
     replicates: int | None,
     warmup: int | None,
+    allow: bool,
     resume: str | None,
     dry_run: bool,
     as_json: bool,
+    archive_url: str | None,
 ) -> None:
-    """Sweep STUDY, fit its phases and publish the report, by executing the notebooks.
+    """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
-    -p and -f set parameters of the notebooks, or values of the study by name or key path.
+    -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with exit code 6 where
+    phases moved since the previous run of the study.
     """
     from deadzone.report.secrets import refuse_secrets
 
-    given = overrides_of(parameters, parameter_file, replicates, warmup)
+    given = overrides_of(parameters, parameter_file, replicates, warmup, allow)
     refuse_secrets(given)
-    analysis, overrides = _split(given)
+    analysis, overrides = _split(study, given)
     warn_of_language(analysis.get("lang"))
     if dry_run:
         print_plan(study, overrides, as_json)
         return
-    run = _sweep(study, overrides, resume)
-    page = _publish(run, analysis)
-    click.echo(
-        json.dumps({"run_id": run.run_id, "folder": str(run.folder), "report": str(page)})
-        if as_json
-        else str(page)
-    )
+    archive = open_archive(archive_url)
+    run = _sweep(study, overrides, resume, archive)
+    page, verdict = _publish(run, analysis)
+    if verdict:
+        click.echo(f"deadzone: {verdict}", err=True)
+    archive_report(archive, run, page)
+    since = _since_previous(run, analysis)
+    if since and since.sentence:
+        click.echo(f"deadzone: {since.sentence}", err=True)
+    moved = since is not None and since.moved
+    shown = {"run_id": run.run_id, "folder": str(run.folder), "report": str(page), "moved": moved}
+    click.echo(json.dumps(shown) if as_json else str(page))
+    if moved:
+        raise click.exceptions.Exit(EXIT_MOVED)
 
 
-def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Which parameters are the analysis notebook's, and which are the study's."""
     from deadzone import places
     from deadzone.report.execution import notebook_parameters
+    from deadzone.report.publishing import run_parameter
+    from deadzone.study.loading import SHORT_NAMES, find_study, load_study
     from deadzone.study.spec import Study
 
-    names = set(notebook_parameters(places.notebook("phases"))) - {"run", "table", *Study.model_fields}
+    own = {n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES}
+    notebook = load_study(find_study(study, places.study_folders()), own).analysis_notebook
+    names = set(notebook_parameters(places.notebook(notebook)))
+    names -= {run_parameter(notebook), "table", *Study.model_fields}
     return {n: v for n, v in given.items() if n in names}, {n: v for n, v in given.items() if n not in names}
 
 
-def _publish(run: Run, analysis: dict[str, Any]) -> Path:
-    """Publish page, PDF and notebook; returns the study's front page."""
+def _publish(run: Run, analysis: dict[str, Any]) -> tuple[Path, str]:
+    """Publish page, PDF and notebook; returns the study's front page and the report's verdict in a line."""
+    from deadzone.report.index import read_entry
     from deadzone.report.publishing import publish_run
 
-    return publish_run(run, analysis).front
+    published = publish_run(run, analysis)
+    return published.front, read_entry(published.folder).verdict
 
 
-def _sweep(study: str, overrides: dict[str, Any], resume: str | None) -> Run:
+def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
+    """What moved since the previous run of the study, asked as the report asks it; None where no phases are fitted."""
+    from deadzone.report.publishing import PHASES
+    from deadzone.report.since import since_previous_of
+
+    if run.study().analysis_notebook != PHASES:
+        return None
+    asked = {name: str(analysis[name]) for name in ("knob", "response", "goal", "by") if name in analysis}
+    return since_previous_of(run, **asked)
+
+
+def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone import places
     from deadzone.report.execution import execute
     from deadzone.store.run import Run, new_run_id
-    from deadzone.study.loading import find_study
+    from deadzone.study.loading import find_study, load_study
     from deadzone.sweep.opening import open_run
     from deadzone.sweep.progress import PROGRESS_VARIABLE
     from deadzone.sweep.running import resolved_study
     from deadzone.targets.leftovers import remove_leftovers
 
     path = find_study(study, places.study_folders()).resolve()
+    fetch_runs(archive, load_study(path, overrides).study, resume)
     if resume:
         opened = open_run(str(path), overrides, resume=resume)
         resolved, run = opened.study, opened.run
@@ -93,7 +127,7 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None) -> Run:
         resolved = resolved_study(path, overrides)
         run = Run(places.runs_folder() / resolved.study / new_run_id())
         parameters = {"run_id": run.run_id}
-    watcher = _Watcher(resolved, run)
+    watcher = _Watcher(resolved, run, archive)
     with tempfile.TemporaryDirectory(prefix="deadzone-sweep-") as scratch:
         executed = Path(scratch) / "sweep.ipynb"
         try:
@@ -117,13 +151,15 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None) -> Run:
 class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
-    def __init__(self, study: Study, run: Run) -> None:
+    def __init__(self, study: Study, run: Run, archive: Archive | None) -> None:
+        from deadzone.store.archive import ArchivedRun
         from deadzone.store.journal import JournalTail
         from deadzone.study.design import plan
         from deadzone.sweep.estimate import Estimate
         from deadzone.sweep.progress import progress_on
 
         self._run = run
+        self._archived = ArchivedRun(archive, run) if archive else None
         self._journal = JournalTail(run.journal_file)
         self._left = {trial.trial: trial for trial in plan(study)}
         self._total = len(self._left)
@@ -137,6 +173,8 @@ class _Watcher:
         new = self._journal.new_records()
         if not new:
             return
+        if self._archived:
+            self._archived.sync()
         for record in new:
             self._estimate.add(record)
         for number in finished_trials(new) & self._left.keys():
@@ -153,12 +191,17 @@ class _Watcher:
                 os.kill(writer, signal.SIGINT)
 
     def close(self) -> None:
-        """Leave one line that says where the trials are."""
+        """Leave one line that says where the trials are, and a last copy of them in the archive."""
+        if self._archived:
+            with contextlib.suppress(StoreError):  # publishing copies again, and says what is wrong
+                self._archived.copy()
         if not self._run.journal_file.exists():
             self._progress.close("Nothing was measured.")
             return
         records = self._run.records()
         trusted = sum(1 for record in records if record["trusted"])
+        failed = sum(1 for record in records if record["status"] != "ok")
         self._progress.close(
-            f"Run {self._run.run_id}: {len(records)} trials measured, {trusted} of them trusted, in {self._run.folder}"
+            f"Run {self._run.run_id}: {len(records)} trials measured, {trusted} of them trusted"
+            f"{f', {failed} failed' if failed else ''}, in {self._run.folder}"
         )

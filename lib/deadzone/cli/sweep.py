@@ -25,6 +25,7 @@ def command(
     parameter_file: Path | None,
     replicates: int | None,
     warmup: int | None,
+    allow: bool,
     resume: str | None,
     dry_run: bool,
     as_json: bool,
@@ -37,7 +38,7 @@ def command(
     from deadzone.sweep.progress import progress_on
     from deadzone.sweep.running import run_sweep
 
-    overrides = overrides_of(parameters, parameter_file, replicates, warmup)
+    overrides = overrides_of(parameters, parameter_file, replicates, warmup, allow)
     if dry_run:
         print_plan(study, overrides, as_json)
         return
@@ -74,3 +75,5 @@ def print_plan(study: str, overrides: Mapping[str, Any], as_json: bool) -> None:
         click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
     click.echo(f"{plan['n_trials']} trials, {plan['warmup']} of each treatment for warm-up")
     click.echo(f"estimated time: {plan['estimated']}")
+    if "warning" in plan:
+        click.echo(plan["warning"])

@@ -18,9 +18,9 @@ from deadzone.compare.samples import treatments_of
 from deadzone.errors import CompareError, did_you_mean
 from deadzone.imports.columns import FIRST, MEASURED, NOTE
 from deadzone.phases.quantities import KNOB_UNITS
-from deadzone.store.table import IDENTITY, SHARED
+from deadzone.store.table import IDENTITY, PLACED, SHARED
 
-NOT_FACTORS = {*IDENTITY, *SHARED, *FIRST, *MEASURED, NOTE}
+NOT_FACTORS = {*IDENTITY, *SHARED, *PLACED, *FIRST, *MEASURED, NOTE}
 """Columns that every run or imported table may have and that nobody sets."""
 
 ALIKE = 0.5

@@ -14,11 +14,15 @@ import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
 from deadzone.language.catalogue import Message, say
+from deadzone.phases.nodes import node_effects
 
 GOALS = ("min", "max")
 
 NO_LIMIT = ("none", "unlimited", "inf", "max")
 """Spellings of a level without a limit."""
+
+MOST_NAMED = 4
+"""So many nodes are named in a sentence."""
 
 FEWEST_LEVELS = 3
 """Two levels are one step: it has a slope but no phases."""
@@ -33,7 +37,8 @@ class Sample:
 
     levels: shape (n,), positions on the knob's axis, increasing, > 0. names: how each level is written.
     level: shape (trials,), position of each trial's level. response: shape (trials,), as measured.
-    value: shape (trials,), ln(response), sign flipped for a response to maximise: smaller is better.
+    value: shape (trials,), ln(response), sign flipped for a response to maximise: smaller is better; where the trials
+    ran on several nodes of a cluster, without what these differ by.
     row: shape (trials,), position in the frame. trial, block, order: shape (trials,) or None; order
     is the rank in the run, 0 ... 1.
     """
@@ -69,7 +74,8 @@ def prepare(frame: pd.DataFrame, knob: str, response: str, goal: str, keep_untru
     row = table.index.to_numpy()
     trial = table["trial"].to_numpy() if "trial" in table else row
     block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
-    warnings = (*notes, *more, *said, *_doubts(levels, level, values, response))
+    value, blocked = _without_nodes(table, level, value)
+    warnings = (*notes, *more, *said, *blocked, *_doubts(levels, level, values, response))
     return Sample(
         levels,
         names,
@@ -222,6 +228,21 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
             f"{response!r} is {values[0]:g} in every trial; a response that never changes has no phases. "
             "Check that the column is what was meant, and that it is recorded with enough digits."
         )
+
+
+def _without_nodes(
+    table: pd.DataFrame, level: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, list[Message]]:
+    """Take what the nodes of a cluster differ by off the trials, where they ran on several."""
+    if "node" not in table or table["node"].isna().any() or table["node"].nunique() < 2:
+        return value, []
+    names = sorted(map(str, table["node"].unique()))
+    shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+    effects = node_effects(level, table["node"].to_numpy(), value)
+    if effects is None:
+        return value, [say("doubt.nodes_apart", n=len(names), names=shown)]
+    said = say("doubt.nodes", n=len(names), names=shown, spread=effects.spread)
+    return value - effects.per_trial, [said]
 
 
 def _doubts(levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str) -> list[Message]:

@@ -39,11 +39,13 @@ def entries(reports: Path) -> list[Entry]:
 
     Raises ReportError if a report's own entry cannot be read.
     """
-    found = [_read(path) for path in sorted(reports.glob(f"*/*/{ENTRY}"))]
+    found = [read_entry(path.parent) for path in sorted(reports.glob(f"*/*/{ENTRY}"))]
     return sorted(found, key=lambda entry: (entry.study, [-ord(c) for c in entry.date], entry.run_id))
 
 
-def _read(path: Path) -> Entry:
+def read_entry(folder: Path) -> Entry:
+    """What the index says of the report in a folder. Raises ReportError if its entry cannot be read."""
+    path = folder / ENTRY
     try:
         return Entry(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
@@ -120,7 +122,7 @@ def _card(group: Sequence[Entry], reports: Path, lang: str) -> str:
 
 def _translations(entry: Entry, reports: Path) -> list[str]:
     """Links to the same report in other languages, which lie in a folder each."""
-    there = [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / PAGE).is_file()]
+    there = [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / ENTRY).is_file()]
     return [
         f'<a href="{html.escape(f"{entry.study}/{entry.run_id}/{name}/{PAGE}")}" lang="{name}" hreflang="{name}">'
         f"{html.escape(own_name(name))}</a>"

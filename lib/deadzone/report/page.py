@@ -1,4 +1,4 @@
-"""A document as a self-contained HTML page: no code, no scripts, nothing loaded from elsewhere.
+"""A document as a self-contained HTML page: no code, nothing loaded from elsewhere, no script but the zoom of a flame graph.
 
 The page's frame is an nbconvert template, `templates/deadzone/index.html.j2`, with blocks to override. To
 change it, make a folder with a `conf.json` of `{"base_template": "deadzone"}` and an `index.html.j2` that

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deadzone.language.catalogue import join, say, spoken
+from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
 from deadzone.phases.candidates import level_text
 from deadzone.phases.quantities import number, plain_name
 from deadzone.report import undecided
-from deadzone.report.display import Block, Claim, Command, Evidence, Prose, Title
+from deadzone.report.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
 from deadzone.report.tables import improvement, row_id
 from deadzone.style import PHASE_STYLES
 
@@ -35,32 +35,47 @@ def heading(key: str) -> Prose:
 def title(analysis: Analysis) -> Title:
     """Title, what was asked and found, and what a reader must know before anything else."""
     source = analysis.source
-    recorded = str(source.provenance.get("recorded_at", ""))
-    host = str(source.provenance.get("host", ""))
+    doubts = [
+        *source.doubts,
+        *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
+    ]
+    return head(source, (_abstract(analysis),), doubts, analysis.finding, n=len(source.analysed))
+
+
+def head(
+    source: Source,
+    abstract: tuple[Paragraph, ...],
+    doubts: Sequence[str],
+    verdict: str,
+    *,
+    n: int | None = None,
+    more: Mapping[Message, str] | None = None,
+) -> Title:
+    """The head of the report of a run: its title and question, and the facts that every such report begins with.
+
+    n: how many of its trials the report rests on, if that is told. more: further facts.
+    """
+    recorded, host = (str(source.provenance.get(name, "")) for name in ("recorded_at", "host"))
+    shown = "" if n is None else say("report.fact_trials_shown", n=n, all=len(source.trials))
     facts = {
         say("report.fact_study"): source.name,
         say("report.fact_date"): date(recorded, spoken()) if recorded else "",
         say("report.fact_host"): host,
         say("report.fact_run"): source.run_id or "",
-        say("report.fact_trials"): say(
-            "report.fact_trials_shown", n=len(source.analysed), all=len(source.trials)
-        ),
+        say("report.fact_trials"): shown,
+        **(more or {}),
     }
-    doubts = [
-        *source.doubts,
-        *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
-    ]
     return Title(
         source.title,
         source.question,
-        abstract=(_abstract(analysis),),
+        abstract=abstract,
         doubts=tuple(doubts),
         facts=tuple((name, value) for name, value in facts.items() if value),
         date=recorded,
         study=source.name,
         run_id=source.run_id or "",
         host=host,
-        verdict=analysis.finding,
+        verdict=verdict,
     )
 
 

@@ -48,22 +48,34 @@ class Published:
         return self.folder / PDF
 
 
-def publish_run(run: Run, parameters: Mapping[str, Any] | None = None, notebook: str = "phases") -> Published:
+PHASES = "phases"
+"""The notebook for runs of any study; the others are each for studies of one kind."""
+
+
+def run_parameter(notebook: str) -> str:
+    """Name of the parameter by which a notebook takes the run to analyse."""
+    return "run" if notebook == PHASES else "source"
+
+
+def publish_run(
+    run: Run, parameters: Mapping[str, Any] | None = None, notebook: str | None = None
+) -> Published:
     """Execute the analysis of a run and publish page, PDF and notebook.
 
-    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks. One that
-    fails is not published, and what was published before stays.
+    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks; by default the one
+    that the study asks for. One that fails is not published, and what was published before stays.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
-    study = run.study().study
+    spec = run.study()
+    study, notebook = spec.study, notebook or spec.analysis_notebook
     folder = places.reports_folder() / study / run.run_id
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
         execute(
             places.notebook(notebook),
             executed,
-            {"run": _name(run), **(parameters or {})},
+            {run_parameter(notebook): _name(run), **(parameters or {})},
             meanwhile=load_writers,
         )
         trials = run.folder / TRIALS

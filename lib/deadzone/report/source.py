@@ -31,7 +31,7 @@ class Source:
 
     trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: a second
     factor that slices the table, or None. study, provenance, overrides: of a run; None and empty for a plain table.
-    doubts: what a reader must know before anything else.
+    doubts: what a reader must know before anything else. folder: of the run, None for a plain table.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Source:
     provenance: dict[str, Any] = field(default_factory=dict)
     overrides: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
+    folder: Path | None = None
 
     @property
     def analysed(self) -> pd.DataFrame:
@@ -113,6 +114,7 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         provenance=run.provenance(),
         overrides=run.overrides(),
         doubts=doubts,
+        folder=run.folder,
     )
 
 

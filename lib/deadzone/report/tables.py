@@ -13,6 +13,7 @@ from deadzone.phases.candidates import level_text
 from deadzone.phases.quantities import axis_label, listing, number, percent, plain_name, response, setting
 from deadzone.phases.summary_sections import probability_text
 from deadzone.report.display import Table
+from deadzone.study.sizes import size_text
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ MAD_TO_SIGMA = 1.4826
 PROVENANCE_FACTS = (
     "run_id", "recorded_at", "host", "cpu_model", "cores_usable", "memory_bytes", "operating_system", "kernel",
     "virtualised", "limits_mechanism", "scratch", "program_version", "clip", "clip_frames", "clip_sha256",
+    "file_system", "mount_options", "disk_device", "disk_kind", "disk_model", "disk_scheduler", "disk_write_cache",
+    "disk_logical_block_bytes", "disk_free_bytes", "disk_file_bytes", "disk_direct", "io_limits_mechanism",
     "load_average_1min", "git_commit", "git_changed",
 )  # fmt: skip
 """Facts shown in a report, in this order; provenance.json holds all."""
@@ -261,4 +264,6 @@ def _fact(key: str, value: Any) -> str:
         return date_and_time(str(value), spoken())
     if key == "memory_bytes":
         return f"{value / 2**30:,.1f} GiB"
+    if key.startswith("disk_") and key.endswith("_bytes"):
+        return size_text(value)
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -15,8 +15,9 @@ import numpy as np
 
 from deadzone.errors import StudyError
 from deadzone.study.factors import EqualFactor, LevelsFactor
-from deadzone.study.levels import Level, format_level
+from deadzone.study.levels import NONE, Level, format_level
 from deadzone.study.spec import Study, check_level
+from deadzone.study.target_specs import UNCHANGED
 
 MOST_TRIALS = 100_000
 """A plan longer than this is a slip of a range, not an experiment for one machine."""
@@ -62,7 +63,13 @@ def resolve(study: Study, host_cores: int) -> Study:
     for i, treatment in enumerate(resolved.design.treatments or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
-    _check("cpu_limit", resolved.target.cpu_limit, "target.cpu_limit")
+    for path, target in (
+        ("target", resolved.target),
+        *((f"environments.{name}.target", one.target) for name, one in resolved.environments.items()),
+    ):
+        for limit in ("cpu_limit", "memory_limit"):
+            if (level := getattr(target, limit, NONE)) != UNCHANGED:
+                _check(limit, level, f"{path}.{limit}")
     return resolved
 
 

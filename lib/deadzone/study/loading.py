@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from deadzone.errors import StudyError, did_you_mean
+from deadzone.study.masking import masked_document
 from deadzone.study.spec import DesignSpec, Study
 
 SUFFIXES = (".yaml", ".yml")
@@ -128,7 +129,8 @@ def _siblings(path: Path) -> list[str]:
 def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
     """Read and validate a study file.
 
-    overrides: values by key path (design.replicates) or short name (replicates), replacing the file's.
+    overrides: values by key path (design.replicates, factors.threads) or short name (replicates, threads), replacing the
+    file's.
 
     Raises StudyError naming the file, the line and key path, and what is allowed there.
     """
@@ -179,7 +181,11 @@ def _yaml_problem(error: yaml.YAMLError) -> str:
 
 def _override(document: dict[str, Any], name: str, value: Any) -> None:
     """Set a value by its key path, making the mappings on the way."""
-    *parents, last = SHORT_NAMES.get(name, name).split(".")
+    factors = document.get("factors")
+    is_factor = (
+        isinstance(factors, dict) and name in factors and name not in {*Study.model_fields, *SHORT_NAMES}
+    )
+    *parents, last = (f"factors.{name}" if is_factor else SHORT_NAMES.get(name, name)).split(".")
     if (parents or [last])[0] not in Study.model_fields:
         known = [*Study.model_fields, *SHORT_NAMES]
         raise StudyError(f"A study has no parameter {name!r}.{did_you_mean(name, known)}")
@@ -314,6 +320,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def dump_study(study: Study) -> str:
-    """The study as YAML with every default written out; the same study always gives the same text."""
-    document = study.model_dump(mode="json", by_alias=True)
+    """The study as YAML with every default written out, credentials in addresses masked; the same study always gives
+    the same text."""
+    document = masked_document(study.model_dump(mode="json", by_alias=True))
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)

@@ -2,147 +2,38 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
+from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
-from deadzone.study.templates import placeholders
+from deadzone.study.objective_specs import ObjectiveSpec, objective_problem
+from deadzone.study.profile_specs import GateSpec, ProfilesSpec
+from deadzone.study.service_specs import (
+    ENVIRONMENT,
+    EnvironmentName,
+    EnvironmentSpec,
+    ServiceSpec,
+    service_in,
+)
+from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
+from deadzone.study.workload_specs import AnyWorkload
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
 
-NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
-"""Names become folders and web addresses, so they keep to characters that are safe in both."""
 
-COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
+Analysis = Literal["phases", "limit_attribution", "thread_pool", "profile_diff", "disk_block_size"]
+"""The notebooks that can analyse a run, by their names."""
 
-
-def _well_formed(template: str) -> str:
-    if "\0" in template:
-        raise ValueError("holds a null byte, which no argument of a program can")
-    placeholders(template)
-    return template
-
-
-def _as_argument(value: object) -> object:
-    """A number in an argument vector stands for its text, as it would in a terminal."""
-    return format_level(value) if is_number(value) and isinstance(value, int | float) else value
-
-
-Argument = Annotated[str, BeforeValidator(_as_argument), AfterValidator(_well_formed)]
-
-
-def _regular_expression(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ValueError(f"is {pattern!r}, which is no regular expression: {error}") from error
-    return pattern
-
-
-def _json_path(path: str) -> str:
-    import jmespath
-
-    try:
-        jmespath.compile(path)
-    except (jmespath.exceptions.JMESPathError, RecursionError) as error:
-        reason = str(error).splitlines()[0].rstrip(":")
-        raise ValueError(f"is {path!r}, which is no JMESPath: {reason}") from error
-    return path
-
-
-class Spec(BaseModel):
-    """Base of all parts of a study: immutable, and no key is ever silently ignored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class ClipSpec(Spec):
-    """The video that ffmpeg decodes; generated once and kept in a cache."""
-
-    duration_s: float = Field(default=6.0, gt=0, le=3600, description="length of the clip [s]")
-    width: int = Field(default=1280, ge=16, le=7680, description="width [pixels]")
-    height: int = Field(default=720, ge=16, le=4320, description="height [pixels]")
-    frames_per_second: float = Field(default=29.97, gt=0, le=240, description="frame rate [1/s]")
-
-
-class FfmpegWorkload(Spec):
-    """Frame extraction with ffmpeg: decode, scale, write one JPEG a frame."""
-
-    kind: Literal["ffmpeg"] = "ffmpeg"
-    program: str = Field(default="bundled", description="bundled, or a program on the PATH such as ffmpeg")
-    clip: ClipSpec = Field(default_factory=ClipSpec)
-    input: str | None = Field(default=None, description="a video file to use in place of the generated clip")
-    scale: str = Field(
-        default="1280:720", pattern=r"^-?\d+:-?\d+$", description="size of the extracted frames"
-    )
-    quality: int = Field(default=2, ge=1, le=31, description="JPEG quality, 1 is best")
-
-
-class ResponseExtraction(Spec):
-    """How one response is read from what a program prints."""
-
-    regex: Annotated[str, AfterValidator(_regular_expression)] | None = Field(
-        default=None, description="regular expression; its first group is the number"
-    )
-    json_path: Annotated[str, AfterValidator(_json_path)] | None = Field(
-        default=None, description="JMESPath into JSON printed by the program"
-    )
-    stream: Literal["stdout", "stderr"] = Field(default="stdout", description="where the program prints it")
-    unit: str | None = Field(default=None, description="unit of the response")
-
-    @model_validator(mode="after")
-    def _one_way(self) -> ResponseExtraction:
-        if (self.regex is None) == (self.json_path is None):
-            raise ValueError("needs exactly one of regex and json_path")
-        return self
-
-
-class CommandWorkload(Spec):
-    """Any program: an argument vector with {factor} placeholders."""
-
-    kind: Literal["command"] = "command"
-    argv: tuple[Argument, ...] = Field(
-        min_length=1,
-        description="program and arguments; {factor} is its level, {inputs} what the setup filled, {scratch} an empty folder",
-    )
-    setup: tuple[Argument, ...] | None = Field(
-        default=None, min_length=1, description="argv run once before the sweep, not measured"
-    )
-    prepare: tuple[Argument, ...] | None = Field(
-        default=None, min_length=1, description="argv run before each trial, not measured"
-    )
-    env: dict[str, Argument] = Field(
-        default_factory=dict, description="environment variables added; {factor} is replaced"
-    )
-    cwd: str | None = Field(default=None, description="working folder, relative to the study file")
-    responses: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ResponseExtraction] = Field(
-        default_factory=dict
-    )
-    expected_exit_codes: tuple[int, ...] = Field(default=(0,), description="exit codes that mean success")
-
-
-class LocalTarget(Spec):
-    """This machine."""
-
-    kind: Literal["local"] = "local"
-    mechanism: Literal["auto", "cgroup-v2", "cgroup-v1", "systemd", "affinity", "unlimited"] = Field(
-        default="auto", description="how a CPU limit is put in force; auto takes the best that works here"
-    )
-    cpu_limit: Annotated[
-        FactorLevel, Field(description="CPU limit of every trial where it is no factor [cores]")
-    ] = NONE
+ANALYSES: dict[str, Analysis] = {
+    "http": "limit_attribution",
+    "load": "thread_pool",
+    "disk": "disk_block_size",
+}
+"""What analyses the run of a workload where the study does not say; others are fitted phases."""
 
 
 class DesignSpec(Spec):
@@ -207,15 +98,48 @@ class Study(Spec):
     study: str = Field(pattern=NAME_PATTERN, max_length=64, description="short name; becomes a folder name")
     title: str = Field(default="", description="one line")
     question: str = Field(default="", description="what the study is to decide")
-    workload: Annotated[FfmpegWorkload | CommandWorkload, Field(discriminator="kind")]
-    target: LocalTarget = Field(default_factory=LocalTarget)
+    workload: AnyWorkload
+    target: AnyTarget = Field(default_factory=LocalTarget)
     factors: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], Factor] = Field(default_factory=dict)
+    service: ServiceSpec | None = Field(default=None, description="the service that the trials ask")
+    environments: dict[EnvironmentName, EnvironmentSpec] = Field(
+        default_factory=dict,
+        description="where the service is tested, by name; the names are the levels of the factor environment",
+    )
     design: DesignSpec = Field(default_factory=DesignSpec)
     knob: str | None = Field(
         default=None, description="the factor that phases are fitted over; default the first"
     )
     response: ResponseSpec = Field(default_factory=ResponseSpec)
     trust: TrustSpec = Field(default_factory=TrustSpec)
+    analysis: Analysis | None = Field(
+        default=None,
+        description="notebook that analyses the run; default profile_diff with profiles, limit_attribution for http, thread_pool for load, disk_block_size for disk, and phases",
+    )
+    profiles: ProfilesSpec | None = Field(default=None, description="profiles taken during the trials")
+    gates: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], GateSpec] = Field(
+        default_factory=dict, description="responses that must not get worse from before to after"
+    )
+    objectives: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ObjectiveSpec] = Field(
+        default_factory=dict,
+        description="what responses have to be for a setting to be good enough; of a factor such as rate: the load to be borne",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _environments_are_levels(cls, document: Any) -> Any:
+        """Environments are a factor of their own, with all of them as levels unless the study says which."""
+        if not isinstance(document, dict) or not isinstance(document.get("environments"), dict):
+            return document
+        factors, design = document.get("factors") or {}, document.get("design") or {}
+        if not document["environments"] or not isinstance(factors, dict) or not isinstance(design, dict):
+            return document
+        if ENVIRONMENT in factors or design.get("kind") == "list":
+            return document
+        return {
+            **document,
+            "factors": {**factors, ENVIRONMENT: [str(name) for name in document["environments"]]},
+        }
 
     @field_validator("factors")
     @classmethod
@@ -234,7 +158,51 @@ class Study(Spec):
             raise ValueError("has no factors: nothing is varied, so nothing can be learnt")
         if self.knob is not None and self.knob not in names:
             raise ValueError(f"knob is {self.knob!r}, which is no factor; factors are {', '.join(names)}")
+        if problem := objective_problem(self.objectives, names, self.knob_name):
+            raise ValueError(problem)
+        self._check_services()
         return self
+
+    def _check_services(self) -> None:
+        """Every environment that is a level exists, and says how its service is reached."""
+        factor = self.factors.get(ENVIRONMENT)
+        levels = [*(getattr(factor, "levels", None) or ())]
+        levels += [treatment.get(ENVIRONMENT) for treatment in self.design.treatments or ()]
+        for level in levels:
+            if self.environments and level not in self.environments:
+                known = ", ".join(self.environments)
+                raise ValueError(
+                    f"has the level {level!r} of environment, which is none of its environments: {known}"
+                )
+        if not self.has_service:
+            if self.target.kind == CONTAINER:
+                raise ValueError("has target.kind: container, which runs services only; give it a service")
+            return
+        everywhere: dict[str, EnvironmentSpec | None] = {**self.environments} or {"": None}
+        for name, environment in everywhere.items():
+            service = service_in(self.service, environment)
+            if not service.argv and not service.url and not self._image_starts(environment):
+                where = f"environments.{name}" if name else "service"
+                raise ValueError(
+                    f"does not say how the service is reached in {where}: give service.argv or url"
+                )
+
+    def _image_starts(self, environment: EnvironmentSpec | None) -> bool:
+        """Whether an image's own command starts the service."""
+        return getattr(self.target_in(environment), "image", None) is not None
+
+    def target_in(self, environment: EnvironmentSpec | None) -> AnyTarget:
+        """The target of an environment: its own, or the study's."""
+        return (environment.target if environment else None) or self.target
+
+    def environment_of(self, name: object) -> EnvironmentSpec | None:
+        """The environment that a level names; None where the study has none."""
+        return self.environments.get(str(name))
+
+    @property
+    def has_service(self) -> bool:
+        """Whether trials ask a service, which is under test in their place."""
+        return self.service is not None or bool(self.environments)
 
     def factor_names(self) -> tuple[str, ...]:
         """Names of the factors, in the order written; those of a list design come from its treatments."""
@@ -246,6 +214,13 @@ class Study(Spec):
         """The factor phases are fitted over."""
         return self.knob or self.factor_names()[0]
 
+    @property
+    def analysis_notebook(self) -> Analysis:
+        """Name of the notebook that analyses a run of the study."""
+        if self.analysis or self.profiles:
+            return self.analysis or "profile_diff"
+        return ANALYSES.get(self.workload.kind, "phases")
+
     def unit_of(self, factor: str) -> str | None:
         """Unit of a factor: as declared, else what its name says by convention."""
         declared = self.factors[factor].unit if factor in self.factors else None
@@ -254,6 +229,11 @@ class Study(Spec):
 
 CONVENTIONAL_UNITS = {
     "cpu_limit": "cores",
+    "memory_limit": "bytes",
+    "io_bandwidth_limit": "bytes/s",
+    "iops_limit": "1/s",
+    "queue_depth": "calls",
+    "jobs": "processes",
     "threads": "threads",
     "pool_size": "threads",
     "rate": "requests/s",
@@ -264,8 +244,14 @@ CONVENTIONAL_UNITS = {
 def check_level(factor: str, level: Level) -> str | None:
     """What is wrong with a level of a factor whose meaning Deadzone knows, or None.
 
-    A CPU limit is a positive number of cores or none; threads are whole and positive, none or auto.
+    A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or none; threads
+    are whole and positive, none or auto.
     """
+    if factor == "memory_limit" and level != NONE and not (is_number(level) and float(level) >= 1):
+        return f"is {format_level(level)!r}; a memory limit is a positive number of bytes, or none"
+    if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not _at_least_one(level):
+        unit = "bytes" if factor == "io_bandwidth_limit" else "calls"
+        return f"is {format_level(level)!r}; an I/O limit is a number of {unit} a second, 1 or more, or none"
     if factor == "cpu_limit" and level != NONE and not (is_number(level) and float(level) > 0):
         return f"is {format_level(level)!r}; a CPU limit is a positive number of cores, or none"
     if factor == "threads" and level not in (NONE, AUTO):
@@ -273,3 +259,7 @@ def check_level(factor: str, level: Level) -> str | None:
         if not whole:
             return f"is {format_level(level)!r}; a number of threads is whole and positive, or auto"
     return None
+
+
+def _at_least_one(level: Level) -> bool:
+    return is_number(level) and float(level) >= 1

@@ -12,6 +12,7 @@ from deadzone import places
 from deadzone.errors import StoreError
 from deadzone.store.run import OVERRIDES_FILE, Run
 from deadzone.study.loading import find_study
+from deadzone.study.masking import MASK, masked_document
 from deadzone.study.spec import Study
 from deadzone.sweep.running import resolved_study
 
@@ -47,7 +48,7 @@ def open_run(
         run = Run.create(runs, resolved, run_id, {OVERRIDES_FILE: _as_text(overrides)})
         return OpenRun(resolved, run, path.parent)
     run = _run_to_resume(runs, path, resume)
-    resolved = resolved_study(path, {**run.overrides(), **(overrides or {})})
+    resolved = resolved_study(path, {**_known(run.overrides()), **(overrides or {})})
     run.check_same_study(resolved)
     return OpenRun(resolved, run, path.parent)
 
@@ -61,5 +62,11 @@ def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
     return run
 
 
+def _known(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The overrides whose value was written down: a secret has to be given again, as `check_same_study` says."""
+    return {name: value for name, value in overrides.items() if MASK not in json.dumps(value)}
+
+
 def _as_text(overrides: Mapping[str, Any] | None) -> str:
-    return json.dumps(dict(overrides or {}), default=str) + "\n"
+    """The overrides as JSON, with what nobody may read masked."""
+    return json.dumps(masked_document(dict(overrides or {})), default=str) + "\n"

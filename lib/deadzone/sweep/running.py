@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,20 +10,22 @@ from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Measurement
-from deadzone.provenance import git_facts, host_facts, usable_cores
-from deadzone.store.run import Run
-from deadzone.study.design import PlannedTrial, Treatment, plan, resolve, treatments
-from deadzone.study.levels import Level
+from deadzone.provenance import usable_cores
+from deadzone.store.run import LOGS, Run
+from deadzone.study.design import PlannedTrial, plan, resolve, treatments
+from deadzone.study.disk_plan import resolved_disk, warning_of
+from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.loading import load_study
+from deadzone.study.masking import masked
 from deadzone.study.spec import Study
-from deadzone.sweep.checks import check
 from deadzone.sweep.estimate import Estimate, expected_s, in_words
+from deadzone.sweep.measuring import Measuring, cpu_limit, measuring_of
+from deadzone.sweep.parallel import in_parallel
 from deadzone.sweep.progress import Progress, SilentProgress
-from deadzone.targets.base import Target
-from deadzone.targets.registry import make_target
+from deadzone.sweep.serving import ServiceMeasuring
+from deadzone.targets.base import Surroundings
 from deadzone.trust import doubts
-from deadzone.workloads.base import Outcome, Workload
-from deadzone.workloads.registry import make_workload
+from deadzone.workloads.base import Outcome
 
 FAILURES_IN_A_ROW = 3
 """After so many failed trials one after the other the next ones would fail too."""
@@ -38,11 +41,9 @@ def resolved_study(path: Path, overrides: Mapping[str, Any] | None = None) -> St
     """
     study = load_study(path, overrides)
     try:
-        study = resolve(study, usable_cores())
+        study = resolved_disk(resolve(study, usable_cores()))
         plan(study)
-        check(
-            study, make_target(study.target, _cpu_limits(study)), make_workload(study.workload, path.parent)
-        )
+        measuring_of(study, path.parent).check()
     except StudyError as error:
         raise StudyError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
     return study
@@ -58,17 +59,18 @@ def run_sweep(study: Study, run: Run, folder: Path, progress: Progress | None = 
     that ends before its first trial leaves no folder.
     """
     progress = progress or SilentProgress()
-    workload = make_workload(study.workload, folder)
-    target = make_target(study.target, _cpu_limits(study))
     with run.lock():
         run.check_same_study(study)
         planned = plan(study)
         remaining = _remaining(planned, run.finished())
         try:
             if remaining:
-                with target:
-                    run.write_provenance(_facts(target, workload, folder))
-                    _measure_all(study, run, remaining, len(planned), target, workload, progress)
+                around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
+                with measuring_of(study, folder, run.folder / LOGS, around) as measuring:
+                    if warning := warning_of(study):
+                        progress.note(warning)
+                    run.write_provenance(measuring.prepare())
+                    _measure_all(study, run, remaining, len(planned), measuring, progress)
             run.write_tables()
         except BaseException:
             progress.close(_keep(run, len(planned)))
@@ -90,23 +92,8 @@ def _keep(run: Run, n_planned: int) -> str:
     return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
 
 
-def _cpu_limits(study: Study) -> tuple[Any, ...]:
-    """The CPU limits the target will be asked for."""
-    return tuple(dict.fromkeys(cpu_limit(study, treatment) for treatment in treatments(study)))
-
-
-def cpu_limit(study: Study, treatment: Treatment) -> Level:
-    """The CPU limit of a treatment: its own level, or the target's where the limit is no factor."""
-    return treatment.levels.get("cpu_limit", study.target.cpu_limit)
-
-
 def _remaining(planned: Sequence[PlannedTrial], finished: set[int]) -> list[PlannedTrial]:
     return [trial for trial in planned if trial.trial not in finished]
-
-
-def _facts(target: Target, workload: Workload, folder: Path) -> dict[str, Any]:
-    prepared = workload.prepare_sweep(target.scratch)
-    return {**host_facts(), **target.facts(), **prepared, **git_facts(folder)}
 
 
 def _measure_all(
@@ -114,8 +101,7 @@ def _measure_all(
     run: Run,
     remaining: Sequence[PlannedTrial],
     total: int,
-    target: Target,
-    workload: Workload,
+    measuring: Measuring | ServiceMeasuring,
     progress: Progress,
 ) -> None:
     estimate = Estimate(remaining, study.design.cooldown_s)
@@ -123,19 +109,31 @@ def _measure_all(
     for record in run.records():
         estimate.add(record)
         attempts[record["trial"]] = record["attempt"]
-    failures = 0
-    for position, trial in enumerate(remaining):
-        if position:
-            time.sleep(study.design.cooldown_s)
-        done = total - len(remaining) + position
-        progress.show(done, total, trial.treatment.label(), estimate.left_s())
+    failures, done = 0, total - len(remaining)
+    turn = threading.Lock()
+
+    def measure(worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> None:
+        nonlocal failures, done
+        with turn:
+            progress.show(done, total, trial.treatment.label(), estimate.left_s())
         first = attempts.get(trial.trial, 0) + 1
-        last = _measure_until_trusted(study, run, trial, first, target, workload, progress)
-        estimate.add(last)
-        estimate.finish(trial)
-        failures = 0 if last["status"] == "ok" else failures + 1
-        if failures >= FAILURES_IN_A_ROW:
-            raise SweepError(_failing(last, failures))
+        last = _measure_until_trusted(study, run, trial, first, worker, progress, turn)
+        with turn:
+            estimate.add(last)
+            estimate.finish(trial)
+            done += 1
+            failures = 0 if last["status"] == "ok" else failures + 1
+            if failures >= FAILURES_IN_A_ROW:
+                raise SweepError(_failing(last, failures))
+        if trial is not remaining[-1]:
+            time.sleep(study.design.cooldown_s)
+
+    if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
+        # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
+        in_parallel(remaining, workers, measure, measuring.stop, lambda worker: worker.stop())
+    else:
+        for trial in remaining:
+            measure(measuring, trial)
 
 
 def _measure_until_trusted(
@@ -143,28 +141,28 @@ def _measure_until_trusted(
     run: Run,
     trial: PlannedTrial,
     first: int,
-    target: Target,
-    workload: Workload,
+    measuring: Measuring | ServiceMeasuring,
     progress: Progress,
+    turn: threading.Lock,
 ) -> dict[str, Any]:
-    """Measure a trial, again while it cannot be trusted, up to the study's bound; every attempt is recorded.
+    """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
 
-    first: number of the next attempt at it, above 1 in a resumed run.
+    first: number of the next attempt at it, above 1 in a resumed run. turn: held while something is recorded.
     """
     limit = cpu_limit(study, trial.treatment)
     for attempt in range(first, max(first, study.trust.max_attempts) + 1):
-        target.prepare(trial.treatment)
-        command = workload.prepare_trial(trial.treatment.levels, target.scratch)
-        measured = target.execute(command, study.design.timeout_s)
-        outcome = workload.outcome(measured, target.scratch) if measured.status == "ok" else Outcome()
-        reasons = doubts(measured, limit, study.trust)
-        again = bool(reasons) and attempt < study.trust.max_attempts
+        measured, outcome = measuring.measure(trial.treatment)
+        reasons = doubts(measured, limit, study.trust, waits_on_io=isinstance(study.workload, DiskWorkload))
+        lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
+        again = bool(lost or reasons) and attempt < study.trust.max_attempts
         record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
-        run.append(record, measured.telemetry)
+        with turn:
+            run.append(record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles)
+            if again:
+                progress.note(f"trial {trial.trial} is repeated: {masked((*lost, *reasons)[0])}")
         if not again:
             break
-        progress.note(f"trial {trial.trial} is repeated: {reasons[0]}")
-    return {**record, "printed": (measured.stderr or measured.stdout).strip()}
+    return {**record, "printed": masked((measured.stderr or measured.stdout).strip())}
 
 
 def trial_record(
@@ -178,6 +176,7 @@ def trial_record(
     """A line of the journal."""
     seen = measured.interference
     failed = measured.status == "ok" and outcome.failure is not None
+    error = outcome.failure if failed else measured.error
     return {
         "trial": trial.trial,
         "attempt": attempt,
@@ -200,10 +199,11 @@ def trial_record(
         "nr_throttled": measured.nr_throttled,
         "throttled_s": measured.throttled_s,
         "exit_code": measured.exit_code,
-        "status": "failed" if failed else measured.status,
-        "error": outcome.failure if failed else measured.error,
+        "status": (outcome.status or "failed") if failed else measured.status,
+        "error": masked(error) if error else None,
         "trusted": not reasons,
         "distrust_reason": "; ".join(reasons) or None,
+        **measured.placed,
         "responses": dict(outcome.responses),
     }
 
@@ -232,5 +232,6 @@ def preview(study: Study, earlier: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "estimated_s": estimate,
         "estimated": in_words(estimate) if estimate is not None else "unknown: no earlier run of this study",
         "longest_s": len(planned) * (study.design.timeout_s + study.design.cooldown_s),
+        **({"warning": warning} if (warning := warning_of(study)) else {}),
         "order": [trial.treatment.label() for trial in planned],
     }

@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from deadzone.measurement import Command, Measurement
+from deadzone.measurement import Command, Measurement, Sample
 from deadzone.study.design import Treatment
+
+
+def _say_nothing(sentence: str) -> None:
+    """For callers whom nobody listens to."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a target is told of the sweep: the run's id and folder, and where to say what a person should read."""
+
+    run_id: str = "none"
+    folder: Path = Path(os.devnull)
+    note: Callable[[str], None] = _say_nothing
+
+
+class Companion(Protocol):
+    """What belongs to a trial beside its command, such as the service that a client asks; read at the same moments."""
+
+    def begin(self) -> float:
+        """The trial begins: CPU time of the companion so far [s]."""
+        ...
+
+    def tick(self, t_s: float) -> Sequence[Sample]:
+        """Readings so long after the beginning."""
+        ...
+
+    def end(self) -> float:
+        """The trial has ended: CPU time of the companion so far [s]."""
+        ...
 
 
 class Target(Protocol):

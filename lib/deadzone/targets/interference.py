@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deadzone.measurement import Interference
+from deadzone.targets.limits.base import stall_s
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -56,11 +57,7 @@ def stalled_s(resource: str) -> float | None:
 
     Stalls on the CPU are left out: a throttled program stalls itself, and the machine's total cannot tell.
     """
-    try:
-        first = Path(f"/proc/pressure/{resource}").read_text().splitlines()[0]
-    except (OSError, IndexError):
-        return None
-    return int(first.rpartition("total=")[2]) / 1e6
+    return stall_s(Path(f"/proc/pressure/{resource}"))
 
 
 def between(before: MachineReading, after: MachineReading, own_cpu_s: float) -> Interference:

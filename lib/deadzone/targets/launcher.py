@@ -60,8 +60,9 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
 def arrange(request: dict[str, Any]) -> None:
     """Put the program's streams and working folder in place."""
     null = os.open(os.devnull, os.O_RDONLY)
-    out = os.open(request["stdout"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    err = os.open(request["stderr"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND  # both may be one file
+    out = os.open(request["stdout"], flags, 0o600)
+    err = os.open(request["stderr"], flags, 0o600)
     for source, number in ((null, 0), (out, 1), (err, 2)):
         os.dup2(source, number)
     if request["cwd"]:

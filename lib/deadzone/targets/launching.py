@@ -1,4 +1,4 @@
-"""The harness's side of the launcher: start it in a group, have it run programs, wait for them."""
+"""The harness's side of the launcher: start it in a group, have it run programs, wait for them or watch them serve."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from deadzone.targets.limits.base import LimitMechanism, kill_all
 START_TIMEOUT_S = 30.0
 """The launcher answers in some 20 ms; on an emulated or starved machine it may take seconds [s]."""
 
+CLOSED = -1
+"""In place of a descriptor that was given back."""
+
 LAST_OUTPUT_BYTES = 1_000_000
 """How much of the end of a program's output is kept for extraction and messages [bytes]."""
 
@@ -40,6 +43,34 @@ class Exit:
     timed_out: bool
     exec_error: str | None
     orphans: int
+
+
+@dataclass
+class Program:
+    """A program under a launcher that runs until it is stopped."""
+
+    launcher: Launcher
+    pid: int
+    watch: int
+    started_s: float
+    ended: Exit | None = None
+
+    def runs(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self.ended is None and self.watch != CLOSED and not select.select([self.watch], [], [], 0)[0]
+
+    def stop(self, timeout_s: float) -> Exit:
+        """End it and all its descendants; how it ended. Asked again, it says the same.
+
+        Raises TargetError if its launcher has ended, and with it the account of the program.
+        """
+        if self.ended is None:
+            if self.watch == CLOSED:
+                raise TargetError(
+                    "The launcher of the service has ended, so how the service ended is not known."
+                )
+            self.ended = self.launcher.stop(self, timeout_s)
+        return self.ended
 
 
 class Launcher:
@@ -96,16 +127,7 @@ class Launcher:
 
         on_start is called when the program waits at its first instruction, on_tick(t_s) every tick_s while it runs.
         """
-        request = {
-            "argv": list(command.argv),
-            "env": dict(command.env),
-            "cwd": str(command.cwd) if command.cwd else None,
-            "stdout": str(self._scratch / "stdout"),
-            "stderr": str(self._scratch / "stderr"),
-        }
-        self._send(request)
-        pid = int(self._receive()["pid"])
-        watch = os.pidfd_open(pid)
+        pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr")
         try:
             on_start()
             started = time.monotonic()
@@ -120,10 +142,52 @@ class Launcher:
             raise
         finally:
             os.close(watch)
+        return self._exit(started, ended, timed_out)
+
+    def start(self, command: Command, log: Path) -> Program:
+        """Start a program that goes on until it is stopped; what it prints goes to the log. One at a time."""
+        pid, watch = self._ready(command, log, log)
+        os.write(self._gate, b"g")
+        return Program(self, pid, watch, time.monotonic())
+
+    def stop(self, program: Program, timeout_s: float) -> Exit:
+        """Ask a started program to end, and kill it with all its descendants if it does not within the time-out."""
+        timed_out = False
+        try:
+            if not self._wait(program.watch, time.monotonic(), 0.0, 1.0, _nothing):
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(program.watch, signal.SIGTERM)
+                timed_out = not self._wait(
+                    program.watch, time.monotonic(), timeout_s, timeout_s + 1, _nothing
+                )
+            self._kill_tree(program.pid)
+            self._wait(program.watch, time.monotonic(), START_TIMEOUT_S, START_TIMEOUT_S, _nothing)
+        except BaseException:
+            self._kill_tree(program.pid)
+            raise
+        finally:
+            os.close(program.watch)
+            program.watch = CLOSED  # its number may soon be another file's
+        return self._exit(program.started_s, time.monotonic(), timed_out)
+
+    def _ready(self, command: Command, out: Path, err: Path) -> tuple[int, int]:
+        """Have a program wait at its first instruction; its process id, and a descriptor that tells of its end."""
+        request = {
+            "argv": list(command.argv),
+            "env": dict(command.env),
+            "cwd": str(command.cwd) if command.cwd else None,
+            "stdout": str(out),
+            "stderr": str(err),
+        }
+        self._send(request)
+        pid = int(self._receive()["pid"])
+        return pid, os.pidfd_open(pid)
+
+    def _exit(self, started_s: float, ended_s: float, timed_out: bool) -> Exit:
         result = self._receive()
         return Exit(
-            started_s=started,
-            ended_s=ended,
+            started_s=started_s,
+            ended_s=ended_s,
             exit_code=os.waitstatus_to_exitcode(result["status"]),
             user_s=result["user_s"],
             sys_s=result["sys_s"],
@@ -213,3 +277,7 @@ class Launcher:
         os.set_blocking(self._process.stderr.fileno(), False)
         said = (self._process.stderr.read() or b"").decode(errors="replace").strip()
         return said.splitlines()[-1] if said else f"exit code {self._process.poll()}"
+
+
+def _nothing(_: float) -> None:
+    """For a wait in which nothing is read."""

@@ -7,12 +7,12 @@ bears its name is left over.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from deadzone.targets.elsewhere import left_elsewhere, remove_elsewhere
 from deadzone.targets.limits.base import (
     EMPTYING_TIMEOUT_S,
     GROUP_PREFIX,
@@ -26,7 +26,8 @@ from deadzone.targets.limits.cgroup_v2 import hand_back, v2_mount
 
 def find_leftovers() -> list[Path]:
     """Control groups and scratch folders whose maker no longer lives."""
-    return sorted(path for path in (*_groups(), *_scratch_folders()) if is_left_over(path.name))
+    here = (path for path in (*_groups(), *_scratch_folders()) if is_left_over(path.name))
+    return sorted([*here, *left_elsewhere()])
 
 
 def remove_leftovers() -> list[Path]:
@@ -38,12 +39,12 @@ def remove_leftovers() -> list[Path]:
             if path.suffix == ".scope":
                 _await_systemd(path)
             gone = remove_group(path)
-            hand_back(path)
         else:
-            shutil.rmtree(path, ignore_errors=True)
-            gone = not path.exists()
+            gone = remove_elsewhere(path)
         if gone:
             removed.append(path)
+    for path in removed:
+        hand_back(path)
     return removed
 
 

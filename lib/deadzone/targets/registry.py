@@ -5,11 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deadzone.study.levels import Level
-from deadzone.study.spec import LocalTarget as LocalSpec
-from deadzone.targets.base import Target
+from deadzone.study.target_specs import AnyTarget
+from deadzone.study.target_specs import ContainerTarget as ContainerSpec
+from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.targets.base import Surroundings, Target
+from deadzone.targets.container import ContainerTarget
+from deadzone.targets.kubernetes.registry import make_kubernetes_target
+from deadzone.targets.limits.io import IoWish
 from deadzone.targets.local import LocalTarget
 
 
-def make_target(spec: LocalSpec, levels: Sequence[Level]) -> Target:
-    """The target of a specification; levels are the CPU limits the study will ask for."""
-    return LocalTarget(spec, levels)
+def make_target(
+    spec: AnyTarget,
+    levels: Sequence[Level],
+    memory_levels: Sequence[Level] = (),
+    io: IoWish | None = None,
+    around: Surroundings | None = None,
+) -> Target:
+    """The target of a specification.
+
+    levels, memory_levels and io: the limits the study will ask for. around: the sweep it is for.
+    """
+    match spec:
+        case LocalSpec():
+            return LocalTarget(spec, levels, memory_levels, io)
+        case ContainerSpec():
+            return ContainerTarget(spec)
+        case KubernetesSpec():
+            return make_kubernetes_target(spec, levels, around or Surroundings())

@@ -7,16 +7,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from deadzone.measurement import Command, Measurement
+from deadzone.measurement import Command, HistogramSlice, Measurement, ProfileFile, Sample, Status
 from deadzone.study.levels import Level
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a workload makes of a measured trial: its own responses, and why the trial failed, if it did."""
+    """What a workload makes of a measured trial: its own responses, why the trial failed, if it did, the
+    distributions it counted, the profiles taken meanwhile, and time series of its own.
+
+    wall_s: of a client, the time that counts where its own start-up and end do not [s]. death_is_result: whether a service
+    that ends meanwhile is what the trial was to find out, and no failure.
+    """
 
     responses: Mapping[str, float] = field(default_factory=dict)
     failure: str | None = None
+    wall_s: float | None = None
+    status: Status | None = None
+    histograms: tuple[HistogramSlice, ...] = ()
+    profiles: tuple[ProfileFile, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    death_is_result: bool = False
 
 
 class Workload(Protocol):
@@ -46,4 +57,8 @@ class Workload(Protocol):
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """The workload's own responses, and its judgement of a trial the target found nothing wrong with."""
+        ...
+
+    def finish(self) -> None:
+        """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last trial. Never raises."""
         ...

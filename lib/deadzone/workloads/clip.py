@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from deadzone.errors import WorkloadError
-from deadzone.study.spec import ClipSpec
+from deadzone.places import cache_folder
+from deadzone.study.media_specs import ClipSpec
 
 GENERATION_TIMEOUT_S = 1800.0
 
@@ -29,11 +29,6 @@ class Clip:
     sha256: str
     frames: int
     duration_s: float
-
-
-def cache_folder() -> Path:
-    """Where generated inputs are kept: XDG_CACHE_HOME/deadzone, by default ~/.cache/deadzone."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "deadzone"
 
 
 def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,12 @@ from typing import Any
 from deadzone.errors import WorkloadError, did_you_mean
 from deadzone.measurement import Command, Measurement
 from deadzone.provenance import program_version
+from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.study.levels import Level
-from deadzone.study.spec import CommandWorkload as CommandSpec
-from deadzone.study.spec import ResponseExtraction
 from deadzone.study.templates import fill, placeholders
+from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 from deadzone.workloads.base import Outcome
+from deadzone.workloads.place import Here, Place
 
 PREPARE_TIMEOUT_S = 600.0
 """Preparation that takes longer than this is taken for hung [s]."""
@@ -38,7 +37,16 @@ class CommandWorkload:
         """folder: where the study file lies; relative working folders start there."""
         self._spec = spec
         self.responses = tuple(spec.responses)
-        self._cwd = (folder / spec.cwd).resolve() if spec.cwd else folder.resolve()
+        self._cwd: Path | None = (folder / spec.cwd).resolve() if spec.cwd else folder.resolve()
+        self._place: Place = Here()
+        self._set_up_at: str | None = None
+
+    def move_to(self, place: Place) -> None:
+        """Run at another place, where only an absolute working folder means anything."""
+        self._place = place
+        own = self._spec.cwd or ""
+        if not place.is_here:
+            self._cwd = Path(own) if own.startswith("/") else None
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the arguments, the environment or the preparation."""
@@ -57,18 +65,28 @@ class CommandWorkload:
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Check that the program exists, and run the setup."""
-        if not self._cwd.is_dir():
-            raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
         program = self._spec.argv[0]
-        if not placeholders(program):
-            self._require(program)
-        if self._spec.setup:
-            self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(fresh_folder(scratch / INPUTS))})
-        return {"program": Path(program).name, "program_version": _version(program)}
+        if self._place.is_here:
+            if self._cwd and not self._cwd.is_dir():
+                raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
+            if not placeholders(program):
+                self._require(program)
+        if self._place.identity:
+            self._set_up(scratch)
+        version = _version(program) if self._place.is_here else None
+        return {"program": Path(program).name, "program_version": version}
+
+    def _set_up(self, scratch: Path) -> None:
+        """Run the setup, once at each place: a new pod has none of the files of the one before."""
+        if self._spec.setup and self._set_up_at != self._place.identity:
+            folder = self._place.fresh_folder(scratch / INPUTS)
+            self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(folder)})
+        self._set_up_at = self._place.identity
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the scratch folder, run the preparation, and fill in the factors."""
-        work = fresh_folder(scratch / SCRATCH)
+        self._set_up(scratch)
+        work = self._place.fresh_folder(scratch / SCRATCH)
         values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS)}
         if self._spec.prepare:
             self._run_unmeasured("prepare", self._spec.prepare, values)
@@ -90,46 +108,45 @@ class CommandWorkload:
             responses[name] = value
         return Outcome(responses)
 
+    def finish(self) -> None:
+        """All it made lies in the scratch folder."""
+
     def _require(self, program: str) -> None:
         """Raise WorkloadError unless the program can be started from the working folder."""
-        found = shutil.which(str(self._cwd / program)) if "/" in program else shutil.which(program)
-        if not found:
-            hint = "" if "/" in program else did_you_mean(program, _programs_like(program))
+        if not self._place.has_program(program, self._cwd):
+            here = self._place.is_here
+            hint = "" if "/" in program or not here else did_you_mean(program, _programs_like(program))
+            where = "here" if here else "in the container"
             raise WorkloadError(
-                f"workload.argv: the program {program!r} is not installed here, or may not be run.{hint}"
+                f"workload.argv: the program {program!r} is not installed {where}, or may not be run.{hint}"
             )
 
     def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
         filled = tuple(fill(argument, values) for argument in argv)
         self._require(filled[0])
-        try:
-            answer = subprocess.run(
-                filled,
-                cwd=self._cwd,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=PREPARE_TIMEOUT_S,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired as error:
+        said = self._place.run(filled, self._cwd, PREPARE_TIMEOUT_S)
+        if said is None:
             raise WorkloadError(
                 f"workload.{key} did not end within {PREPARE_TIMEOUT_S:g} s: {' '.join(filled)}."
-            ) from error
-        if answer.returncode:
-            said = (answer.stderr or answer.stdout).strip()[-500:]
+            )
+        if said.code:
             raise WorkloadError(
-                f"workload.{key} failed with exit code {answer.returncode}: {' '.join(filled)}\n{said}"
+                f"workload.{key} failed with exit code {said.code}: {' '.join(filled)}\n{said.text[-500:]}"
             )
 
 
 def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:
     """A response from what a program printed, or None if it is not there or no finite number."""
     text = measurement.stdout if extraction.stream == "stdout" else measurement.stderr
-    found = (
-        _by_regex(extraction.regex, text) if extraction.regex else _by_path(str(extraction.json_path), text)
-    )
+    return find_number(extraction.regex, extraction.json_path, text)
+
+
+def find_number(regex: str | None, json_path: str | None, text: str) -> float | None:
+    """A number in a text, by the one that is given: the last match of a regular expression, or a path into JSON.
+
+    None if it is not there, or no finite number.
+    """
+    found = _by_regex(regex, text) if regex else _by_path(str(json_path), text)
     try:
         value = math.nan if found is None or isinstance(found, bool) else float(found)
     except (TypeError, ValueError, OverflowError):
@@ -158,13 +175,6 @@ def _version(program: str) -> str | None:
     """What an installed program says of itself. One given by its path is not asked: it may not know --version
     and start its work instead."""
     return None if "/" in program or placeholders(program) else program_version((program, "--version"))
-
-
-def fresh_folder(folder: Path) -> Path:
-    """An empty folder, whatever stood there before."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
 
 
 def _programs_like(program: str) -> list[str]:

@@ -11,13 +11,15 @@ from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.provenance import program_version
 from deadzone.study.levels import AUTO, NONE, Level, format_level
-from deadzone.study.spec import FfmpegWorkload as FfmpegSpec
+from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
 from deadzone.workloads.base import Outcome
 from deadzone.workloads.clip import Clip, generated_clip, inspected_clip, last_progress
-from deadzone.workloads.command import fresh_folder
+from deadzone.workloads.place import Here, Place
 
 BUNDLED = "bundled"
 FRAMES = "frames"
+
+VERSION_TIMEOUT_S = 30.0
 
 
 class FfmpegWorkload:
@@ -31,6 +33,11 @@ class FfmpegWorkload:
         self._folder = folder
         self._ffmpeg = ""
         self._clip: Clip | None = None
+        self._place: Place = Here()
+
+    def move_to(self, place: Place) -> None:
+        """Decode at another place: the clip is brought there, and its image has the ffmpeg."""
+        self._place = place
 
     def uses(self, factor: str) -> bool:
         """ffmpeg takes the number of threads."""
@@ -41,14 +48,15 @@ class FfmpegWorkload:
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Find ffmpeg, and draw or inspect the clip."""
-        self._ffmpeg = find_ffmpeg(self._spec.program)
+        here = find_ffmpeg(self._spec.program if self._place.is_here else BUNDLED)
+        self._ffmpeg = here if self._place.is_here else _elsewhere(self._spec.program)
         if self._spec.input:
-            self._clip = inspected_clip(self._ffmpeg, (self._folder / self._spec.input).resolve())
+            self._clip = inspected_clip(here, (self._folder / self._spec.input).resolve())
         else:
-            self._clip = generated_clip(self._ffmpeg, self._spec.clip)
+            self._clip = generated_clip(here, self._spec.clip)
         return {
             "program": "ffmpeg",
-            "program_version": program_version((self._ffmpeg, "-version")),
+            "program_version": self._version(),
             "clip": self._clip.path.name,
             "clip_sha256": self._clip.sha256,
             "clip_frames": self._clip.frames,
@@ -57,7 +65,8 @@ class FfmpegWorkload:
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg decides."""
-        frames = fresh_folder(scratch / FRAMES)
+        frames = self._place.fresh_folder(scratch / FRAMES)
+        clip = self._place.provide(self._open_clip.path, self._open_clip.sha256)
         threads = levels.get("threads", AUTO)
         chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
         spec = self._spec
@@ -67,7 +76,7 @@ class FfmpegWorkload:
                 *chosen,
                 *(
                     "-i",
-                    str(self._open_clip.path),
+                    str(clip),
                     "-filter_complex",
                     f"[0]scale={spec.scale}[s0]",
                     "-map",
@@ -81,7 +90,7 @@ class FfmpegWorkload:
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """Frames written and how fast; too few frames are a failure, whatever the exit code."""
         clip = self._open_clip
-        written = sum(1 for _ in (scratch / FRAMES).iterdir())
+        written = self._place.count_files(scratch / FRAMES)
         responses = {
             "frames": float(written),
             "fps": written / measurement.wall_s,
@@ -95,10 +104,28 @@ class FfmpegWorkload:
             return Outcome(responses, f"too few frames: {counts}, {clip.frames} expected")
         return Outcome(responses)
 
+    def finish(self) -> None:
+        """All it made lies in the scratch folder."""
+
+    def _version(self) -> str | None:
+        if self._place.is_here:
+            return program_version((self._ffmpeg, "-version"))
+        said = (
+            self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
+            if self._place.identity
+            else None
+        )
+        return said.text.splitlines()[0] if said and said.code == 0 and said.text else None
+
     @property
     def _open_clip(self) -> Clip:
         assert self._clip is not None
         return self._clip
+
+
+def _elsewhere(program: str) -> str:
+    """The ffmpeg of an image: on its PATH, unless the study names another."""
+    return "ffmpeg" if program == BUNDLED else program
 
 
 def find_ffmpeg(program: str) -> str:

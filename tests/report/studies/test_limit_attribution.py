@@ -61,3 +61,15 @@ def test_what_was_not_measured_is_a_gap_in_the_guideline(study):
 def test_the_times_are_those_of_the_document(study):
     assert study.times.total[LIMITED] == 148.835 and study.times.wall[CONTAINER] == 4.539
     assert study.times.client_cpu[LIMITED] == pytest.approx(0.021)
+
+
+def test_by_the_rules_for_runs_one_request_each_decides_nothing_but_the_client(study):
+    assert study.result.excluded == ("client",)
+    assert study.result.confirmed == ()
+    assert study.result.ratio == pytest.approx(148.835 / 4.584)
+    rows = limit_attribution.rules_table(study.result).rows
+    assert "throttling was not counted" in rows[0][2]
+
+
+def test_nearly_all_of_the_request_lies_after_what_was_counted_as_the_first_byte(study):
+    assert "148.63 of 148.84 s" in request_times.after_first_byte_sentence(study.times)

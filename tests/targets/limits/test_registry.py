@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from deadzone.study.spec import LocalTarget
+from deadzone.study.target_specs import LocalTarget
 from deadzone.targets.limits.registry import MECHANISMS, QUOTA_MECHANISMS
 
 

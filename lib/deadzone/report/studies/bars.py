@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deadzone.report.display import Figure
-from deadzone.style import INK, MUTED, OUTLIER_COLOUR, RC_PARAMS, RECOMMENDED_COLOUR, TRIAL_COLOUR
+from deadzone.style import (
+    AFTER_COLOUR,
+    BEFORE_COLOUR,
+    INK,
+    LESS_COLOUR,
+    MORE_COLOUR,
+    MUTED,
+    RC_PARAMS,
+    TRIAL_COLOUR,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,8 +63,8 @@ def before_and_after(
         height = MARGIN_IN + 1.5 * BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
         for offset, lengths, colour, word in (
-            (-0.2, before, MUTED, words[0]),
-            (0.2, after, TRIAL_COLOUR, words[1]),
+            (-0.2, before, BEFORE_COLOUR, words[0]),
+            (0.2, after, AFTER_COLOUR, words[1]),
         ):
             ax.barh([i + offset for i in range(len(names))], lengths, color=colour, height=0.36, label=word)
             for i, length in enumerate(lengths):
@@ -82,26 +91,28 @@ def waterfall(
     with mpl.rc_context(rc_params):
         height = MARGIN_IN + BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
-        ax.barh(0, start[1], color=MUTED, height=0.6)
+        ax.barh(0, start[1], color=BEFORE_COLOUR, edgecolor=INK, linewidth=0.6, height=0.6)
         _written(ax, start[1], 0, f"{start[1]:.2f}")
         level = start[1]
         lowest = 0.0
         for i, change in enumerate(changes, start=1):
-            colour = RECOMMENDED_COLOUR if change.amount < 0 else OUTLIER_COLOUR
+            colour = LESS_COLOUR if change.amount < 0 else MORE_COLOUR
             ax.barh(
                 i,
                 change.amount,
                 left=level,
                 color=colour,
                 height=0.6,
-                hatch="" if change.amount < 0 else "//",
+                hatch="" if change.amount < 0 else "///",
+                edgecolor=INK if change.amount < 0 else "white",
+                linewidth=0.6,
             )
             ax.plot([level, level], [i - 1, i], color=MUTED, linewidth=0.8)
             end = level + change.amount
             _written(ax, max(level, end), i, f"{change.amount:+.2f}")
             level, lowest = end, min(lowest, end)
         ax.plot([level, level], [len(changes), len(changes) + 1], color=MUTED, linewidth=0.8)
-        ax.barh(len(names) - 1, stop[1], color=TRIAL_COLOUR, height=0.6)
+        ax.barh(len(names) - 1, stop[1], color=AFTER_COLOUR, edgecolor=INK, linewidth=0.6, height=0.6)
         _written(ax, max(stop[1], level), len(names) - 1, f"{stop[1]:.2f}")
         _rows(ax, names, axis)
         if lowest < 0:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 WIDTH_IN = 7.2
 CELL_HEIGHT_IN = 0.42
+NOTED_HEIGHT_IN = 0.62
+"""Of a row of cells that hold a second line."""
+
 MARGIN_IN = 1.1
 
 COLOURS = ("#F7FAFC", "#7A9CC0")
@@ -30,26 +33,44 @@ def grid(rows: pd.DataFrame, across: str, down: str, response: str) -> pd.DataFr
 
 
 def heat_map(
-    cells: pd.DataFrame, response: str, target: float, caption: str, description: str, identity: str
+    cells: pd.DataFrame,
+    response: str,
+    target: float | None,
+    caption: str,
+    description: str,
+    identity: str,
+    *,
+    inside: pd.DataFrame | None = None,
+    notes: pd.DataFrame | None = None,
+    title: str = "",
 ) -> Figure:
     """Draw a grid of a response to minimise; every cell shows its number.
 
-    cells: as of `grid`, named index and columns. target: the most that is allowed, in the response's unit.
+    cells: as of `grid`, named index and columns. target: the most that is allowed, in the response's unit; None where
+    `inside` says which cells are outlined, of the shape of `cells`. notes: a second line for each cell. title: in place
+    of the one that names the target.
     """
     import matplotlib as mpl
     import matplotlib.pyplot as plt
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
     values = cells.to_numpy(float)
-    size = (WIDTH_IN, MARGIN_IN + CELL_HEIGHT_IN * values.shape[0])
+    within = values <= target if target is not None else np.zeros(values.shape, bool)
+    within = inside.to_numpy(bool) if inside is not None else within
+    lines = notes.to_numpy(object) if notes is not None else np.full(values.shape, "", object)
+    height = CELL_HEIGHT_IN if notes is None else NOTED_HEIGHT_IN
     rc_params: Any = RC_PARAMS
     with mpl.rc_context(rc_params):
+        size = (WIDTH_IN, MARGIN_IN + height * values.shape[0])
         drawing, ax = plt.subplots(figsize=size, layout="constrained")
-        norm = LogNorm(float(np.nanmin(values)), float(np.nanmax(values)))
+        known = values[np.isfinite(values) & (values > 0)]
+        low, high = (float(known.min()), float(known.max())) if len(known) else (1.0, 2.0)
+        norm = LogNorm(low, max(high, 1.01 * low), clip=True)
         colours = LinearSegmentedColormap.from_list("cells", COLOURS)
         for (i, j), value in np.ndenumerate(values):
-            _cell(ax, i, j, float(value), "none" if np.isnan(value) else colours(norm(value)), target)
-        outline(ax, values <= target)
+            colour = "none" if np.isnan(value) else colours(norm(value))
+            _cell(ax, (i, j), float(value), colour, bool(within[i, j]), str(lines[i, j]))
+        outline(ax, within)
         ax.set_xlim(-0.5, values.shape[1] - 0.5)
         ax.set_ylim(-0.5, values.shape[0] - 0.5)
         columns, index = str(cells.columns.name), str(cells.index.name)
@@ -60,17 +81,25 @@ def heat_map(
         ax.grid(visible=False)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        ax.set_title(say("heat_map.title", response=axis_label(response), target=printed(target)))
+        said = say("heat_map.title", response=axis_label(response), target=printed(target)) if target else ""
+        ax.set_title(title or said)
     return Figure.of(drawing, caption, description, id=identity)
 
 
-def _cell(ax: Axes, i: int, j: int, value: float, colour: Any, target: float) -> None:
+def _cell(ax: Axes, place: tuple[int, int], value: float, colour: Any, is_within: bool, note: str) -> None:
     from matplotlib.patches import Rectangle
 
+    i, j = place
     ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
-    text = "-" if np.isnan(value) else f"{value:,.0f}"
-    ax.text(j, i, text, ha="center", va="center", color=MUTED if np.isnan(value) else "#1F2934",
-            fontweight="bold" if value <= target else "normal", fontsize=9)  # fmt: skip
+    ax.text(j, i + (0.17 if note else 0), number_text(value), ha="center", va="center", fontsize=10,
+            color=MUTED if np.isnan(value) else "#1F2934", fontweight="bold" if is_within else "normal")  # fmt: skip
+    if note:
+        ax.text(j, i - 0.22, note, ha="center", va="center", fontsize=7.5, color="#1F2934")
+
+
+def number_text(value: float) -> str:
+    """A cell's number: whole from ten on, a decimal below; a dash for none."""
+    return "-" if np.isnan(value) else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def outline(ax: Axes, inside: np.ndarray) -> None:

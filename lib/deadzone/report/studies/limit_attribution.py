@@ -6,26 +6,39 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from deadzone.attribution import wording
+from deadzone.attribution.attributing import attribute_table
+from deadzone.attribution.attribution import Attribution
 from deadzone.language.catalogue import say
 from deadzone.phases.quantities import percent
 from deadzone.report.display import Block, Claim, Evidence, Prose, Table
+from deadzone.report.speaking import use_language
 from deadzone.report.studies import arithmetic, claims, request_times
 from deadzone.report.studies.claims import Judged
-from deadzone.report.studies.published import Published, open_published, printed, section
+from deadzone.report.studies.limit_run import LimitRun, load_run
+from deadzone.report.studies.live import LIVE, measure_live
+from deadzone.report.studies.published import REFERENCE, Published, open_published, printed, section
 from deadzone.report.studies.request_times import CONTAINER, LIMITED, UNLIMITED, Times
 
 STUDY = "pod-cpu-limit"
+
+BUNDLED = "upload-cpu-limit"
+"""The study that is measured for `source = "live"`."""
 
 HYPOTHESES = ("cpu", "disk", "memory", "network", "client")
 
 
 @dataclass(frozen=True, eq=False)
 class LimitAttribution:
-    """The study with its times; every method gives the blocks of one section. judged: the author's conclusions."""
+    """The study with its times; every method gives the blocks of one section.
+
+    judged: the author's conclusions. result: what the rules for runs say of these times.
+    """
 
     published: Published
     times: Times
     judged: tuple[Judged, ...]
+    result: Attribution
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
@@ -49,7 +62,13 @@ class LimitAttribution:
 
     def hypotheses(self) -> list[Block]:
         """Every hypothesis with the author's verdict, what is evidence for it, what is not, and the verdict here."""
-        return [section("limit_attribution.hypotheses"), hypotheses_table(self.times)]
+        return [
+            section("limit_attribution.hypotheses"),
+            hypotheses_table(self.times),
+            section("limit_attribution.by_rules", level=3),
+            Prose((say("limit_attribution.by_rules_text"),)),
+            rules_table(self.result),
+        ]
 
     def claims(self) -> list[Block]:
         """The author's conclusions, judged."""
@@ -68,7 +87,14 @@ class LimitAttribution:
         """What the time to the first byte proves."""
         return [
             section("limit_attribution.first_byte"),
-            Prose((request_times.first_byte_sentence(self.times), say("limit_attribution.expect"))),
+            Prose(
+                (
+                    request_times.first_byte_sentence(self.times),
+                    request_times.after_first_byte_sentence(self.times),
+                    say("limit_attribution.expect"),
+                    say("limit_attribution.tried"),
+                )
+            ),
         ]
 
     def work(self) -> list[Block]:
@@ -103,14 +129,23 @@ class LimitAttribution:
         return self.published.origin()
 
 
-def load(source: str = "reference", lang: str = "en") -> LimitAttribution:
-    """The study with its times. source: "reference". lang: language of the report, "en" or "ko".
+def load(source: str = REFERENCE, lang: str = "en") -> LimitAttribution | LimitRun:
+    """The study with its times, or a run with its attribution.
 
-    Raises ReportError for another source or language, TableError if a published table is missing.
+    source: "reference" for the published tables; "live" to measure the bundled study here first; or a run of a service in
+    several environments, by its id, folder, or STUDY/latest. lang: language of the report, "en" or "ko".
+
+    Raises ReportError for another language, UnknownRunError if there is no such run, TableError if a published table is
+    missing.
     """
+    if source != REFERENCE:
+        use_language(lang)
+        return load_run(measure_live(BUNDLED) if source == LIVE else source)
     published = open_published(STUDY, source, lang)
     times = request_times.read_times(published)
-    return LimitAttribution(published, times, judge(times))
+    return LimitAttribution(
+        published, times, judge(times), attribute_table(request_times.trials_of(published))
+    )
 
 
 def judge(times: Times) -> tuple[Judged, ...]:
@@ -144,6 +179,20 @@ def hypotheses_table(times: Times) -> Table:
         }
     )
     return Table(frame, say("limit_attribution.hypotheses_caption"), id="hypotheses", row_ids=HYPOTHESES)
+
+
+def rules_table(result: Attribution) -> Table:
+    """One row a hypothesis: the verdict by the rules for runs, and why."""
+    rows = [row for _, row in result.hypotheses.iterrows()]
+    names = [row["hypothesis"] for row in rows]
+    frame = pd.DataFrame(
+        {
+            say("limit_attribution.hypothesis"): [wording.hypothesis_name(name) for name in names],
+            say("attribution.verdict"): [wording.verdict_name(row) for row in rows],
+            say("limit_attribution.evidence"): [wording.evidence_of(result, name) for name in names],
+        }
+    )
+    return Table(frame, say("limit_attribution.by_rules_caption"), id="by-rules", row_ids=names)
 
 
 def _evidence(name: str, times: Times) -> str:

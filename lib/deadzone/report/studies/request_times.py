@@ -93,6 +93,15 @@ def read_times(published: Published) -> Times:
     )
 
 
+def trials_of(published: Published) -> pd.DataFrame:
+    """The requests as a table of trials, one row an environment, in the columns of a run."""
+    walls, phases = published.table("request-time"), published.table("request-phases")
+    client = walls.set_index("environment")[["client_user_s", "client_sys_s"]].sum(axis=1)
+    kept = phases[["environment", "cpu_limit", "dns_s", "connect_s", "ttfb_s", "total_s"]]
+    names = kept["environment"].map(environment_name)
+    return kept.assign(client_cpu_s=kept["environment"].map(client), environment=names, status="ok")
+
+
 def times_table(times: Times) -> Table:
     """The times of the three environments, side by side."""
     rows = {
@@ -161,6 +170,17 @@ def work_sentence(times: Times) -> str:
         most=number(times.cores * times.total[CONTAINER], 1),
         limited=number(times.total[LIMITED], 1),
         factor=f"{times.more_work:.1f}",
+    )
+
+
+def after_first_byte_sentence(times: Times) -> str:
+    """How much of the request lies after what was counted as the first byte."""
+    after = times.total[LIMITED] - times.ttfb[LIMITED]
+    return say(
+        "request_times.after_first_byte",
+        after=number(after, 0.1),
+        total=number(times.total[LIMITED], 0.1),
+        least=number(min(times.total[n] - times.ttfb[n] for n in (CONTAINER, UNLIMITED)), 0.1),
     )
 
 

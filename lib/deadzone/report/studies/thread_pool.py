@@ -1,18 +1,27 @@
-"""The report of the published study `thread-pools`: pool sizes of a WebSocket service under load."""
+"""The report of a load test of a pool: the published study `thread-pools`, or a run of one's own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, get_args
 
 from deadzone.language.catalogue import say
 from deadzone.phases.fit import fit_phases
 from deadzone.phases.model import PhaseModel
 from deadzone.report.display import Block, Claim, Evidence, Prose
 from deadzone.report.regression import regression
+from deadzone.report.source import load_source
+from deadzone.report.speaking import use_language
 from deadzone.report.studies import arithmetic, claims, curves, pool_claims, pool_settings, pools
-from deadzone.report.studies.published import Published, open_published, section
+from deadzone.report.studies.connection_run import ConnectionRun, Mode, analyse_connections
+from deadzone.report.studies.live import LIVE, measure_live
+from deadzone.report.studies.pool_run import PoolRun, load_pools
+from deadzone.report.studies.published import REFERENCE, Published, open_published, section
 
 STUDY = "thread-pools"
+
+LIVE_STUDY = "thread-pool"
+"""The bundled study that `live` measures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +64,17 @@ class ThreadPool:
             )
         ]
 
-    def claims(self) -> list[Block]:
+    def conclusions(self) -> list[Block]:
         """The author's conclusions, judged."""
         return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
 
-    def channel(self, name: str) -> list[Block]:
-        """The curves, the heat map and the table of a channel, "inbound" or "outbound"."""
-        channel = {"inbound": self.inbound, "outbound": self.outbound}[name]
-        return [
-            section(f"thread_pool.{name}"),
-            pools.channel_map(channel),
-            pools.channel_table(channel),
-            pools.channel_figure(channel),
-        ]
+    def response(self) -> list[Block]:
+        """For each channel the heat map, the table by rate and the curves."""
+        return [block for channel in (self.inbound, self.outbound) for block in _shown(channel)]
+
+    def capacity(self) -> list[Block]:
+        """How much each pool bore, as far as one value a cell can say."""
+        return [section("thread_pool.capacity"), pools.capacity_table((self.inbound, self.outbound))]
 
     def connections(self) -> list[Block]:
         """The spike test and the limit of held connections."""
@@ -78,7 +85,11 @@ class ThreadPool:
             Prose((pool_settings.limit_sentence(self.published),)),
         ]
 
-    def settings(self) -> list[Block]:
+    def cold_start(self) -> list[Block]:
+        """What the first test after a restart showed."""
+        return [section("thread_pool.cold_start"), Prose((pool_settings.cold_sentence(self.published),))]
+
+    def guideline(self) -> list[Block]:
         """What to set, with the author's settings beside it."""
         return [
             section("study.guideline"),
@@ -91,13 +102,9 @@ class ThreadPool:
         texts = ("one_value", "maximum", "not_measured", "would_decide")
         return [section("study.limits"), Prose(tuple(say(f"thread_pool.limit_{text}") for text in texts))]
 
-    def arithmetic(self) -> list[Block]:
-        """The document's arithmetic."""
-        return arithmetic.arithmetic(STUDY)
-
-    def summary(self) -> list[Block]:
-        """The regression-style summaries at the rates next above the wanted ones."""
-        found: list[Block] = [section("study.summary")]
+    def details(self) -> list[Block]:
+        """The document's arithmetic, and the regression-style summaries at the rates next above the wanted ones."""
+        found: list[Block] = [*arithmetic.arithmetic(STUDY), section("study.summary")]
         for channel in (self.inbound, self.outbound):
             rate = channel.around()[1]
             name = say("thread_pool.slice", channel=channel.title, rate=f"{rate:,g}")
@@ -109,14 +116,40 @@ class ThreadPool:
         return self.published.origin()
 
 
-def load(source: str = "reference", lang: str = "en") -> ThreadPool:
-    """The study with its curves fitted. source: "reference". lang: language of the report, "en" or "ko".
+def _shown(channel: pools.Channel) -> list[Block]:
+    return [
+        section(f"thread_pool.{channel.name}"),
+        pools.channel_map(channel),
+        pools.channel_table(channel),
+        pools.channel_figure(channel),
+    ]
 
-    Raises ReportError for another source or language, TableError if a published table is missing.
+
+def load(source: str = "reference", lang: str = "en") -> ThreadPool | PoolRun | ConnectionRun:
+    """The published study, or a run measured here.
+
+    source: "reference" for the published tables, "live" to measure the bundled study first, or a run: its id, its
+    folder, or STUDY/latest. lang: language of the report, "en" or "ko".
+
+    Raises ReportError for an unknown language or a sweep that failed, StoreError for an unknown run, TableError if it
+    is no run of a load test, or a published table is missing.
     """
+    if source != REFERENCE:
+        use_language(lang)
+        return load_run(measure_live(LIVE_STUDY) if source == LIVE else source)
     published = open_published(STUDY, source, lang)
     inbound, outbound = (pools.fit_channel(published, name) for name in ("inbound", "outbound"))
     spike = fit_phases(published.table("connection-spike"), "connection_rate", "connect_max_ms")
     return ThreadPool(
         published, inbound, outbound, spike, pool_claims.judge(published, inbound, outbound, spike)
     )
+
+
+def load_run(name: str) -> PoolRun | ConnectionRun:
+    """A run of a load test: of pools over rates, or of connections.
+
+    Raises StoreError if there is none, TableError if its trials have neither a rate nor connections.
+    """
+    source = load_source(name, response="")
+    mode: Any = getattr(source.study.workload, "mode", "constant") if source.study else "constant"
+    return analyse_connections(source, mode) if mode in get_args(Mode) else load_pools(name)

@@ -45,6 +45,10 @@ class Affinity:
         count = len(self._cores) if cores is None else min(int(cores), len(self._cores))
         os.sched_setaffinity(self._pid, self._cores[-count:])
 
+    def set_memory_limit(self, size: int | None) -> None:
+        """Only `none` can be had."""
+        _refuse_memory_limit(self.name, size)
+
     def read(self) -> Counters:
         """Affinity counts nothing; CPU time comes from the program's own accounting."""
         return Counters()
@@ -77,6 +81,10 @@ class Unlimited:
         if cores is not None:
             raise TargetError(f"The mechanism is unlimited, so a CPU limit of {cores:g} cores cannot be set.")
 
+    def set_memory_limit(self, size: int | None) -> None:
+        """Only `none` can be had."""
+        _refuse_memory_limit(self.name, size)
+
     def read(self) -> Counters:
         """Nothing is counted; CPU time comes from the program's own accounting."""
         return Counters()
@@ -87,3 +95,10 @@ class Unlimited:
 
     def close(self) -> None:
         """Nothing was made."""
+
+
+def _refuse_memory_limit(mechanism: str, size: int | None) -> None:
+    if size is not None:
+        raise TargetError(
+            f"A memory limit of {size:,} bytes needs a control group, and the mechanism is {mechanism}."
+        )

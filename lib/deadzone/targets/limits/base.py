@@ -23,8 +23,14 @@ LEAST_LIMIT = 0.01
 
 GROUP_PREFIX = "deadzone-"
 
-MADE_NAME = re.compile(rf"{GROUP_PREFIX}(?P<pid>\d+)-(?P<ticks>\d+)-(?P<namespace>\d+)(-\w+|\.scope)?$")
-"""What group_name gives, and what a scratch folder or a scope has after it; nothing else is ever removed."""
+MADE_NAME = re.compile(
+    rf"{GROUP_PREFIX}(?P<pid>\d+)-(?P<ticks>\d+)-(?P<namespace>\d+)(-\w+){{0,2}}(\.scope)?$"
+)
+"""What group_name gives, and what a further group, a scratch folder or a scope has after it; nothing else is ever
+removed."""
+
+LEAST_MEMORY_LIMIT = 16 * 1024 * 1024
+"""The launcher alone needs half of this; below it the kernel would kill the harness's own process [bytes]."""
 
 EMPTYING_TIMEOUT_S = 5.0
 """A killed process may finish a system call first; longer than this only a stuck device takes [s]."""
@@ -32,7 +38,11 @@ EMPTYING_TIMEOUT_S = 5.0
 
 @dataclass(frozen=True)
 class Counters:
-    """Readings of a group's accounting; all grow monotonically. None: the mechanism does not count it."""
+    """Readings of a group's accounting; None: the mechanism does not count it.
+
+    All but memory_bytes grow monotonically. memory_peak_bytes is the most the group ever held, its page cache
+    included; memory_stall_s and io_stall_s are times in which some task of it waited for memory or a device.
+    """
 
     usage_s: float | None = None
     user_s: float | None = None
@@ -41,6 +51,10 @@ class Counters:
     nr_throttled: int | None = None
     throttled_s: float | None = None
     oom_kills: int | None = None
+    memory_bytes: int | None = None
+    memory_peak_bytes: int | None = None
+    memory_stall_s: float | None = None
+    io_stall_s: float | None = None
 
 
 class LimitMechanism(Protocol):
@@ -62,6 +76,11 @@ class LimitMechanism(Protocol):
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Put a limit in force and read it back; None removes it. Raises TargetError if it is not in force."""
+        ...
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Put a limit of so many bytes in force and read it back; None removes it. Raises TargetError if it is not
+        in force, or is nothing this mechanism knows."""
         ...
 
     def read(self) -> Counters:
@@ -124,6 +143,38 @@ def quota_us(cores: float | None) -> int | None:
             f"A CPU limit of {cores:g} cores is too small: the kernel takes {LEAST_LIMIT} cores or more."
         )
     return round(cores * PERIOD_US)
+
+
+def as_bytes(level: Level) -> int | None:
+    """The bytes of a memory limit; None for `none`.
+
+    Raises TargetError below the least limit that the harness itself can live in.
+    """
+    if level == NONE:
+        return None
+    size = int(float(level))
+    if size < LEAST_MEMORY_LIMIT:
+        raise TargetError(
+            f"A memory limit of {size:,} bytes is too small: {LEAST_MEMORY_LIMIT:,} bytes are the least here."
+        )
+    return size
+
+
+def stall_s(pressure_file: Path) -> float | None:
+    """Seconds in which some task was stalled, from a file of the kernel's pressure stall information; None without one."""
+    try:
+        first = pressure_file.read_text().splitlines()[0]
+    except (OSError, IndexError):
+        return None
+    return int(first.rpartition("total=")[2]) / 1e6
+
+
+def whole_number(path: Path) -> int | None:
+    """The number in a cgroup file; None without the file, or where it says `max`."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:

@@ -1,4 +1,4 @@
-"""CPU limits by cgroup v1: `cpu.cfs_quota_us`, with accounting from cpuacct and memory.
+"""Limits by cgroup v1: `cpu.cfs_quota_us` and `memory.limit_in_bytes`, with accounting from cpuacct and memory.
 
 Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler/sched-bwc.
 """
@@ -6,7 +6,8 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from deadzone.errors import TargetError
@@ -17,11 +18,20 @@ from deadzone.targets.limits.base import (
     quota_us,
     reason,
     remove_group,
+    stall_s,
+    whole_number,
 )
+from deadzone.targets.limits.cgroup_v2 import v2_mount
 
 NANOSECONDS = 1e9
 
-CONTROLLERS = ("cpu", "cpuacct", "memory")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+"""The kernel rounds memory limits down to whole pages."""
+
+CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
+
+PRESSURE = "pressure"
+"""A group in the v2 hierarchy, which systems with v1 controllers have beside them, tells the group's stalls."""
 
 
 class CgroupV1:
@@ -48,6 +58,10 @@ class CgroupV1:
         if "memory" in homes:
             with contextlib.suppress(OSError):
                 self._make(homes["memory"], group, "memory")
+        beside = v2_mount()
+        if beside and (beside / "io.pressure").exists():
+            with contextlib.suppress(OSError):
+                self._make(beside, group, PRESSURE)
 
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)
@@ -76,20 +90,25 @@ class CgroupV1:
         if in_force != quota:
             raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
 
+    def set_memory_limit(self, size: int | None) -> None:
+        """Write the limit, -1 for none. Nothing is swapped out: the limit is to be met, not to be paged around."""
+        if "memory" not in self._groups:
+            if size is None:
+                return
+            raise TargetError("the cgroup v1 controller memory is not mounted, or not permitted")
+        try:
+            with contextlib.suppress(OSError):
+                self._write("memory", "memory.swappiness", 0)
+            self._write("memory", "memory.limit_in_bytes", -1 if size is None else size)
+            in_force = int((self._groups["memory"] / "memory.limit_in_bytes").read_text())
+        except OSError as error:
+            raise TargetError(f"The memory limit cannot be set: {reason(error)}.") from error
+        if size is not None and not size - PAGE_BYTES < in_force <= size:
+            raise TargetError(f"The memory limit is {in_force} bytes where {size} were asked for.")
+
     def read(self) -> Counters:
         """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
-        cpuacct = self._groups["cpuacct"]
-        stat = key_values(self._groups["cpu"] / "cpu.stat")
-        oom = key_values(self._groups["memory"] / "memory.oom_control") if "memory" in self._groups else {}
-        return Counters(
-            usage_s=int((cpuacct / "cpuacct.usage").read_text()) / NANOSECONDS,
-            user_s=_seconds(cpuacct / "cpuacct.usage_user"),
-            sys_s=_seconds(cpuacct / "cpuacct.usage_sys"),
-            nr_periods=stat.get("nr_periods"),
-            nr_throttled=stat.get("nr_throttled"),
-            throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
-            oom_kills=oom.get("oom_kill"),
-        )
+        return read_v1(self._groups, self._groups.get(PRESSURE))
 
     def procs_files(self) -> tuple[Path, ...]:
         """The group's process list; all hierarchies hold the same processes."""
@@ -105,6 +124,26 @@ class CgroupV1:
         (self._groups[controller] / name).write_text(str(value))
 
 
+def read_v1(groups: Mapping[str, Path], pressure: Path | None) -> Counters:
+    """Accounting of a group. groups: its folder in each hierarchy. pressure: its folder in the v2 hierarchy."""
+    cpuacct, memory = groups["cpuacct"], groups.get("memory")
+    stat = key_values(groups["cpu"] / "cpu.stat")
+    oom = key_values(memory / "memory.oom_control") if memory else {}
+    return Counters(
+        usage_s=int((cpuacct / "cpuacct.usage").read_text()) / NANOSECONDS,
+        user_s=_seconds(cpuacct / "cpuacct.usage_user"),
+        sys_s=_seconds(cpuacct / "cpuacct.usage_sys"),
+        nr_periods=stat.get("nr_periods"),
+        nr_throttled=stat.get("nr_throttled"),
+        throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
+        oom_kills=oom.get("oom_kill"),
+        memory_bytes=whole_number(memory / "memory.usage_in_bytes") if memory else None,
+        memory_peak_bytes=whole_number(memory / "memory.max_usage_in_bytes") if memory else None,
+        memory_stall_s=stall_s(pressure / "memory.pressure") if pressure else None,
+        io_stall_s=stall_s(pressure / "io.pressure") if pressure else None,
+    )
+
+
 def _seconds(path: Path) -> float | None:
     try:
         return int(path.read_text()) / NANOSECONDS
@@ -112,10 +151,10 @@ def _seconds(path: Path) -> float | None:
         return None
 
 
-def v1_homes() -> dict[str, Path]:
-    """The folder of this process's group in the hierarchy of each mounted v1 controller."""
+def v1_homes(pid: int | str = "self") -> dict[str, Path]:
+    """The folder of a process's group in the hierarchy of each mounted v1 controller."""
     own: dict[str, str] = {}
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         own.update(dict.fromkeys(controllers.split(","), path))
     homes: dict[str, Path] = {}

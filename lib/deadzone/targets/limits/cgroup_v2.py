@@ -1,4 +1,4 @@
-"""CPU limits by cgroup v2: `cpu.max`, with accounting from `cpu.stat`.
+"""Limits by cgroup v2: `cpu.max` and `memory.max`, with accounting from `cpu.stat` and the memory controller.
 
 Files and units: Linux kernel documentation, admin-guide/cgroup-v2. Used as root, or in a sub-tree that was
 delegated to the user (Control Group APIs and Delegation, systemd documentation).
@@ -21,13 +21,19 @@ from deadzone.targets.limits.base import (
     quota_us,
     reason,
     remove_group,
+    stall_s,
+    whole_number,
 )
 
 MICROSECONDS = 1e6
 
 
 LENT = "-lent"
-"""Ends the name of a group for which the cpu controller was switched on in the group above it."""
+"""Ends the name of a group for which controllers were switched on in the group above it: cpu, and those that the
+name goes on with (`-lent_memory_io`)."""
+
+WANTED = ("cpu", "memory", "io")
+"""Controllers that a group should have. Without the first there is no limit; the others limit and count more."""
 
 UNIT_SUFFIXES = (".scope", ".service", ".slice")
 
@@ -60,10 +66,8 @@ class CgroupV2:
         raise TargetError(refusals[-1] if refusals else _why_nowhere(mount))
 
     def _open_below(self, parent: Path, group: str) -> None:
-        lent = "cpu" not in (parent / "cgroup.subtree_control").read_text().split()
-        if lent:
-            (parent / "cgroup.subtree_control").write_text("+cpu")
-        self._group = parent / (group + LENT if lent else group)
+        lent = [name for name in WANTED if _switch_on(parent, name)]
+        self._group = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
         self._group.mkdir(exist_ok=True)
         if _words(self._group / "cgroup.type") == ["domain", "invalid"]:
             # The group above holds processes, this one among them: only threaded groups may live beside those.
@@ -92,8 +96,15 @@ class CgroupV2:
             raise TargetError(f"The CPU limit cannot be set: {reason(error)}.") from error
         verify_cpu_max(self._path, wanted)
 
+    def set_memory_limit(self, size: int | None) -> None:
+        """Write memory.max, and no swap beside it."""
+        try:
+            set_memory_max(self._path, size)
+        except OSError as error:
+            raise TargetError(f"The memory limit cannot be set: {reason(error)}.") from error
+
     def read(self) -> Counters:
-        """The group's cpu.stat and memory.events."""
+        """The group's cpu.stat, and its memory and stalls."""
         return read_v2(self._path)
 
     def procs_files(self) -> tuple[Path, ...]:
@@ -114,12 +125,51 @@ class CgroupV2:
         return self._group
 
 
+def _switch_on(parent: Path, controller: str) -> bool:
+    """Hand a controller down to the groups below; whether it was not handed down before.
+
+    Raises OSError where the system refuses the cpu controller; of the others a group may do without.
+    """
+    control = parent / "cgroup.subtree_control"
+    if controller in control.read_text().split() or controller not in _words(parent / "cgroup.controllers"):
+        return False
+    try:
+        control.write_text(f"+{controller}")
+    except OSError:
+        if controller == "cpu":
+            raise
+        return False
+    return True
+
+
 def hand_back(group: Path) -> None:
-    """Switch the cpu controller off again where it was switched on for a group that is gone now."""
+    """Switch those controllers off again that were switched on for a group that is gone now."""
     another_sweep = any(group.parent.glob(f"{GROUP_PREFIX}*"))  # would lose its limit
-    if group.name.endswith(LENT) and not another_sweep:
+    _, lent, names = group.name.rpartition(LENT)
+    if not lent or another_sweep:
+        return
+    for controller in reversed(names.split("_")[1:] or ["cpu"]):
         with contextlib.suppress(OSError):
-            (group.parent / "cgroup.subtree_control").write_text("-cpu")
+            (group.parent / "cgroup.subtree_control").write_text(f"-{controller}")
+
+
+def set_memory_max(group: Path, size: int | None) -> None:
+    """Put a memory limit of a v2 group in force; None removes it.
+
+    Raises OSError where the system refuses it, TargetError where another one is in force afterwards.
+    """
+    if not (group / "memory.max").exists():
+        if size is None:
+            return
+        raise TargetError(f"{group} has no memory controller, so its memory cannot be limited")
+    with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
+        (group / "memory.swap.max").write_text("max" if size is None else "0")
+    (group / "memory.max").write_text("max" if size is None else str(size))
+    in_force = whole_number(group / "memory.max")
+    if (in_force is None) != (size is None) or abs((in_force or 0) - (size or 0)) >= os.sysconf(
+        "SC_PAGE_SIZE"
+    ):
+        raise TargetError(f"{group}/memory.max is {in_force} bytes where {size} were asked for.")
 
 
 def read_v2(group: Path) -> Counters:
@@ -135,6 +185,10 @@ def read_v2(group: Path) -> Counters:
         nr_throttled=stat["nr_throttled"],
         throttled_s=stat["throttled_usec"] / MICROSECONDS,
         oom_kills=key_values(group / "memory.events").get("oom_kill"),
+        memory_bytes=whole_number(group / "memory.current"),
+        memory_peak_bytes=whole_number(group / "memory.peak"),
+        memory_stall_s=stall_s(group / "memory.pressure"),
+        io_stall_s=stall_s(group / "io.pressure"),
     )
 
 

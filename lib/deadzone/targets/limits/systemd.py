@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone.errors import TargetError
-from deadzone.targets.limits.base import PERIOD_US, Counters, quota_us, start_ticks
+from deadzone.targets.limits.base import PERIOD_US, Counters, quota_us, start_ticks, whole_number
 from deadzone.targets.limits.cgroup_v2 import (
     SYSTEMCTL_TIMEOUT_S,
     cpu_max,
@@ -97,6 +97,25 @@ class SystemdScope:
         if cpu_max(self._group) is None:
             raise TargetError(NOT_DELEGATED)
         verify_cpu_max(self._group, wanted)
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Set MemoryMax of the scope, without swap beside it, and read memory.max back."""
+        assert self._group is not None
+        wanted = "infinity" if size is None else str(size)
+        swap = "infinity" if size is None else "0"
+        answer = _run(
+            *("systemctl", *self._manager, "set-property", "--runtime", self._unit),
+            *(f"MemoryMax={wanted}", f"MemorySwapMax={swap}"),
+        )
+        if size is not None and answer.returncode != 0:
+            raise TargetError(f"systemd refused the memory limit: {_said(answer)}")
+        deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
+        while whole_number(self._group / "memory.max") != size and time.monotonic() < deadline:
+            time.sleep(0.002)
+        if size is not None and whole_number(self._group / "memory.max") != size:
+            raise TargetError(
+                "systemd did not put the memory limit in force: it may not limit memory for this user"
+            )
 
     def read(self) -> Counters:
         """The scope's cpu.stat and memory.events."""

@@ -1,0 +1,36 @@
+"""What all parts of a study are made of: the strict model, names, and arguments of programs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+
+from deadzone.study.levels import format_level, is_number
+from deadzone.study.templates import placeholders
+
+NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
+"""Names become folders and web addresses, so they keep to characters that are safe in both."""
+
+COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
+
+
+class Spec(BaseModel):
+    """Base of all parts of a study: immutable, and no key is ever silently ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _well_formed(template: str) -> str:
+    if "\0" in template:
+        raise ValueError("holds a null byte, which no argument of a program can")
+    placeholders(template)
+    return template
+
+
+def _as_argument(value: object) -> object:
+    """A number in an argument vector stands for its text, as it would in a terminal."""
+    return format_level(value) if is_number(value) and isinstance(value, int | float) else value
+
+
+Argument = Annotated[str, BeforeValidator(_as_argument), AfterValidator(_well_formed)]

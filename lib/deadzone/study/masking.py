@@ -1,0 +1,53 @@
+"""Credentials in addresses, masked: what is stored, printed or published names a service, never its password."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+MASK = "***"
+
+USER_AND_PASSWORD = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^\s/?#\"'<>]+@", re.IGNORECASE)
+"""`user:password@`, or a token alone, before the host of an address."""
+
+SECRET_QUERY = re.compile(
+    r"(?P<name>[?&;](?:[\w.-]*(?:token|passw(?:or)?d|secret|credential|signature)[\w.-]*|api[_-]?key|access[_-]?key|key|auth|sig|pwd|code)=)"
+    r"[^&\s#\"'<>]+",
+    re.IGNORECASE,
+)
+"""A parameter of a query whose name says that its value is for nobody's eyes."""
+
+AUTHORISATION = re.compile(
+    r"(?P<name>\b(?:proxy-)?authorization\b['\"]?\s*[:=]\s*['\"]?)(?:(?:basic|bearer|token|digest)\s+)?[^\s,'\"]+",
+    re.IGNORECASE,
+)
+"""The header by which a client proves who it is."""
+
+SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token")
+"""Headers of a request whose whole value is a secret."""
+
+
+def is_secret(name: str) -> bool:
+    """Whether a header of this name proves who a client is."""
+    return name.lower() in SECRET_HEADERS
+
+
+def masked_document(value: Any) -> Any:
+    """A document with the secrets in its texts masked; keys may be paths, such as workload.headers.Cookie."""
+    if isinstance(value, dict):
+        return {
+            name: MASK
+            if is_secret(str(name).rpartition(".")[2]) and isinstance(part, str)
+            else masked_document(part)
+            for name, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [masked_document(part) for part in value]
+    return masked(value) if isinstance(value, str) else value
+
+
+def masked(text: str) -> str:
+    """The text with the credentials of every address and authorisation header in it replaced by `***`."""
+    text = USER_AND_PASSWORD.sub(rf"\g<scheme>{MASK}@", text)
+    text = SECRET_QUERY.sub(rf"\g<name>{MASK}", text)
+    return AUTHORISATION.sub(rf"\g<name>{MASK}", text)

@@ -1,0 +1,140 @@
+"""Processes as proc(5) shows them: which there are below one, and what they and those that ended have used."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class ProcessTotals:
+    """Processes added up.
+
+    user_s, sys_s, major_faults, read_bytes and written_bytes hold also the descendants that ended and were waited
+    for; the bytes are those asked of a device, page cache and memory-backed file systems left out. threads and
+    rss_bytes are of the moment; largest_rss_bytes is the most that a single one of them ever held.
+    """
+
+    user_s: float = 0.0
+    sys_s: float = 0.0
+    major_faults: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    threads: int = 0
+    rss_bytes: int = 0
+    largest_rss_bytes: int = 0
+
+    def __add__(self, other: ProcessTotals) -> ProcessTotals:
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
+        sums["largest_rss_bytes"] = max(self.largest_rss_bytes, other.largest_rss_bytes)
+        return ProcessTotals(**sums)
+
+
+def totals(pids: Iterable[int], account_only: Iterable[int] = ()) -> ProcessTotals:
+    """What processes have used; those that ended meanwhile are in the account of whoever waited for them.
+
+    account_only: of these only what they and their ended descendants used counts, not what they hold now.
+    """
+    total = ProcessTotals()
+    for pid in pids:
+        total += _of(pid)
+    for pid in account_only:
+        one = _of(pid)
+        total += ProcessTotals(one.user_s, one.sys_s, one.major_faults, one.read_bytes, one.written_bytes)
+    return total
+
+
+def _of(pid: int) -> ProcessTotals:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        status = _fields(Path(f"/proc/{pid}/status"))
+    except OSError:
+        return ProcessTotals()
+    io: dict[str, int] = {}
+    with contextlib.suppress(OSError):  # of another user's process
+        io = _fields(Path(f"/proc/{pid}/io"))
+    return ProcessTotals(
+        user_s=(int(fields[11]) + int(fields[13])) * TICK_S,
+        sys_s=(int(fields[12]) + int(fields[14])) * TICK_S,
+        major_faults=int(fields[9]) + int(fields[10]),
+        read_bytes=io.get("read_bytes", 0),
+        written_bytes=io.get("write_bytes", 0),
+        threads=int(fields[17]),
+        rss_bytes=status.get("VmRSS", 0) * 1024,
+        largest_rss_bytes=status.get("VmHWM", 0) * 1024,
+    )
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """Lines `name: number unit` as a dict."""
+    pairs = (line.split()[:2] for line in path.read_text().splitlines())
+    return {pair[0].rstrip(":"): int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def listed(files: Iterable[Path]) -> tuple[int, ...]:
+    """Process ids in files that list them, each once. A list of threads gives the processes they belong to."""
+    found: dict[int, None] = {}
+    for path in files:
+        with contextlib.suppress(OSError):
+            found.update(dict.fromkeys(int(line) for line in path.read_text().split()))
+    return tuple(pid for pid in found if not _is_thread(pid))
+
+
+def _is_thread(pid: int) -> bool:
+    """Whether the number is that of a thread other than its process's first."""
+    with contextlib.suppress(OSError):
+        return _fields(Path(f"/proc/{pid}/status")).get("Tgid", pid) != pid
+    return False
+
+
+def below(pid: int) -> tuple[int, ...]:
+    """Descendants of a process that run now."""
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(path.parent.name))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        waiting.extend(children.get(waiting.pop(), ()))
+        found.extend(one for one in waiting if one not in found)
+    return tuple(one for one in found if one != pid)
+
+
+def listening_on(port: int) -> tuple[int, ...]:
+    """Processes of this machine that listen on a TCP port, as far as this user may see them."""
+    sockets = {inode for name in ("tcp", "tcp6") for inode in _listening(name, port)}
+    found = []
+    for path in Path("/proc").glob("[0-9]*/fd"):
+        with contextlib.suppress(OSError):
+            if any(_inode(link) in sockets for link in path.iterdir()):
+                found.append(int(path.parent.name))
+    return tuple(found)
+
+
+LISTEN = "0A"
+"""State of a listening socket in /proc/net/tcp."""
+
+
+def _listening(name: str, port: int) -> list[str]:
+    try:
+        lines = [line.split() for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    except OSError:
+        return []
+    return [
+        fields[9] for fields in lines if fields[3] == LISTEN and int(fields[1].rpartition(":")[2], 16) == port
+    ]
+
+
+def _inode(link: Path) -> str:
+    try:
+        target = os.readlink(link)  # noqa: PTH115 - pathlib would make a path of `socket:[1]`
+    except OSError:
+        return ""
+    return target.removeprefix("socket:[").removesuffix("]") if target.startswith("socket:[") else ""

@@ -1,0 +1,44 @@
+"""Credentials in addresses and headers are masked, and nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.study.loading import dump_study, parse_study
+from deadzone.study.masking import masked
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("http://user:pass@host:80/x", "http://***@host:80/x"),
+        ("https://token@host/", "https://***@host/"),
+        ("https://user:p@ss@host/", "https://***@host/"),
+        ("cannot reach ftp://a:b@c and http://d:e@f.", "cannot reach ftp://***@c and http://***@f."),
+        ("http://h/?a=1&access_token=abc&b=2", "http://h/?a=1&access_token=***&b=2"),
+        ("http://h/?X-Amz-Signature=ff00#top", "http://h/?X-Amz-Signature=***#top"),
+        ("http://h/?api_key=1&password=2", "http://h/?api_key=***&password=***"),
+        ("curl -H 'Authorization: Bearer abc'", "curl -H 'Authorization: ***'"),
+        ("http://host/path@2x.png?size=3", "http://host/path@2x.png?size=3"),
+        ("me@example.org wrote to http://host/", "me@example.org wrote to http://host/"),
+        ("{service_url}/frames?monkey=1", "{service_url}/frames?monkey=1"),
+    ],
+)
+def test_secrets_go_and_the_rest_stays(text, clean):
+    assert masked(text) == clean
+    assert masked(clean) == clean
+
+
+def test_a_study_is_written_down_without_its_secrets():
+    study = parse_study(
+        "study: s\n"
+        "service: {url: 'http://me:sesame@host:81'}\n"
+        "workload: {kind: http, url: 'http://host/?token=sesame', headers: {Cookie: sesame, Accept: text/html}}\n"
+        "factors: {colour: [1]}\n",
+        "s.yaml",
+    )
+    text = dump_study(study)
+    assert "sesame" not in text
+    assert "http://***@host:81" in text
+    assert "text/html" in text
+    assert dump_study(parse_study(text, "again")) == text
