@@ -54,6 +54,12 @@ def test_what_is_different_in_an_environment_is_laid_over_the_service():
     assert service_in(again.service, again.environments["other"]) == other
 
 
+def test_a_pod_that_lives_for_one_trial_serves_nobody():
+    target = "{kind: kubernetes, mode: job, namespace: n, job: {image: 'shop:1'}}"
+    with pytest.raises(StudyError, match=r"has a service with target\.mode: job"):
+        study(f"environments: {{c: {{url: 'http://c', target: {target}}}}}\n")
+
+
 def test_a_container_needs_an_image_and_may_start_by_itself():
     container = "{kind: container, image: 'shop:1', cpu_limit: 0.5, memory_limit: 100e6, port: 80}"
     one = parse_study(

@@ -95,7 +95,11 @@ class StartingHost(Host, Protocol):
 
 
 class CountingHost(Host, Protocol):
-    """A host that counts."""
+    """A host that counts.
+
+    One that says counts_from_afar is asked as a trial begins and ends, and not in between: each reading takes a while,
+    and costs the service CPU.
+    """
 
     def read(self) -> Counters:
         """The accounting now."""

@@ -113,7 +113,7 @@ class Service:
     def watch(self) -> Watch:
         """A companion for a trial that asks the service."""
         read = cast(CountingHost, self._host).read if hasattr(self._host, "read") else Counters
-        return Watch(read, self._processes)
+        return Watch(read, self._processes, getattr(self._host, "counts_from_afar", False))
 
     def process(self) -> int | None:
         """Process id of the service, where it runs on this machine."""

@@ -25,11 +25,13 @@ class Watch:
         self,
         read: Callable[[], Counters] = Counters,
         processes: Callable[[], tuple[Pids, Pids]] = lambda: ((), ()),
+        from_afar: bool = False,
     ) -> None:
         """read: the group's accounting now. processes: those of the service, and those that only hold the account
-        of others that ended."""
+        of others that ended. from_afar: reading is slow, so that there is no time series."""
         self._read = read
         self._processes = processes
+        self._from_afar = from_afar
         self._before = (Counters(), ProcessTotals())
         self._after = self._before
         self._most = ProcessTotals()
@@ -51,6 +53,8 @@ class Watch:
 
     def tick(self, t_s: float) -> Sequence[Sample]:
         """A reading of the time series, counted from the beginning; memory and threads as they stand."""
+        if self._from_afar:
+            return ()
         counters, held = self._now()
         self._note(counters, held)
         series = {
@@ -83,12 +87,18 @@ class Watch:
         told = {
             "service_memory_peak_bytes": self._peak(),
             "service_memory_stall_s": difference(first.memory_stall_s, last.memory_stall_s),
-            "service_major_faults": after.major_faults - before.major_faults if seen else None,
+            "service_major_faults": after.major_faults - before.major_faults
+            if seen
+            else difference(first.major_faults, last.major_faults),
             "service_oom_kills": difference(first.oom_kills, last.oom_kills),
             "service_io_stall_s": difference(first.io_stall_s, last.io_stall_s),
             "service_disk_wait_s": self._disk_waits.waited_s,
-            "service_read_bytes": after.read_bytes - before.read_bytes if seen else None,
-            "service_written_bytes": after.written_bytes - before.written_bytes if seen else None,
+            "service_read_bytes": after.read_bytes - before.read_bytes
+            if seen
+            else difference(first.read_bytes, last.read_bytes),
+            "service_written_bytes": after.written_bytes - before.written_bytes
+            if seen
+            else difference(first.written_bytes, last.written_bytes),
             "service_rss_bytes": self._most.rss_bytes if seen else None,
             "service_threads": self._most.threads if seen else None,
         }

@@ -181,6 +181,11 @@ class Study(Spec):
         everywhere: dict[str, EnvironmentSpec | None] = {**self.environments} or {"": None}
         for name, environment in everywhere.items():
             service = service_in(self.service, environment)
+            if getattr(self.target_in(environment), "mode", None) == "job":
+                raise ValueError(
+                    "has a service with target.mode: job, whose pods live for one trial; name the workload that runs it, "
+                    "and its url"
+                )
             if not service.argv and not service.url and not self._image_starts(environment):
                 where = f"environments.{name}" if name else "service"
                 raise ValueError(

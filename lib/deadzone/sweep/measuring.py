@@ -143,4 +143,8 @@ def measuring_of(
 
     folder: where the study file lies. logs: where the logs of a service are kept. around: what a target is told.
     """
-    return ServiceMeasuring(study, folder, logs) if study.has_service else Measuring(study, folder, around)
+    return (
+        ServiceMeasuring(study, folder, logs, around)
+        if study.has_service
+        else Measuring(study, folder, around)
+    )

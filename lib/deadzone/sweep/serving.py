@@ -24,6 +24,7 @@ from deadzone.study.target_specs import KUBERNETES
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone.sweep.checks import check
 from deadzone.sweep.profiling import Profiling
+from deadzone.targets.base import Surroundings
 from deadzone.targets.local import LocalTarget
 from deadzone.targets.registry import make_target
 from deadzone.workloads.base import Outcome
@@ -45,14 +46,17 @@ class Place:
 class ServiceMeasuring:
     """A study's client against its service. A context manager: all environments are open inside it."""
 
-    def __init__(self, study: Study, folder: Path, logs: Path | None = None) -> None:
-        """folder: where the study file lies. logs: where the logs of the service are kept."""
+    def __init__(
+        self, study: Study, folder: Path, logs: Path | None = None, around: Surroundings | None = None
+    ) -> None:
+        """folder: where the study file lies. logs: where the logs of the service are kept. around: what the targets
+        are told."""
         self._study, self._folder = study, folder
         planned = [dict(treatment.levels) for treatment in treatments(study)]
         self._workload = make_workload(study.workload, folder, planned)
         self._client = LocalTarget(LocalSpec(mechanism="unlimited"))
         self._profiling = Profiling(study.profiles)
-        self._places = _places(study, folder, logs)
+        self._places = _places(study, folder, logs, around)
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -132,7 +136,7 @@ class ServiceMeasuring:
             service.after_trial()
 
 
-def _places(study: Study, folder: Path, logs: Path | None) -> dict[str, Place]:
+def _places(study: Study, folder: Path, logs: Path | None, around: Surroundings | None) -> dict[str, Place]:
     """Every environment with its service. Environments of a cluster that differ in their limit alone share the target:
     it is one workload, whose limit is changed to and fro."""
     names = tuple(study.environments) or (NOWHERE,)
@@ -140,7 +144,7 @@ def _places(study: Study, folder: Path, logs: Path | None) -> dict[str, Place]:
     for key in dict.fromkeys(_host_key(study, name) for name in names):
         if key is not None:
             sharing = [name for name in names if _host_key(study, name) == key]
-            hosts[key] = _host(study, sharing)
+            hosts[key] = _host(study, sharing, around)
     places = {}
     for name in names:
         key = _host_key(study, name)
@@ -163,13 +167,13 @@ def _host_key(study: Study, name: str) -> str | None:
     return repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
 
 
-def _host(study: Study, names: Sequence[str]) -> Host:
+def _host(study: Study, names: Sequence[str], around: Surroundings | None) -> Host:
     """The target of environments, with a mechanism for every limit that will be asked of it."""
     target = study.target_in(study.environment_of(names[0]))
     planned = [one for one in treatments(study) if one.levels.get(ENVIRONMENT, NOWHERE) in names]
     limits = [_limits(study, one) for one in planned]
     cpu, memory = (tuple(dict.fromkeys(kind)) for kind in zip(*limits, strict=True)) if limits else ((), ())
-    return cast(Host, make_target(target, cpu, memory))
+    return cast(Host, make_target(target, cpu, memory, around=around))
 
 
 def _limits(study: Study, treatment: Treatment) -> tuple[Level, Level]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from deadzone.targets.kubernetes import counting
 from deadzone.targets.kubernetes.accounting import measurement, parse
 
 SHELLS = (("dash",), ("bash",), ("busybox", "sh"))
@@ -138,6 +139,18 @@ def test_the_probe_tells_of_the_node(launcher):
     told = act(launcher("probe")).stdout.splitlines()
     assert f"cores {Path('/proc/cpuinfo').read_text().count('processor')}" in told
     assert "writable 1" in told
+
+
+def test_its_accounting_grows_with_what_is_used(launcher):
+    before = counting.parse(act(launcher("count")).stdout)
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        pass
+    after = counting.parse(act(launcher("count")).stdout)
+    if before.usage_s is None:
+        pytest.skip("this machine's root group counts no CPU time")
+    assert after.usage_s - before.usage_s > 0.19
+    assert after.major_faults >= before.major_faults
 
 
 def running(words: str) -> bool:

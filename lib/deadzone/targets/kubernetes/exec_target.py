@@ -42,6 +42,7 @@ from deadzone.targets.kubernetes.workload import (
     is_ready,
     template,
 )
+from deadzone.targets.limits.base import Counters
 
 ORIGINALS_FILE = "original-resources.json"
 """In the run's folder: what the workload had before, beside the annotation that says the same."""
@@ -55,6 +56,7 @@ class ExecTarget:
 
     factors: tuple[str, ...] = ("cpu_limit",)
     parallelism = 1
+    counts_from_afar = True
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
@@ -73,6 +75,7 @@ class ExecTarget:
         self._pod: Object = {}
         self._probe: Probe | None = None
         self._methods: set[str] = set()
+        self._counted = Counters()
 
     # --- opening and closing ---------------------------------------------------------------------------
 
@@ -328,6 +331,23 @@ class ExecTarget:
         if measured.status == "lost":
             self._container = None  # whatever is there next is looked at anew
         return prometheus.added(self._spec.prometheus_url, self._pod, self._name, measured, self._around.note)
+
+    def read(self) -> Counters:
+        """The container's accounting now; of one that did not survive, what is known of its end."""
+        assert self._cluster is not None
+        if self._container is None:
+            return Counters()
+        try:
+            self._counted = self._container.count()
+        except ClusterError as error:
+            fate = trial.what_became_of(self._cluster, self._container, self._pod, str(error))
+            if fate is None:
+                raise
+            self._container = None
+            self._around.note(fate[1])
+            killed = self._counted.oom_kills or 0
+            return Counters(oom_kills=killed + 1 if fate[0] == "oom_killed" else killed)
+        return self._counted
 
     def facts(self) -> dict[str, Any]:
         """Where trials run and how limits are changed, for the provenance."""

@@ -7,6 +7,7 @@
 #   TOOLS   folder of further programs for this file (not for the trial's), or -
 #
 #   probe                   what this container has, its limit and the node's cores
+#   count                   its accounting now: CPU, throttling, memory, and what it read and wrote
 #   run ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...
 #                           start trial ID, wait for its end, tell of it; TIMEOUT in hundredths of a second
 #   await ID                wait for the end of a trial that was started, tell of it
@@ -83,6 +84,21 @@ counters() {
     number user_ns "$dz_acct/cpuacct.usage_user"
     number sys_ns "$dz_acct/cpuacct.usage_sys"
     tell memory /sys/fs/cgroup/memory/memory.oom_control
+  fi
+}
+
+holdings() { # memory, and what went to and from disks
+  if [ "$dz_v" = 2 ]; then
+    number memory_bytes "$dz_base/memory.current"
+    number memory_peak_bytes "$dz_base/memory.peak"
+    tell memory_stat "$dz_base/memory.stat"
+    tell io_stat "$dz_base/io.stat"
+    for dz_what in memory io; do tell "${dz_what}_pressure" "$dz_base/$dz_what.pressure" 2>/dev/null; done
+  elif [ "$dz_v" = 1 ]; then
+    number memory_bytes /sys/fs/cgroup/memory/memory.usage_in_bytes
+    number memory_peak_bytes /sys/fs/cgroup/memory/memory.max_usage_in_bytes
+    tell memory_stat /sys/fs/cgroup/memory/memory.stat
+    tell io_stat /sys/fs/cgroup/blkio/blkio.throttle.io_service_bytes
   fi
 }
 
@@ -330,6 +346,12 @@ stop)
     done
   done
   exit 0
+  ;;
+count)
+  find_group
+  counters
+  holdings
+  echo "told"
   ;;
 probe)
   find_group

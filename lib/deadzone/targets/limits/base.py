@@ -42,6 +42,7 @@ class Counters:
 
     All but memory_bytes grow monotonically. memory_peak_bytes is the most the group ever held, its page cache
     included; memory_stall_s and io_stall_s are times in which some task of it waited for memory or a device.
+    major_faults, read_bytes and written_bytes are counted by groups whose processes cannot be looked at from here.
     """
 
     usage_s: float | None = None
@@ -55,6 +56,9 @@ class Counters:
     memory_peak_bytes: int | None = None
     memory_stall_s: float | None = None
     io_stall_s: float | None = None
+    major_faults: int | None = None
+    read_bytes: int | None = None
+    written_bytes: int | None = None
 
 
 class LimitMechanism(Protocol):
