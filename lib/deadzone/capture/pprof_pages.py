@@ -27,6 +27,8 @@ MOST_BYTES = 256 << 20
 
 GZIP = b"\x1f\x8b"
 
+IDLE = ": the service used too little CPU meanwhile; raise the load or profiles.duration_s"
+
 
 class PprofPages:
     """Fetches profiles over HTTP, past any proxy: the service is near."""
@@ -59,7 +61,7 @@ class PprofPages:
                 f"{address} answered with more than {MOST_BYTES >> 20} MB, which no profile has"
             )
         if not content:
-            raise CaptureError(f"{address} answered with nothing")
+            raise CaptureError(f"{address} answered with no sample{IDLE if kind == 'cpu' else ''}")
         return ProfileFile(kind, _ending(content), content)
 
     def address(self, kind: str, subject: Subject, duration_s: int) -> str:
