@@ -17,8 +17,9 @@ from queue import SimpleQueue
 
 KIB = 1024
 
-PIECE_BYTES = 64 * KIB
-"""After each piece a thread needs the interpreter's lock again, as code does that goes to and fro between Python and C."""
+PIECE_BYTES = 8 * KIB
+"""After each piece a thread needs the interpreter's lock again, as code does that goes to and fro between Python and C.
+Small pieces make many threads stand in each other's way, as in a server whose threads share a lock."""
 
 
 @dataclass(frozen=True)
