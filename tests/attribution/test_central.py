@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadzone.attribution.central import drawn, interval, midmean
+from deadzone.attribution.central import drawn, midmean
+from deadzone.compare.ratio import interval
 
 
 @settings(deadline=None)

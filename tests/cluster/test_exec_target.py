@@ -184,8 +184,24 @@ def test_memory_that_runs_out_is_no_plain_failure(namespace, deployment, write_s
     assert run.trials()["status"].iloc[0] == "oom_killed"
 
 
+def evict(cluster, namespace, pod):
+    """As a drain of the node does it."""
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod, "namespace": namespace},
+    }
+    path = f"--raw=/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
+    cluster.kubectl("create", path, "--filename=-", given=json.dumps(eviction))
+
+
+def delete(cluster, namespace, pod):
+    cluster.kubectl("delete", "pod", pod, "--namespace", namespace, "--wait=false")
+
+
+@pytest.mark.parametrize("end", [delete, evict])
 def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
-    cluster, namespace, deployment, write_study, start, left
+    end, cluster, namespace, deployment, write_study, start, left
 ):
     deployment(annotations=ALLOWED)
     study = write_study(
@@ -199,7 +215,7 @@ def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
     pod = left.pods()[0]["metadata"]["name"]
     inside = ("exec", pod, "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
     command_.wait_for(lambda: "sleep 4" in cluster.kubectl(*inside), "the program")
-    cluster.kubectl("delete", "pod", pod, "--namespace", namespace, "--wait=false")
+    end(cluster, namespace, pod)
     code, _, err = command_.end()
     assert code == 0, err
     records = [json.loads(line) for line in next(command_.runs.glob("*/*/trials.jsonl")).open()]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from sweeping import ALLOWED, Left, job_target, target
 
 from deadzone import fit_phases
+from deadzone.targets.kubernetes.quantities import cores_of
 
 pytestmark = pytest.mark.cluster
 
@@ -17,7 +20,7 @@ PHASES = ["linear", "plateau"]
 
 @pytest.mark.parametrize("way", ["local", "resize", "patch", "job"])
 def test_the_same_study_gives_the_same_phases(
-    way, quota, cluster, namespace, deployment, write_study, sweep, ffmpeg_image
+    way, quota, cluster, namespace, deployment, write_study, sweep, ffmpeg_image, deadzone, tmp_path
 ):
     ways = {
         "local": {"kind": "local"},
@@ -48,3 +51,10 @@ def test_the_same_study_gives_the_same_phases(
     assert model.phases["label"].tolist() == PHASES, measured[["cpu_limit", "wall_s", "trusted"]]
     if way in ("resize", "patch"):
         Left(cluster, namespace).check_nothing()
+    if way == "patch":
+        recommended = json.loads(deadzone("recommend", run.folder, "--json").out)["levels"]["cpu_limit"]
+        said = deadzone("recommend", run.folder, "--manifest", "--container", "ffmpeg")
+        (tmp_path / "patch.yaml").write_text(said.out)
+        where = ("deployment", "worker", "--namespace", namespace)
+        cluster.kubectl("patch", *where, f"--patch-file={tmp_path / 'patch.yaml'}")
+        assert cores_of(Left(cluster, namespace).limits()["limits"]["cpu"]) == recommended

@@ -7,7 +7,7 @@ import ipaddress
 import pytest
 
 from deadzone.errors import WorkloadError
-from deadzone.load.addresses import far_networks, is_near, resolve
+from deadzone.load.addresses import far_networks, is_near, is_this_machine, resolve
 
 NEAR = ("127.0.0.1", "10.1.2.3", "172.31.0.9", "192.168.1.1", "169.254.1.1", "100.64.0.1", "::1", "fd00::1")
 FAR = (
@@ -55,3 +55,14 @@ def test_the_far_networks_are_all_that_is_not_near(address):
     parsed = ipaddress.ip_address(address)
     nets = [ipaddress.ip_network(net) for net in far_networks()]
     assert any(parsed in net for net in nets if net.version == parsed.version) != is_near(address)
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        ("localhost", True), ("api.localhost", True), ("127.3.0.1", True), ("::1", True),
+        ("localhost.example.org", False), ("10.1.2.3", False), ("127.example.org", False),
+    ],
+)  # fmt: skip
+def test_this_machine_is_known_by_its_name(host, here):
+    assert is_this_machine(host) == here

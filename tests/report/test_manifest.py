@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
@@ -13,6 +15,7 @@ from deadzone.report.analysis import analyse
 from deadzone.report.source import load_source
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
+from deadzone.study.target_specs import KubernetesTarget
 
 STUDY = """
 study: encoder
@@ -59,6 +62,23 @@ def patched(run, **more):
     where = manifest.destination(analysis, "deployment/encoder", "main", "media")
     document = manifest.patch(analysis, levels, used, where, **more)
     return document, manifest.manifest(document, manifest.comments(analysis, levels, used, 90, document))
+
+
+def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
+    run = write(repository)
+    source = load_source(str(run.folder))
+    pod = KubernetesTarget(
+        kind="kubernetes", namespace="media", workload="deployment/encoder", container="main"
+    )
+    analysis = analyse(replace(source, study=source.study.model_copy(update={"target": pod})))
+    levels = {"threads": 2}
+    used = manifest.usage(run, levels, analysis.source.analysed)
+    where = manifest.destination(analysis, None, None, None)
+    document = manifest.patch(analysis, levels, used, where)
+    (container,) = document["spec"]["template"]["spec"]["containers"]
+    assert container["resources"] == {"requests": {"cpu": "1800m"}}
+    said = manifest.comments(analysis, levels, used, 90, document)
+    assert "the study left the CPU limit as it was, and so does this patch" in said
 
 
 def test_limit_request_and_threads_come_from_one_treatment(repository):

@@ -10,13 +10,14 @@ import pandas as pd
 
 from deadzone.attribution import parts
 from deadzone.attribution.attribution import Attribution
-from deadzone.attribution.central import drawn, interval, midmean
+from deadzone.attribution.central import drawn, midmean
 from deadzone.attribution.environments import Roles, limits_of, roles_of
 from deadzone.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of, same_response
 from deadzone.attribution.hypotheses import ABOUT, Case, Known, cases_of
 from deadzone.attribution.measures import Measure, Sample, measure
 from deadzone.attribution.verdicts import Judged, judge
 from deadzone.compare.ranks import rank_sum
+from deadzone.compare.ratio import interval
 from deadzone.compare.samples import analysed, values_of
 from deadzone.compare.verdicts import CONFIDENCE
 from deadzone.errors import CompareError

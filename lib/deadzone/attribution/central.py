@@ -35,15 +35,6 @@ def drawn(values: np.ndarray, response: np.ndarray, stream: int) -> np.ndarray:
     return _middle(values[chosen], response[chosen])
 
 
-def interval(draws: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Percentile interval of draws, shape (k,); (nan, nan) where some are unknown."""
-    if not len(draws) or np.isnan(draws).any():
-        return float("nan"), float("nan")
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return float(low), float(high)
-
-
 def _middle(values: np.ndarray, response: np.ndarray) -> np.ndarray:
     """values: shape (draws, trials, parts); response: shape (draws, trials)."""
     n = response.shape[1]

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deadzone.attribution import parts
-from deadzone.attribution.central import drawn, interval, midmean
+from deadzone.attribution.central import drawn, midmean
 from deadzone.attribution.equivalence import Margin, Tested, examine
+from deadzone.compare.ratio import interval
 
 
 @dataclass(frozen=True, eq=False)

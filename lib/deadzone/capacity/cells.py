@@ -6,6 +6,7 @@ that was detected reaches into it, unless warm-up is asked for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,9 @@ NOT_OF_THE_SERVER = (
     "locust left",
 )
 """How the error of a trial begins whose load was not made as asked: it says nothing of the server."""
+
+NO_PROFILE = re.compile(r"the \w+ profile was not taken")
+"""Nor does a profiler that failed beside a load that was borne."""
 
 RESOLUTION = 0.01
 """Values of a histogram within 1 % of each other are one step for the bootstrap: finer ones change no conclusion."""
@@ -160,7 +164,7 @@ def _cell(
         if status == "ok":
             number = int(row.get("trial", len(kept)))
             kept.append(_trial(number, row, values, objectives, histograms.get(number, {})))
-        elif reason.startswith(NOT_OF_THE_SERVER):
+        elif reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason):
             unknown.append(reason)
         elif status != "lost":
             failed.append(reason)

@@ -17,6 +17,9 @@ from deadzone.study.profile_specs import ProfilesSpec
 GRACE_S = 30.0
 """How much longer than planned a profiler may take before it is given up [s]; symbols of a large program take a while."""
 
+LETTING_GO_S = 1.0
+"""How long is waited for a profiler that was told to end [s]."""
+
 TOLERANCE_S = 0.25
 """A profile that ends so much after the load still saw the load [s]: profilers stop on their own clock."""
 
@@ -56,6 +59,9 @@ class Capturing:
         """
         ended = now()
         latest = self._began + self._spec.start_s + self._spec.duration_s + GRACE_S
+        if ended - self._began < self._spec.start_s + self._spec.duration_s:
+            self._stop.set()  # whatever comes now is of no use
+            latest = ended + LETTING_GO_S
         for thread in self._threads.values():
             thread.join(max(latest - now(), 0.0))
         self._stop.set()
@@ -67,7 +73,7 @@ class Capturing:
         """The trial did not come to its end: let the profilers go."""
         self._stop.set()
         for thread in self._threads.values():
-            thread.join(1.0)
+            thread.join(LETTING_GO_S)
 
     def _take(self, kind: str, subject: Subject) -> None:
         after = self._spec.duration_s if kind in SNAPSHOTS and set(self._spec.kinds) - set(SNAPSHOTS) else 0.0

@@ -82,6 +82,14 @@ def is_near(address: str) -> bool:
     )
 
 
+def is_this_machine(host: str) -> bool:
+    """Whether a host's name or address means this machine's loopback; nothing is looked up."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 def far_networks() -> list[str]:
     """Every network that is not near, as CIDRs: for tools that are told what they must not reach."""
     near = (*NEAR, *LOCAL)

@@ -18,8 +18,9 @@ import yaml
 from deadzone.errors import TableError
 from deadzone.report.analysis import Analysis
 from deadzone.store.run import Run
+from deadzone.study.design import cpu_limit
 from deadzone.study.levels import NONE, Level, format_level, is_number
-from deadzone.study.target_specs import KubernetesTarget
+from deadzone.study.target_specs import UNCHANGED, KubernetesTarget
 from deadzone.study.templates import fill, placeholders
 from deadzone.study.workload_specs import CommandWorkload
 
@@ -143,7 +144,7 @@ def patch(
     """
     source = analysis.source
     assert source.study is not None
-    limit = levels.get("cpu_limit", source.study.target.cpu_limit)
+    limit = cpu_limit(source.study, levels)
     kind, _, name = where.workload.partition("/")
     container: dict[str, Any] = {"name": where.container, "resources": _resources(limit, used.at(percentile))}
     if environment := _environment(analysis, levels, variables or {}):
@@ -179,8 +180,11 @@ def comments(
         f"request: {percentile}th percentile of the CPU used, from {how} {used.n_trials} trials "
         f"(p50 {used.p50:.3g}, p90 {used.p90:.3g} cores)",
     ]
-    if levels.get("cpu_limit", source.study.target.cpu_limit) == NONE:
+    limit = cpu_limit(source.study, levels)
+    if limit == NONE:
         lines.append("limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed")
+    if limit == UNCHANGED:
+        lines.append("the study left the CPU limit as it was, and so does this patch")
     unset = [f"{name}={format_level(level)}" for name, level in levels.items() if name != "cpu_limit"]
     if unset and not set_here:
         lines.append(
@@ -191,6 +195,8 @@ def comments(
 
 def _resources(limit: Level, request_cores: float) -> dict[str, Any]:
     request = max(LEAST_REQUEST_MILLICORES, math.ceil(round(1000 * request_cores, 3)))
+    if limit == UNCHANGED:
+        return {"requests": {"cpu": f"{request}m"}}
     if not is_number(limit):
         return {"limits": {"cpu": None}, "requests": {"cpu": f"{request}m"}}
     allowed = max(1, round(1000 * float(limit)))

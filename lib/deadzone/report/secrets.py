@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from deadzone.errors import ReportError
+from deadzone.study.masking import AUTHORISATION, SECRET_QUERY, USER_AND_PASSWORD
 
 SECRET_NAMES = (
     "token", "password", "passwd", "passphrase", "secret", "kubeconfig", "api_key", "apikey", "credential",
@@ -15,12 +16,12 @@ SECRET_NAMES = (
 """A parameter whose name holds one of these is refused, whatever its value."""
 
 SECRET_VALUES = {
-    "an address with a password in it": re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@", re.IGNORECASE),
+    "an address with a password in it": USER_AND_PASSWORD,
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
     "the contents of a kubeconfig": re.compile(r"client-(key|certificate)-data|^\s*current-context:", re.MULTILINE),
-    "an authorisation header": re.compile(r"\bauthorization:\s*\S", re.IGNORECASE),
+    "an authorisation header": AUTHORISATION,
     "a token": re.compile(r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|gh[pousr]_\w{20,}|glpat-[\w-]{15,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}\b)"),
-    "a password in a query": re.compile(r"[?&](token|password|secret|api_?key|access_token|sig)=[^&\s]", re.IGNORECASE),
+    "a password in a query": SECRET_QUERY,
 }  # fmt: skip
 """What a value looks like that nobody should read, and how the message names it."""
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from deadzone.errors import StudyError, WorkloadError
-from deadzone.load.addresses import STANDARD_PORTS
+from deadzone.load.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.measurement import Command
 from deadzone.services.base import (
     CountingHost,
@@ -43,8 +43,6 @@ SETTLING_S = 2.0
 """How long a service that is ready may still be busy with its start before it is asked [s]."""
 
 SCRATCH, INPUTS = "scratch", "inputs"
-
-LOOPBACK = ("127.", "localhost", "::1")
 
 
 class Service:
@@ -203,7 +201,7 @@ class Service:
             return tuple(others), (first,) if first else ()
         if self.url:
             parts = urlsplit(self.url)
-            if (parts.hostname or "").startswith(LOOPBACK):
+            if is_this_machine(parts.hostname or ""):
                 found = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
                 return tuple(dict.fromkeys((*found, *(one for pid in found for one in below(pid))))), ()
         return (), ()

@@ -16,6 +16,7 @@ import numpy as np
 from deadzone.errors import StudyError
 from deadzone.study.factors import EqualFactor, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level
+from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level
 from deadzone.study.target_specs import UNCHANGED
 
@@ -143,6 +144,12 @@ def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
         if isinstance(factor, EqualFactor):
             _check(name, complete[name], f"factors.{name} (equal to {factor.equals})")
     return Treatment(complete)
+
+
+def cpu_limit(study: Study, levels: Mapping[str, Level]) -> Level:
+    """The CPU limit of a treatment: its own level, or that of its environment's target where the limit is no factor."""
+    target = study.target_in(study.environment_of(levels.get(ENVIRONMENT)))
+    return levels.get("cpu_limit", getattr(target, "cpu_limit", NONE))
 
 
 def plan(study: Study) -> tuple[PlannedTrial, ...]:

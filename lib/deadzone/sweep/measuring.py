@@ -16,7 +16,6 @@ from deadzone.measurement import Measurement
 from deadzone.provenance import git_facts, host_facts
 from deadzone.study.design import Treatment, treatments
 from deadzone.study.levels import NONE, Level
-from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study
 from deadzone.sweep.checks import check
 from deadzone.sweep.io_limits import io_wish
@@ -122,12 +121,6 @@ def at_place_of(target: Target, workload: Workload, study: Study) -> Workload:
         )
     workload.move_to(place)
     return workload
-
-
-def cpu_limit(study: Study, treatment: Treatment) -> Level:
-    """The CPU limit of a treatment: its own level, or that of its environment's target where the limit is no factor."""
-    target = study.target_in(study.environment_of(treatment.levels.get(ENVIRONMENT)))
-    return treatment.levels.get("cpu_limit", getattr(target, "cpu_limit", NONE))
 
 
 def _levels(study: Study, limit: str) -> tuple[Level, ...]:

@@ -12,14 +12,14 @@ from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Measurement
 from deadzone.provenance import usable_cores
 from deadzone.store.run import LOGS, Run
-from deadzone.study.design import PlannedTrial, plan, resolve, treatments
+from deadzone.study.design import PlannedTrial, cpu_limit, plan, resolve, treatments
 from deadzone.study.disk_plan import resolved_disk, warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.loading import load_study
 from deadzone.study.masking import masked
 from deadzone.study.spec import Study
 from deadzone.sweep.estimate import Estimate, expected_s, in_words
-from deadzone.sweep.measuring import Measuring, cpu_limit, measuring_of
+from deadzone.sweep.measuring import Measuring, measuring_of
 from deadzone.sweep.parallel import in_parallel
 from deadzone.sweep.progress import Progress, SilentProgress
 from deadzone.sweep.serving import ServiceMeasuring
@@ -149,7 +149,7 @@ def _measure_until_trusted(
 
     first: number of the next attempt at it, above 1 in a resumed run. turn: held while something is recorded.
     """
-    limit = cpu_limit(study, trial.treatment)
+    limit = cpu_limit(study, trial.treatment.levels)
     for attempt in range(first, max(first, study.trust.max_attempts) + 1):
         measured, outcome = measuring.measure(trial.treatment)
         reasons = doubts(measured, limit, study.trust, waits_on_io=isinstance(study.workload, DiskWorkload))
