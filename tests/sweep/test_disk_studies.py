@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -171,3 +175,34 @@ def test_files_of_a_killed_sweep_are_removed_by_restore(long_sweep, disk, deadzo
 
 def test_a_limiter_that_was_never_opened_closes_quietly(disk):
     IoLimiter(IoWish(disk)).close()
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed here")
+def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, disk, start):
+    study = disk_study(
+        factors={"block_size": ["4KiB"]},
+        workload={"engine": "fio", "operation": "read", "duration_s": 30},
+        design={"replicates": 1},
+        trust={"max_attempts": 1},
+    )
+    command = start("sweep", study)
+    for pid in command.wait_for(lambda: fio_under(disk), "a running fio"):
+        os.kill(pid, signal.SIGKILL)
+    code, _, err = command.end()
+    assert code == 0, err
+    (journal,) = command.runs.glob("blocks/*/trials.jsonl")
+    (record,) = (json.loads(line) for line in journal.read_text().splitlines())
+    assert record["status"] == "failed"
+    assert "killed by SIGKILL" in record["error"]
+    assert list(disk.iterdir()) == []
+
+
+def fio_under(folder):
+    """Processes of fio that measure files in a folder, once their time runs."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().decode(errors="replace").split("\0")
+            if words[0] == "fio" and str(folder) in " ".join(words):
+                found.append(int(path.parent.name))
+    return found if len(found) > 1 else []
