@@ -17,7 +17,7 @@ from queue import SimpleQueue
 
 KIB = 1024
 
-PIECE_BYTES = 8 * KIB
+PIECE_BYTES = 12 * KIB
 """After each piece a thread needs the interpreter's lock again, as code does that goes to and fro between Python and C.
 Small pieces make many threads stand in each other's way, as in a server whose threads share a lock."""
 
