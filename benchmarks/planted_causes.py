@@ -38,13 +38,15 @@ BEHIND = (*SERVICE[:-1], "{{port}}")
 
 RELAY = ("{python}", "-m", "deadzone.demo.late_relay", "--port", "{port}")
 
-LIMIT_CORES = 0.1
+VIDEO_S = 4
+
+LIMIT_CORES = 0.2
 DELAY_S = 1.0
 """Strong enough to show beside busy neighbours; the answer takes some 0.3 s without them."""
 
 DISK_BYTES_S = 1_000_000
 PADDING_BYTES = 1_200_000
-"""What the slow disk takes a second, and the bytes of the upload beside its second of video: flushing them takes a second
+"""What the slow disk takes a second, and the bytes of the upload beside its video: flushing them takes a second
 longer there. Where disks cannot be throttled (it takes root and cgroup v1), the flushes alone have to do."""
 
 CAUSES: Mapping[str, tuple[dict[str, Any], str | None]] = {
@@ -81,12 +83,12 @@ class Verdict:
 
 
 def make_video(folder: Path) -> Path:
-    """A second of video that ffmpeg takes a fraction of a second for, in a file of the size of a larger one.
+    """Some seconds of video that ffmpeg takes a fraction of a second for, in a file of the size of a larger one.
 
     An MP4 file may hold boxes of free space, which players pass over.
     """
     path = folder / "upload.mp4"
-    picture = "testsrc2=duration=1:size=640x360:rate=24"
+    picture = f"testsrc2=duration={VIDEO_S}:size=640x360:rate=24"
     codec = ("-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p")
     made = (find_ffmpeg(BUNDLED), "-loglevel", "error", "-y", "-f", "lavfi", "-i", picture, *codec, str(path))
     subprocess.run(made, check=True, stdin=subprocess.DEVNULL)

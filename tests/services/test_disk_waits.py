@@ -42,6 +42,11 @@ def test_a_program_that_sleeps_or_computes_does_not():
     assert watched("while True: pass") < 0.05
 
 
+def test_a_program_that_starts_others_all_the_time_does_not():
+    starting = "import subprocess\nwhile True: subprocess.run(('/bin/true',))"
+    assert watched(starting, seconds=2) < 0.2
+
+
 def test_without_a_process_nothing_is_known():
     waits = DiskWaits(lambda: ())
     waits.start()

@@ -2,13 +2,15 @@
 
 A control group of version 2 counts this by itself (pressure stall information); version 1 does not, and the kernel's
 counter of a process's waits is usually switched off. A thread that waits for the disk is in uninterruptible sleep, which
-proc(5) shows as D. The machine's own pressure counter would hold the waits of all its other programs too.
+proc(5) shows as D; so does one that starts another program and waits until that has begun, which is told apart. The
+machine's own pressure counter would hold the waits of all its other programs too.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -27,6 +29,9 @@ PRIORITY = -10
 """Niceness of the looking thread where it is permitted: on a busy machine it would else look only when others wait."""
 
 WAITING = "D"
+
+STARTING = {"x86_64": ("56", "58", "435"), "aarch64": ("220", "435")}
+"""Numbers of clone, vfork and clone3 (proc_pid_syscall(5)): whoever sleeps in these waits for a child, not for a disk."""
 
 
 class DiskWaits:
@@ -84,6 +89,17 @@ def _waits(pid: int) -> bool:
     with contextlib.suppress(OSError):
         for task in os.scandir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError, IndexError):
-                if Path(task.path, "stat").read_text().rpartition(")")[2].split()[0] == WAITING:
+                # A start of a program is over within a millisecond: it is looked for on both sides of the state.
+                call = Path(task.path, "syscall")
+                starts = _starts_another(call)
+                state = Path(task.path, "stat").read_text().rpartition(")")[2].split()[0]
+                if state == WAITING and not (starts or _starts_another(call)):
                     return True
+    return False
+
+
+def _starts_another(syscall: Path) -> bool:
+    """Whether a thread sleeps in a call that starts a process; False where the kernel does not tell."""
+    with contextlib.suppress(OSError, IndexError):
+        return syscall.read_text().split()[0] in STARTING.get(platform.machine(), ())
     return False
