@@ -140,3 +140,12 @@ def test_the_host_decides_what_host_cores_means():
         "cpu_limit=32",
         "cpu_limit=none",
     ]
+
+
+def test_the_cores_of_this_machine_are_no_measure_of_a_pod():
+    text = (
+        "study: s\nworkload: {kind: ffmpeg}\ntarget: {kind: kubernetes, namespace: n, workload: deployment/d}\n"
+        "factors: {cpu_limit: {levels: [0.5, 1], times: host_cores}}\n"
+    )
+    with pytest.raises(StudyError, match="host_cores counts the cores of this machine"):
+        resolve(parse_study(text, "s.yaml"), 4)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadzone.errors import StudyError
-from deadzone.study.factors import EqualFactor, LevelsFactor
+from deadzone.study.factors import HOST_CORES, EqualFactor, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level
-from deadzone.study.target_specs import UNCHANGED
+from deadzone.study.target_specs import KUBERNETES, UNCHANGED
 
 MOST_TRIALS = 100_000
 """A plan longer than this is a slip of a range, not an experiment for one machine."""
@@ -52,8 +52,14 @@ class PlannedTrial:
 def resolve(study: Study, host_cores: int) -> Study:
     """The study with every range and multiplier written out for a host with so many cores.
 
-    Raises StudyError if a level makes no sense for a factor Deadzone knows.
+    Raises StudyError if a level makes no sense for a factor Deadzone knows, or counts cores of another machine.
     """
+    for name, factor in study.factors.items():
+        if study.target.kind == KUBERNETES and getattr(factor, "times", None) == HOST_CORES:
+            raise StudyError(
+                f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run on a node of the "
+                "cluster: write the number of its cores."
+            )
     factors = {
         name: factor
         if isinstance(factor, EqualFactor)

@@ -31,6 +31,9 @@ Multiplier = Annotated[
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
 ]
 
+HOST_CORES = "host_cores"
+"""The multiplier that is the number of cores trials can use on this machine."""
+
 MOST_LEVEL = 10**18
 """Beyond this a number is a slip of the keyboard, and a float no longer holds its digits."""
 
@@ -61,7 +64,7 @@ class LevelsFactor(ScaledFactor):
 
     def resolve(self, host_cores: int) -> tuple[Level, ...]:
         """The levels in force on a host with so many cores, in the order written."""
-        multiplier = host_cores if self.times == "host_cores" else float(self.times)
+        multiplier = host_cores if self.times == HOST_CORES else float(self.times)
         return tuple(dict.fromkeys(scale_level(level, multiplier) for level in self.levels))
 
 
