@@ -222,3 +222,17 @@ def test_without_permission_for_any_limit_the_remedy_is_told(somewhere_else):
     assert "`deadzone doctor` says what is missing" in said.stderr
     assert "Traceback" not in said.stderr
     assert list((somewhere_else / "data" / "runs").iterdir()) == []
+
+
+def test_a_dry_run_of_what_is_resumed_tells_what_is_left(write_study, deadzone, runs):
+    write_study(factors={"threads": [1, 2]}, design={"replicates": 2})
+    assert deadzone("sweep", "probe").code == 0
+    (run,) = runs()
+    journal = run.folder / "trials.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-2]))
+    said = deadzone("sweep", "probe", "--resume", "latest", "--dry-run")
+    assert "\n2 of them are left\n" in said.out
+    plan = json.loads(deadzone("sweep", "probe", "--resume", "latest", "--dry-run", "--json").out)
+    assert plan["n_remaining"] == len(plan["order"]) == 2
+    assert len(journal.read_text().splitlines()) == len(lines) - 2

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from deadzone.errors import StudyError
 from deadzone.study.loading import read_yaml
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
+def study_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The options of every command that measures a study.
 
-def study_options(function: Function) -> Function:
-    """The options of every command that measures a study."""
+    The command is given study, overrides (what the command line changes of the study), resume, dry_run and as_json.
+    """
+
+    @wraps(function)
+    def with_overrides(
+        *,
+        parameters: tuple[tuple[str, str], ...],
+        parameter_file: Path | None,
+        replicates: int | None,
+        warmup: int | None,
+        allow: bool,
+        **given: Any,
+    ) -> None:
+        function(overrides=overrides_of(parameters, parameter_file, replicates, warmup, allow), **given)
+
     options = (
         click.argument("study"),
         click.option(
@@ -35,9 +50,10 @@ def study_options(function: Function) -> Function:
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     )
+    decorated: Callable[..., None] = with_overrides
     for option in reversed(options):
-        function = option(function)
-    return function
+        decorated = option(decorated)
+    return decorated
 
 
 def overrides_of(

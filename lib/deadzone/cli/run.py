@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, open_archive
-from deadzone.cli.parameters import overrides_of, study_options
+from deadzone.cli.parameters import study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_MOVED, StoreError
@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 @archive_option
 def command(
     study: str,
-    parameters: tuple[tuple[str, str], ...],
-    parameter_file: Path | None,
-    replicates: int | None,
-    warmup: int | None,
-    allow: bool,
+    overrides: dict[str, Any],
     resume: str | None,
     dry_run: bool,
     as_json: bool,
@@ -48,12 +44,11 @@ def command(
     """
     from deadzone.report.secrets import refuse_secrets
 
-    given = overrides_of(parameters, parameter_file, replicates, warmup, allow)
-    refuse_secrets(given)
-    analysis, overrides = _split(study, given)
+    refuse_secrets(overrides)
+    analysis, overrides = _split(study, overrides)
     warn_of_language(analysis.get("lang"))
     if dry_run:
-        print_plan(study, overrides, as_json)
+        print_plan(study, overrides, resume, as_json)
         return
     archive = open_archive(archive_url)
     run = _sweep(study, overrides, resume, archive)

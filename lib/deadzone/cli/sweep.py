@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.parameters import overrides_of, study_options
+from deadzone.cli.parameters import study_options
 from deadzone.errors import StoreError
 
 if TYPE_CHECKING:
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
 @study_options
 def command(
     study: str,
-    parameters: tuple[tuple[str, str], ...],
-    parameter_file: Path | None,
-    replicates: int | None,
-    warmup: int | None,
-    allow: bool,
+    overrides: dict[str, Any],
     resume: str | None,
     dry_run: bool,
     as_json: bool,
@@ -38,9 +33,8 @@ def command(
     from deadzone.sweep.progress import progress_on
     from deadzone.sweep.running import run_sweep
 
-    overrides = overrides_of(parameters, parameter_file, replicates, warmup, allow)
     if dry_run:
-        print_plan(study, overrides, as_json)
+        print_plan(study, overrides, resume, as_json)
         return
     opened = open_run(study, overrides, resume=resume)
     run_sweep(opened.study, opened.run, opened.folder, progress_on())
@@ -57,16 +51,22 @@ def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return []
 
 
-def print_plan(study: str, overrides: Mapping[str, Any], as_json: bool) -> None:
-    """What a sweep would do, for --dry-run."""
+def print_plan(study: str, overrides: Mapping[str, Any], resume: str | None, as_json: bool) -> None:
+    """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do."""
     from deadzone import places
     from deadzone.store.run import list_runs
     from deadzone.study.loading import find_study
+    from deadzone.sweep.opening import open_run
     from deadzone.sweep.running import preview, resolved_study
 
-    resolved = resolved_study(find_study(study, places.study_folders()), overrides)
-    earlier = list_runs(places.runs_folder(), resolved.study)
-    plan = preview(resolved, _latest_records(earlier))
+    finished: set[int] = set()
+    if resume:
+        opened = open_run(study, overrides, resume=resume)
+        resolved, records, finished = opened.study, opened.run.records(), opened.run.finished()
+    else:
+        resolved = resolved_study(find_study(study, places.study_folders()), overrides)
+        records = _latest_records(list_runs(places.runs_folder(), resolved.study))
+    plan = preview(resolved, records, finished)
     if as_json:
         click.echo(json.dumps(plan))
         return
@@ -74,6 +74,8 @@ def print_plan(study: str, overrides: Mapping[str, Any], as_json: bool) -> None:
     for treatment in plan["treatments"]:
         click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
     click.echo(f"{plan['n_trials']} trials, {plan['warmup']} of each treatment for warm-up")
+    if finished:
+        click.echo(f"{plan['n_remaining']} of them are left")
     click.echo(f"estimated time: {plan['estimated']}")
     if "warning" in plan:
         click.echo(plan["warning"])

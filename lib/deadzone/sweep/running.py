@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ def _keep(run: Run, n_planned: int) -> str:
     return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
 
 
-def _remaining(planned: Sequence[PlannedTrial], finished: set[int]) -> list[PlannedTrial]:
+def _remaining(planned: Sequence[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
     return [trial for trial in planned if trial.trial not in finished]
 
 
@@ -216,22 +216,27 @@ def _failing(last: Mapping[str, Any], failures: int) -> str:
     )
 
 
-def preview(study: Study, earlier: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def preview(
+    study: Study, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
+) -> dict[str, Any]:
     """What a sweep of a resolved study would do: its treatments, trials, and the time it would take.
 
-    earlier: records of an earlier run of the study, from which the time is estimated; may be empty.
+    earlier: records of an earlier run of the study, or of the one to resume, from which the time is estimated; may be
+    empty. finished: numbers of the trials that need not be measured again.
     """
     planned = plan(study)
-    estimate = expected_s(planned, earlier, study.design.cooldown_s)
+    remaining = _remaining(planned, finished)
+    estimate = expected_s(remaining, earlier, study.design.cooldown_s)
     return {
         "study": study.study,
         "treatments": [dict(treatment.levels) for treatment in treatments(study)],
         "replicates": study.design.replicates,
         "warmup": study.design.warmup,
         "n_trials": len(planned),
+        "n_remaining": len(remaining),
         "estimated_s": estimate,
         "estimated": in_words(estimate) if estimate is not None else "unknown: no earlier run of this study",
-        "longest_s": len(planned) * (study.design.timeout_s + study.design.cooldown_s),
+        "longest_s": len(remaining) * (study.design.timeout_s + study.design.cooldown_s),
         **({"warning": warning} if (warning := warning_of(study)) else {}),
-        "order": [trial.treatment.label() for trial in planned],
+        "order": [trial.treatment.label() for trial in remaining],
     }
