@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from dataclasses import dataclass
@@ -62,3 +63,19 @@ def _read(text: str, *labels: str) -> Figures | None:
     if not set(names) <= set(values):
         return None  # no limit, or not looked at yet
     return Figures(at_ms / 1000, *(values[name] for name in names))
+
+
+def cadvisor_scrape(cluster: Any, interval_s: int) -> dict[str, Any]:
+    """How a Prometheus outside the cluster scrapes the first node's kubelet, through the API server."""
+    config = json.loads(cluster.kubeconfig.read_text())
+    server, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+    node = cluster.get("nodes")["items"][0]["metadata"]["name"]
+    return {
+        "scheme": "https",
+        "metrics_path": f"/api/v1/nodes/{node}/proxy/metrics/cadvisor",
+        "authorization": {"credentials": user["token"]},
+        "tls_config": {"ca_file": server["certificate-authority"]},
+        "scrape_interval": f"{interval_s}s",
+        "scrape_timeout": f"{interval_s}s",
+        "static_configs": [{"targets": [server["server"].removeprefix("https://")]}],
+    }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from deploy.dashboard import questions
 from deploy.prometheus_server import prometheus
+from kubelet_figures import cadvisor_scrape
 
 pytestmark = pytest.mark.cluster
 
@@ -15,18 +14,7 @@ def test_every_panel_shows_a_throttled_pod(own_cluster, namespace, deployment, t
     busy = ["sh", "-c", "while :; do :; done"]
     limits = {"limits": {"cpu": "200m", "memory": "64Mi"}, "requests": {"cpu": "100m"}}
     deployment("busy", command=busy, resources=limits)
-    config = json.loads(own_cluster.kubeconfig.read_text())
-    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-    node = own_cluster.get("nodes")["items"][0]["metadata"]["name"]
-    scrape = {
-        "scheme": "https",
-        "metrics_path": f"/api/v1/nodes/{node}/proxy/metrics/cadvisor",
-        "authorization": {"credentials": user["token"]},
-        "tls_config": {"ca_file": cluster["certificate-authority"]},
-        "scrape_interval": "3s",
-        "scrape_timeout": "3s",
-        "static_configs": [{"targets": [cluster["server"].removeprefix("https://")]}],
-    }
+    scrape = cadvisor_scrape(own_cluster, interval_s=3)
     with prometheus(tmp_path, scrape) as server:
         asked = questions(namespace, "busy-.+", ".+", "1m")
         for (title, name), expression in asked.items():

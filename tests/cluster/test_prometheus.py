@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from deploy.prometheus_server import prometheus
+from kubelet_figures import cadvisor_scrape
 from sweeping import ALLOWED, BUSY, command, target
 
 pytestmark = pytest.mark.cluster
@@ -15,18 +14,7 @@ def test_the_series_of_a_trial_stand_in_its_telemetry(
     own_cluster, namespace, deployment, write_study, sweep, tmp_path
 ):
     deployment(annotations=ALLOWED)
-    config = json.loads(own_cluster.kubeconfig.read_text())
-    server, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-    node = own_cluster.get("nodes")["items"][0]["metadata"]["name"]
-    scrape = {
-        "scheme": "https",
-        "metrics_path": f"/api/v1/nodes/{node}/proxy/metrics/cadvisor",
-        "authorization": {"credentials": user["token"]},
-        "tls_config": {"ca_file": server["certificate-authority"]},
-        "scrape_interval": "2s",
-        "scrape_timeout": "2s",
-        "static_configs": [{"targets": [server["server"].removeprefix("https://")]}],
-    }
+    scrape = cadvisor_scrape(own_cluster, interval_s=2)
     with prometheus(tmp_path, scrape) as running:
         running.wait_for(f'container_cpu_usage_seconds_total{{namespace="{namespace}"}}', patience_s=60)
         run = sweep(

@@ -1,0 +1,98 @@
+"""The waterfall: from an amount before, change by change, to the amount after, each bar starting where the last ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, LESS_COLOUR, MORE_COLOUR, MUTED, RC_PARAMS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH_IN = 7.2
+ROW_IN = 0.38
+FRAME_IN = 1.25
+"""Inches: a report's text column; a row; title and axis."""
+
+BAR = 0.62
+"""Height of a bar, as a share of its row."""
+
+LESS_HATCH, MORE_HATCH = "", "///"
+"""What grows is hatched, so that the two are told apart without colours."""
+
+
+def draw(
+    before: float,
+    changes: np.ndarray,
+    intervals: np.ndarray,
+    *,
+    names: Sequence[str],
+    texts: Sequence[str],
+    title: str,
+    axis: str,
+    finish: Callable[[Axes], None] | None = None,
+) -> Figure:
+    """Draw it; a whisker is the interval of a change.
+
+    before: the amount at the start. changes: shape (n,). intervals: shape (n, 2), each change's bounds, nan for none.
+    names, texts: n + 2 of each, for the rows' left and right: before, every change, after. axis: what the amounts are.
+    finish: what is still to be done to the axes, such as their units. Returns a figure, which the caller closes.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
+        ax = figure.add_subplot()
+        ends = before + np.cumsum(changes)
+        _draw_total(ax, 0, before, BEFORE_COLOUR)
+        for i, start in enumerate([before, *ends[:-1]]):
+            _draw_change(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
+        _draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, AFTER_COLOUR)
+        _label_rows(ax, names, texts)
+        if finish:
+            finish(ax)
+        ax.set_title(title, wrap=True)
+        ax.set_xlabel(axis)
+    return figure
+
+
+def _draw_total(ax: Axes, row: int, amount: float, colour: str) -> None:
+    ax.barh(row, amount, color=colour, edgecolor=INK, linewidth=0.6, height=BAR)
+
+
+def _draw_change(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:
+    less = end <= start
+    ax.barh(
+        row,
+        end - start,
+        left=start,
+        color=LESS_COLOUR if less else MORE_COLOUR,
+        hatch=LESS_HATCH if less else MORE_HATCH,
+        edgecolor=INK if less else "white",
+        linewidth=0.6,
+        height=BAR,
+    )
+    ax.plot([start, start], [row - 1 + BAR / 2, row - BAR / 2], color=MUTED, linewidth=0.8)
+    ax.plot([end, end], [row + BAR / 2, row + 1 - BAR / 2], color=MUTED, linewidth=0.8)
+    if np.isfinite(whisker).all():
+        ax.plot(whisker, [row, row], color=INK, linewidth=1.2, marker="|", markersize=6)
+
+
+def _label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
+    """Names on the left; amounts in a column on the right, where no bar or whisker is."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    left, right = ax.dataLim.intervalx
+    ax.set_xlim(min(left, 0.0), right * 1.03)
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    for row, text in enumerate(texts):
+        ax.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=INK)
