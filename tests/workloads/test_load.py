@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import sys
 
 import pytest
 
@@ -68,6 +71,44 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
     assert trials.loc[8, "service_threads"] == 8 + 8 + 1
     assert trials.loc[8, "user_s"] > 0
     assert trials.loc[8, "client_cpu"] < 0.9
+
+
+RESTART = """
+import os, signal, subprocess, sys, time
+port, pool_size, note = sys.argv[1:]
+if os.path.exists(note):
+    os.kill(int(open(note).read()), signal.SIGKILL)
+    time.sleep(0.2)
+pools = ("--inbound-pool", pool_size, "--outbound-pool", pool_size, "--hash-kib", "1", "--outbound-hash-kib", "1")
+argv = (sys.executable, "-m", "deadzone.demo.websocket_server", "--port", port, *pools)
+server = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+open(note, "w").write(str(server.pid))
+"""
+"""Changes the setting of a server that is up, as an operator's script does it: by a restart."""
+
+
+def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(write_study, sweep, tmp_path):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    note = tmp_path / "pid"
+    study = write_study(
+        service={
+            "url": f"http://127.0.0.1:{port}",
+            "hook": [sys.executable, "-c", RESTART, str(port), "{pool_size}", str(note)],
+            "restart": "treatment",
+        },
+        workload=MESSAGES,
+        factors={"pool_size": [2, 8], "rate": [20]},
+        design=ONCE,
+    )
+    try:
+        trials = sweep(study).trials().groupby("pool_size").tail(1).set_index("pool_size")
+    finally:
+        os.kill(int(note.read_text()), signal.SIGKILL)
+    assert list(trials["status"]) == ["ok", "ok"], trials["error"].tolist()
+    assert trials["service_threads"].to_dict() == {2: 2 + 2 + 1, 8: 8 + 8 + 1}
+    assert (trials["requests"] == 20).all()
 
 
 def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
