@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
-# What measures is at the mercy of neighbours: a test that fails is tried once more, and the summary says so.
+# Real programs are at the mercy of neighbours: a test that fails is tried once more, and the summary says so.
 ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
 # Tests that measure run one at a time, for they would disturb each other; all others run on every core at once.
-MEASURING := $(addprefix tests/,attribution/test_planted_causes.py capture cli demo load services sweep targets \
-    workloads test_doctor.py)
+MEASURING := $(addprefix tests/,attribution/test_planted_causes.py capture \
+    $(patsubst %,cli/test_%.py,archiving compare export main recommend run sweep) \
+    demo load services sweep targets/limits workloads test_doctor.py) $(wildcard tests/targets/test_*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help report test test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean
@@ -21,7 +22,7 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 	$(BIN)/deadzone run ffmpeg-cpu-limit
 
 test: $(VENV)/.dev check  ## run the checks and every test that needs no cluster and no emulated machine
-	$(PYTEST) -n logical -m "not cluster and not cgroup2" tests $(addprefix --ignore=,$(MEASURING))
+	$(PYTEST) $(ONCE_MORE) -n logical -m "not cluster and not cgroup2" tests $(addprefix --ignore=,$(MEASURING))
 	$(PYTEST) $(ONCE_MORE) -m "not cluster and not cgroup2" $(MEASURING)
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
