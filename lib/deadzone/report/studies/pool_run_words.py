@@ -78,10 +78,17 @@ def reversal_sentence(run: PoolRun) -> str:
         say("pool_run.reversal_at", start=f"{one.start:g}", rate=rate_text(one.rate),
             interval=say("pool_run.reversal_interval", low=f"{one.low:g}", high=f"{one.high:g}")
             if one.low < one.high else "",
-            probability=sure(one.probability), worse=one.worse)
+            probability=sure(one.probability), worse=_worse(one.worse))
         for one in there
     ]  # fmt: skip
     return say("pool_run.reversal", where=join(said, "; "))
+
+
+def _worse(share: float) -> str:
+    """How much worse the largest pool is, for a person: from twice as much on as a multiple."""
+    if share < 1:
+        return say("pool_run.worse_by", share=share)
+    return say("pool_run.worse_times", times=f"{1 + share:,.2g}" if share < 9 else f"{1 + share:,.0f}")
 
 
 def verdict(run: PoolRun) -> str:
