@@ -43,7 +43,7 @@ REPORT = ROOT / "docs" / "benchmarks" / "load.md"
 SCRIPTS = ROOT / "tests" / "data" / "load"
 SERVER = ROOT / "tests" / "load" / "server.py"
 
-RATES = (1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000, 25_000, 30_000)
+RATES = (1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000, 30_000, 40_000, 50_000, 60_000)
 """Rates tried, one after the other, until the generator says that it is saturated or the server cannot follow [1/s]."""
 
 K6_MODULE = "go.k6.io/k6@v1.8.1"
@@ -359,8 +359,9 @@ def report(
         held = [one for one in found if one.held]
         if held:
             best = held[-1]
+            or_more = " or more" if best.asked == RATES[-1] else ""
             lines.append(
-                f"| deadzone | {protocol} | constant arrival rate, 50 connections | {best.rate:,.0f} | {best.cpu:.2f} | "
+                f"| deadzone | {protocol} | constant arrival rate, 50 connections | {best.rate:,.0f}{or_more} | {best.cpu:.2f} | "
                 f"{best.lag_p99_ms:.2f} | {max(best.others - best.cpu, 0):.2f} |"
             )
     lines += [f"| {tool} | HTTP | {how} | {rate:,.0f} | {cpu:.2f} | | |" for tool, how, rate, cpu in others]
