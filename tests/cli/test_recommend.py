@@ -94,3 +94,12 @@ def test_a_run_that_does_not_exist_is_told(home, deadzone):
     said = deadzone("recommend", "probe/latest")
     assert said.code == 2
     assert "There is no run" in said.err
+
+
+def test_a_run_with_another_question_is_answered_by_its_report(home, write_study, deadzone):
+    write_study(analysis="thread_pool", design={"replicates": 1})
+    assert deadzone("sweep", "probe").code == 0
+    said = deadzone("recommend", "probe/latest")
+    assert said.code == 3 and "has no report yet: deadzone report probe/" in said.err
+    said = deadzone("recommend", "probe/latest", *ARGUMENTS)
+    assert said.code == 2 and "which recommends no treatment as a whole" in said.err

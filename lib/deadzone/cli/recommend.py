@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
-from deadzone.errors import StudyError
+from deadzone.errors import StoreError, StudyError
+
+if TYPE_CHECKING:
+    from deadzone.store.run import Run
 
 
 @click.command("recommend")
@@ -58,10 +62,14 @@ def command(
     from deadzone import places
     from deadzone.report import manifest
     from deadzone.report.analysis import analyse
+    from deadzone.report.publishing import PHASES
     from deadzone.report.source import load_source
     from deadzone.store.run import Run
 
     found = Run.find(places.runs_folder(), run)
+    if found.study().analysis_notebook != PHASES:
+        _print_conclusion(found, as_manifest, as_json)
+        return
     analysis = analyse(load_source(str(found.folder)), within=within, cost=cost)
     levels = manifest.recommended_levels(analysis)
     used = manifest.usage(found, levels, analysis.source.analysed)
@@ -83,6 +91,24 @@ def command(
     click.echo(
         manifest.manifest(document, manifest.comments(analysis, levels, used, asked, document)), nl=False
     )
+
+
+def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
+    """What the report of a run concludes whose question is another than where a curve bends."""
+    from deadzone import places
+    from deadzone.report.index import ENTRY, read_entry
+
+    study = run.study()
+    if as_manifest:
+        raise StudyError(
+            f"{study.study} is analysed by the notebook {study.analysis_notebook}, which recommends no treatment as a whole; "
+            "a patch is made of runs whose phases are fitted."
+        )
+    folder = places.reports_folder() / study.study / run.run_id
+    if not (folder / ENTRY).exists():
+        raise StoreError(f"Run {run.run_id} has no report yet: deadzone report {study.study}/{run.run_id}")
+    said = read_entry(folder).verdict
+    click.echo(json.dumps({"conclusion": said}) if as_json else said)
 
 
 def _pairs(variables: tuple[str, ...]) -> dict[str, str]:
