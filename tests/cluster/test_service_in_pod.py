@@ -14,7 +14,7 @@ PORT = 8080
 
 @pytest.fixture
 def uploads(own_cluster, namespace, project_image, deployment):
-    """The bundled upload service in a pod, behind a Service; returns its address."""
+    """The bundled upload service in a pod, behind a port of the node; returns its address."""
     argv = [
         "python",
         "-m",
@@ -27,7 +27,7 @@ def uploads(own_cluster, namespace, project_image, deployment):
         "/tmp",
     ]
     deployment("uploads", image=project_image, annotations=ALLOWED, command=argv, imagePullPolicy="Never")
-    spec = {"selector": {"app": "uploads"}, "ports": [{"port": PORT}]}
+    spec = {"type": "NodePort", "selector": {"app": "uploads"}, "ports": [{"port": PORT}]}
     own_cluster.apply(
         {
             "apiVersion": "v1",
@@ -37,7 +37,9 @@ def uploads(own_cluster, namespace, project_image, deployment):
         }
     )
     found = own_cluster.get("service", "uploads", "--namespace", namespace)
-    return f"http://{found['spec']['clusterIP']}:{PORT}"
+    addresses = own_cluster.get("nodes")["items"][0]["status"]["addresses"]
+    node = next(one["address"] for one in addresses if one["type"] == "InternalIP")
+    return f"http://{node}:{found['spec']['ports'][0]['nodePort']}"
 
 
 def test_a_limit_makes_it_slow_and_the_verdict_says_so(uploads, namespace, own_cluster, write_study, sweep):
@@ -47,6 +49,7 @@ def test_a_limit_makes_it_slow_and_the_verdict_says_so(uploads, namespace, own_c
     before = own_cluster.get("deployment", "uploads", "--namespace", namespace)["spec"]["template"]["spec"]
     path = write_study(
         service={"ready": {"path": "/health"}},
+        factors={},
         environments={"limited": pod(0.25), "unlimited": pod("none")},
         workload={
             "kind": "http",

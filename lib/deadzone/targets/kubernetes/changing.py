@@ -6,6 +6,7 @@ Neither is believed: what counts is read in the container's own control group af
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from deadzone.errors import TargetError
@@ -17,15 +18,18 @@ from deadzone.targets.kubernetes.workload import (
     POD,
     STATEFUL_SET,
     Workload,
+    all_pods,
     container_of,
     container_status,
     is_ready,
-    pods,
     template,
 )
 
 LOOK_EVERY_S = 0.2
 """How often the cluster is asked how far a change is [s]."""
+
+ENDING_S = 10.0
+"""How long a pod's end may take beyond its grace period; on a node that is lost it never comes [s]."""
 
 NO_HOPE_AFTER_S = 5.0
 """A reason that waiting does not cure must have stood for so long: a retry may just be under way [s]."""
@@ -99,17 +103,24 @@ def check_rollout_possible(workload: Workload, found: Object) -> None:
 def await_rollout(cluster: Cluster, workload: Workload, container: str, timeout_s: float) -> Object:
     """Wait until every pod of a workload is of its present template; returns the newest ready pod.
 
+    Pods that are replaced are waited for as well, as long as they may take to end: one that ends uses CPU beside the
+    next trial, and may still be asked by a client of the workload's Service.
+
     Raises TargetError, with what keeps it, if that takes longer or cannot come to pass.
     """
     deadline, hopeless_since = time.monotonic() + timeout_s, 0.0
+    ready_since = 0.0
     while True:
         found = workload.read(cluster)
-        present = pods(cluster, workload)
+        every = all_pods(cluster, workload)
+        present = [pod for pod in every if not pod["metadata"].get("deletionTimestamp")]
         if _rolled_out(workload, found):
             wanted = CpuResources.of(container_of(template(workload, found), container, str(workload)))
             ready = [pod for pod in present if is_ready(pod, container)]
             if ready and _as_wanted(ready[-1], container, wanted, workload):
-                return ready[-1]
+                ready_since = ready_since or time.monotonic()
+                if time.monotonic() >= ready_since + _until_gone_s(every):
+                    return ready[-1]
         reason = trouble.refused(found) or next(filter(None, map(trouble.hopeless, reversed(present))), None)
         hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
         lost_hope = bool(reason) and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S
@@ -117,6 +128,12 @@ def await_rollout(cluster: Cluster, workload: Workload, container: str, timeout_
             after = "cannot end" if lost_hope else f"has not ended after {timeout_s:g} s"
             raise TargetError(f"The rollout of {workload} {after}: {trouble.of_rollout(found, present)}.")
         cluster.pause(LOOK_EVERY_S)
+
+
+def _until_gone_s(every: Sequence[Object]) -> float:
+    """How long the pods that are ending may take [s]; 0 if there is none."""
+    going = [pod["metadata"] for pod in every if pod["metadata"].get("deletionTimestamp")]
+    return max((one.get("deletionGracePeriodSeconds") or 0) + ENDING_S for one in going) if going else 0.0
 
 
 def _rolled_out(workload: Workload, found: Object) -> bool:

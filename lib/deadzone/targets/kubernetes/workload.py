@@ -135,6 +135,11 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
 
 def pods(cluster: Cluster, workload: Workload) -> list[Object]:
     """The pods of a workload that are not about to go, oldest first."""
+    return [pod for pod in all_pods(cluster, workload) if not pod["metadata"].get("deletionTimestamp")]
+
+
+def all_pods(cluster: Cluster, workload: Workload) -> list[Object]:
+    """The pods of a workload, oldest first, those that are ending among them."""
     if workload.kind == POD:
         found = [workload.read(cluster)]
     else:
@@ -142,8 +147,7 @@ def pods(cluster: Cluster, workload: Workload) -> list[Object]:
         found = cluster.call(
             f"list the pods of {workload}", LIST[POD], workload.namespace, label_selector=selector
         )["items"]
-    staying = [pod for pod in found if not pod["metadata"].get("deletionTimestamp")]
-    return sorted(staying, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
+    return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
 
 def label_selector(selector: Mapping[str, Any]) -> str:
