@@ -6,7 +6,6 @@ every piece of the upload, and nothing at all. Every run is a study of two envir
 
 from __future__ import annotations
 
-import os
 import struct
 import subprocess
 import time
@@ -24,7 +23,7 @@ from deadzone.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
 from deadzone.errors import TargetError
 from deadzone.sweep.opening import open_run
 from deadzone.sweep.running import run_sweep
-from deadzone.targets.limits.base import GROUP_PREFIX, remove_group
+from deadzone.targets.limits.base import group_name, remove_group
 from deadzone.targets.limits.cgroup_v1 import v1_homes
 from deadzone.targets.limits.io import throttled_device
 from deadzone.workloads.ffmpeg import BUNDLED, find_ffmpeg
@@ -143,7 +142,7 @@ def run_once(cause: str, folder: Path, blocks: int, seed: int) -> Verdict:
 def slow_disk(folder: Path) -> Iterator[tuple[str, ...]]:
     """What to put before a program so that it writes slowly to the disk of a folder; nothing where that cannot be had."""
     home = v1_homes().get("blkio")
-    group = home / f"{GROUP_PREFIX}slow-disk-{os.getpid()}" if home else None
+    group = home / f"{group_name()}-slow-disk" if home else None
     try:
         if group:
             group.mkdir()

@@ -88,6 +88,6 @@ class ReportError(DeadzoneError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint at the nearest known name, as a sentence with a leading space, or an empty string."""
-    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    """A hint at the nearest other known name, as a sentence with a leading space, or an empty string."""
+    nearest = difflib.get_close_matches(name, [other for other in known if other != name], n=1, cutoff=0.5)
     return f" Did you mean {nearest[0]!r}?" if nearest else ""

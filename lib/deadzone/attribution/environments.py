@@ -31,10 +31,6 @@ class Roles:
     restored: str | None
     limits: Mapping[str, float]
 
-    def is_limited(self, name: str) -> bool:
-        """Whether an environment is known to have a CPU limit."""
-        return self.limits.get(name, UNLIMITED) < UNLIMITED
-
     def is_unlimited(self, name: str) -> bool:
         """Whether an environment is known to have no CPU limit."""
         return self.limits.get(name) == UNLIMITED

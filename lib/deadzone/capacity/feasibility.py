@@ -87,12 +87,6 @@ class Feasibility:
         return self.confidence >= CONFIDENCE
 
     @property
-    def measured_to_meet(self) -> pd.DataFrame:
-        """Cells whose typical trial meets all objectives, however sure that is; by rate and pool."""
-        table = {place: not self.missed(place) for place, cell in self.cells.by_place.items() if _says(cell)}
-        return self._frame({place: float(met) for place, met in table.items()}) == 1
-
-    @property
     def scatter_known(self) -> bool:
         """Whether trials were repeated, so that what they differ by is known."""
         return all(judged.scatter_known for judged in self.judged.values())

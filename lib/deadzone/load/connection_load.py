@@ -8,12 +8,12 @@ import time
 
 from deadzone.load.addresses import Address
 from deadzone.load.connection import Failure
-from deadzone.load.http_load import CHECK_S, START_IN_S
 from deadzone.load.loop import Loop
 from deadzone.load.pacing import Pacer, moments
 from deadzone.load.plan import LoadPlan
 from deadzone.load.recording import Recorder
 from deadzone.load.sessions import KINDS, Session
+from deadzone.load.window import CHECK_S, START_IN_S
 
 FAILURES_IN_A_ROW = 20
 """A ramp ends when so many connections fail one after the other: the server takes no more."""

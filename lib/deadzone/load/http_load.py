@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import ssl
-import time
 from collections import deque
 
 from deadzone.load.addresses import Address
 from deadzone.load.connection import Connection, Failure
 from deadzone.load.http1 import GarbageError, ResponseReader, request
 from deadzone.load.loop import Loop
-from deadzone.load.pacing import Pacer, moments
 from deadzone.load.plan import ID, LoadPlan
-from deadzone.load.recording import LATE_S, Recorder
+from deadzone.load.recording import Recorder
 from deadzone.load.sessions import HTTP_ERRORS
-
-CHECK_S = 0.05
-"""How often requests are looked at for their time-out [s]."""
+from deadzone.load.window import WindowedLoad
 
 REPEATABLE = ("GET", "PUT", "DELETE")
 """Methods that may be sent again where a kept connection turns out closed before an answer (RFC 9112, 9.3.1)."""
-
-START_IN_S = 0.05
-"""Time to get ready before the first moment [s]."""
 
 
 class Channel:
@@ -78,43 +71,29 @@ class Channel:
         self._load.broke(self, kind, False)
 
 
-class HttpLoad:
+class HttpLoad(WindowedLoad):
     """The load: every request has its moment, and waits for a free connection where all are busy."""
 
     def __init__(
         self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
     ) -> None:
-        self.loop, self.address, self.context, self.recorder = loop, address, context, recorder
-        self._plan = plan
+        super().__init__(loop, plan, recorder)
+        self.address, self.context = address, context
         self._idle: list[Channel] = []
         self._busy: dict[Channel, None] = {}
         self._waiting: deque[float] = deque()
-        self._origin = 0.0
         self._numbered = 0
-        self._all_due = False
         body = plan.body.encode()
         self._request = request(plan.method, address.path, address.host_header, plan.headers, body)
         self._numbers = ID in plan.body or ID in address.path
 
     def run(self) -> None:
         """Send everything, then wait for the answers."""
-        plan = self._plan
-        self._origin = time.monotonic() + START_IN_S + plan.warmup_s
-        due = moments(plan.rate, -plan.warmup_s, plan.duration_s, plan.arrival, plan.seed)
-        self._pacer = Pacer(
-            self.loop, self._origin, due, plan.duration_s, self._fire, self.recorder.lag.add, self._on_end
-        )
-        self._pacer.start()
-        self.loop.at(self._origin + plan.duration_s + plan.drain_s, self._cut_off)
-        self.loop.at(time.monotonic() + CHECK_S, self._check)
+        self._open_window()
         self.loop.run()
         for channel in (*self._busy, *self._idle):
             self._count_bytes(channel)
             channel.connection.close()
-
-    def now_s(self) -> float:
-        """Time since the start of the measured window."""
-        return time.monotonic() - self._origin
 
     def request_bytes(self) -> bytes:
         """The next request."""
@@ -125,11 +104,6 @@ class HttpLoad:
         path = self.address.path.replace(ID, number)
         body = self._plan.body.replace(ID, number).encode()
         return request(self._plan.method, path, self.address.host_header, self._plan.headers, body)
-
-    def sends(self, due_s: float) -> None:
-        """A request of a moment is being sent."""
-        if due_s >= 0 and self.now_s() - due_s > LATE_S:
-            self.recorder.late += 1
 
     def answered(self, channel: Channel, status: int, keeps_open: bool) -> None:
         """A whole response came."""
@@ -207,9 +181,7 @@ class HttpLoad:
         self.recorder.sent_bytes += channel.connection.sent_bytes
         self.recorder.received_bytes += channel.connection.received_bytes
 
-    def _check(self, _: float) -> None:
-        """Give up on requests that had no answer in time."""
-        now_s = self.now_s()
+    def _give_up_overdue(self, now_s: float) -> None:
         oldest = now_s - self._plan.timeout_s
         for channel in [one for one in self._busy if one.due_s is not None and one.due_s <= oldest]:
             assert channel.due_s is not None
@@ -220,8 +192,6 @@ class HttpLoad:
             if len(self._busy) >= self._plan.connections:
                 break
             self._open_for_waiting()
-        self._end_if_done()
-        self.loop.at(time.monotonic() + CHECK_S, self._check)
 
     def _give_up(self, channel: Channel, now_s: float) -> None:
         assert channel.due_s is not None
@@ -232,13 +202,6 @@ class HttpLoad:
         else:
             channel.connection.close()
             self.recorder.connect_errors["timeout"] += 1
-
-    def _on_end(self) -> None:
-        self._all_due = True
-        self.recorder.due += self._pacer.given_up
-        self.recorder.dropped += self._pacer.given_up
-        self.recorder.connections_held = self.recorder.connections_now
-        self._end_if_done()
 
     def _end_if_done(self) -> None:
         if self._all_due and not self._busy and not self._waiting and self.now_s() >= self._plan.duration_s:

@@ -13,12 +13,12 @@ from array import array
 
 from deadzone.load.addresses import Address
 from deadzone.load.connection import Failure
-from deadzone.load.http_load import CHECK_S, START_IN_S
 from deadzone.load.loop import Loop
 from deadzone.load.pacing import Pacer, moments
 from deadzone.load.plan import ID, LoadPlan
-from deadzone.load.recording import LATE_S, Recorder
+from deadzone.load.recording import Recorder
 from deadzone.load.sessions import KINDS, Session, WebSocketSession
+from deadzone.load.window import START_IN_S, WindowedLoad
 
 MARK = b"dz-"
 """Begins the number of a message; a dash ends it."""
@@ -29,19 +29,19 @@ QUIET_S = 0.5
 OPEN, ANSWERED, GIVEN_UP = 0, 1, 2
 
 
-class MessageLoad:
+class MessageLoad(WindowedLoad):
     """The load: first all users connect, then messages have their moments."""
 
     def __init__(
         self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
     ) -> None:
-        self.recorder = recorder
-        self._loop, self._plan, self._address, self._context = loop, plan, address, context
+        super().__init__(loop, plan, recorder)
+        self._address, self._context = address, context
         self._users: list[WebSocketSession] = []
         self._texts: dict[int, list[bytes]] = {}
         self._unsettled = 0
         self._opening = True
-        self._began = self._origin = 0.0
+        self._began = 0.0
         self._due = array("d")
         self._state = bytearray()
         self._copies = array("l")
@@ -49,7 +49,6 @@ class MessageLoad:
         self._oldest = 0
         self._outstanding = self._expected = 0
         self._turn = 0
-        self._all_due = False
         self._heard_s = 0.0
         self._body = plan.body or ID
         self._numbered = ID in self._body
@@ -67,19 +66,15 @@ class MessageLoad:
         self._unsettled = plan.connections
         self._origin = self._began + end_s + plan.timeout_s
         self._pacer = Pacer(
-            self._loop, self._began, starts, end_s, self._connect, lambda t, late: None, lambda: None
+            self.loop, self._began, starts, end_s, self._connect, lambda t, late: None, lambda: None
         )
         self._pacer.start()
-        self._loop.at(self._began + end_s + plan.timeout_s, self._begin)
-        self._loop.run()
+        self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
+        self.loop.run()
         for user in self._users:
             self.recorder.sent_bytes += user.connection.sent_bytes
             self.recorder.received_bytes += user.connection.received_bytes
             user.close()
-
-    def now_s(self) -> float:
-        """Time since the start of the measured window."""
-        return time.monotonic() - self._origin
 
     def on_ready(self, session: Session) -> None:
         """A user is connected; when the last one is, the load begins."""
@@ -125,7 +120,7 @@ class MessageLoad:
 
     def _connect(self, moment_s: float) -> None:
         make = KINDS[self._plan.protocol]
-        user = make(self._loop, self._plan, self._address, self._context, self, len(self._users), moment_s)
+        user = make(self.loop, self._plan, self._address, self._context, self, len(self._users), moment_s)
         assert isinstance(user, WebSocketSession)
         self._users.append(user)
         self.recorder.attempted += 1
@@ -142,25 +137,17 @@ class MessageLoad:
         if not self._opening:
             return
         self._opening = False
-        plan = self._plan
         self._pacer.stop()
         for user in [one for one in self._users if not one.is_ready and not one.is_over]:
             user.close()
             self.recorder.connect_errors["timeout"] += 1
         self._users = [user for user in self._users if user.is_ready]
         if not self._users:
-            self._loop.stop()
+            self.loop.stop()
             return
-        self._origin = time.monotonic() + START_IN_S + plan.warmup_s
-        due = moments(plan.rate, -plan.warmup_s, plan.duration_s, plan.arrival, plan.seed)
-        self._pacer = Pacer(
-            self._loop, self._origin, due, plan.duration_s, self._send, self.recorder.lag.add, self._on_end
-        )
-        self._pacer.start()
-        self._loop.at(self._origin + plan.duration_s + plan.drain_s, self._cut_off)
-        self._loop.at(time.monotonic() + CHECK_S, self._check)
+        self._open_window()
 
-    def _send(self, due_s: float) -> None:
+    def _fire(self, due_s: float) -> None:
         if due_s >= 0:
             self.recorder.due += 1
         user = self._next_user()
@@ -175,8 +162,7 @@ class MessageLoad:
         user.pending[number] = None
         self._outstanding += 1
         self._expected += self._plan.fan_out
-        if due_s >= 0 and self.now_s() - due_s > LATE_S:
-            self.recorder.late += 1
+        self.sends(due_s)
         user.send((b"%s%d-" % (MARK, number)).join(self._texts[user.number]))
 
     def _next_user(self) -> WebSocketSession | None:
@@ -218,9 +204,7 @@ class MessageLoad:
         self._outstanding -= 1
         self._senders[number].pending.pop(number, None)
 
-    def _check(self, _: float) -> None:
-        """Give up on messages that had no answer in time."""
-        now_s = self.now_s()
+    def _give_up_overdue(self, now_s: float) -> None:
         while self._oldest < len(self._due) and (
             self._state[self._oldest] != OPEN or self._due[self._oldest] <= now_s - self._plan.timeout_s
         ):
@@ -228,15 +212,6 @@ class MessageLoad:
                 self._close(self._oldest, GIVEN_UP)
                 self.recorder.no_answer(self._due[self._oldest], now_s, was_sent=True)
             self._oldest += 1
-        self._end_if_done()
-        self._loop.at(time.monotonic() + CHECK_S, self._check)
-
-    def _on_end(self) -> None:
-        self._all_due = True
-        self.recorder.due += self._pacer.given_up
-        self.recorder.dropped += self._pacer.given_up
-        self.recorder.connections_held = self.recorder.connections_now
-        self._end_if_done()
 
     def _end_if_done(self) -> None:
         if not self._all_due or self._outstanding or self.now_s() < self._plan.duration_s:
@@ -264,4 +239,4 @@ class MessageLoad:
                 self.recorder.broadcast.add(self._due[number], now_s - self._due[number])
             if missing > 0 and self._due[number] >= 0:
                 self.recorder.broadcasts_missing += missing
-        self._loop.stop()
+        self.loop.stop()

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from deadzone.errors import DeadzoneError
 from deadzone.load.addresses import STANDARD_PORTS
 from deadzone.measurement import Command
-from deadzone.study.design import Treatment
 from deadzone.study.service_specs import ADDRESS, HOST, PORT, SERVICE_URL
+from deadzone.targets.base import Limiting
 from deadzone.targets.launching import Exit
 from deadzone.targets.limits.base import Counters
 
@@ -57,29 +56,12 @@ class RunningProgram(Protocol):
         ...
 
 
-class Host(Protocol):
+class Host(Limiting, Protocol):
     """Where a service runs: a target that puts limits in force and tells what its inhabitants use.
 
-    A context manager, as every target. A host may lack `start` where it only limits and counts a service that is up
-    already, `processes` where they are not on this machine, and `read` where nothing is counted.
+    It may lack `start` where it only limits and counts a service that is up already, `processes` where they are not on
+    this machine, and `read` where nothing is counted.
     """
-
-    factors: tuple[str, ...]
-    scratch: Path
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-    def prepare(self, treatment: Treatment) -> None:
-        """Put the treatment's limits in force."""
-        ...
-
-    def facts(self) -> dict[str, Any]:
-        """What a reader of the results must know of it."""
-        ...
 
 
 class StartingHost(Host, Protocol):

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -152,10 +153,10 @@ def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
     return Treatment(complete)
 
 
-def cpu_limit(study: Study, levels: Mapping[str, Level]) -> Level:
-    """The CPU limit of a treatment: its own level, or that of its environment's target where the limit is no factor."""
+def limit_of(study: Study, levels: Mapping[str, Level], name: Literal["cpu_limit", "memory_limit"]) -> Level:
+    """A limit of a treatment: its own level, or that of its environment's target where the limit is no factor."""
     target = study.target_in(study.environment_of(levels.get(ENVIRONMENT)))
-    return levels.get("cpu_limit", getattr(target, "cpu_limit", NONE))
+    return levels.get(name, getattr(target, name, NONE))
 
 
 def plan(study: Study) -> tuple[PlannedTrial, ...]:

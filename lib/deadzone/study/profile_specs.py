@@ -108,11 +108,6 @@ class ProfilesSpec(Spec):
             raise ValueError("causes may not be called 'other', the name of what no cause matches")
         return self
 
-    def level_names(self) -> tuple[str | float, ...]:
-        """The levels that the change names."""
-        named = (self.change.before, self.change.after, *self.change.alone.values())
-        return tuple(level for level in named if level is not None)
-
 
 class GateSpec(Spec):
     """A response that must not get worse by the margin or more."""

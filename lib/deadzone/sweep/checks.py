@@ -69,7 +69,7 @@ def check_factors(
         served = any(service.uses(name) for service in services.values())
         known_environment = name == ENVIRONMENT and bool(study.environments)
         if name not in in_force and not workload.uses(name) and not served and not known_environment:
-            known = tuple(other for other in (*in_force, "threads") if other != name)
+            known = (*in_force, "threads")
             raise StudyError(
                 f"the factor {name!r} changes nothing: the {study.target.kind} target puts "
                 f"{', '.join(in_force) or 'nothing'} in force, and the {study.workload.kind} workload does not use it"

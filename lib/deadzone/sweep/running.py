@@ -12,7 +12,7 @@ from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Measurement
 from deadzone.provenance import usable_cores
 from deadzone.store.run import LOGS, Run
-from deadzone.study.design import PlannedTrial, cpu_limit, plan, resolve, treatments
+from deadzone.study.design import PlannedTrial, limit_of, plan, resolve, treatments
 from deadzone.study.disk_plan import resolved_disk, warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.loading import load_study
@@ -149,7 +149,7 @@ def _measure_until_trusted(
 
     first: number of the next attempt at it, above 1 in a resumed run. turn: held while something is recorded.
     """
-    limit = cpu_limit(study, trial.treatment.levels)
+    limit = limit_of(study, trial.treatment.levels, "cpu_limit")
     for attempt in range(first, max(first, study.trust.max_attempts) + 1):
         measured, outcome = measuring.measure(trial.treatment)
         reasons = doubts(measured, limit, study.trust, waits_on_io=isinstance(study.workload, DiskWorkload))

@@ -15,7 +15,7 @@ from deadzone.measurement import Interference, Measurement, Status
 from deadzone.provenance import git_facts, host_facts
 from deadzone.services.base import Host, ServiceError, Use
 from deadzone.services.service import Service
-from deadzone.study.design import Treatment, treatments
+from deadzone.study.design import Treatment, limit_of, treatments
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.masking import masked
 from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
@@ -178,10 +178,8 @@ def _host(study: Study, names: Sequence[str], around: Surroundings | None) -> Ho
 
 def _limits(study: Study, treatment: Treatment) -> tuple[Level, Level]:
     """CPU and memory limit of a treatment: its own levels, or those of the environment's target."""
-    target = study.target_in(study.environment_of(treatment.levels.get(ENVIRONMENT)))
-    cpu = treatment.levels.get("cpu_limit", getattr(target, "cpu_limit", NONE))
-    memory = treatment.levels.get("memory_limit", getattr(target, "memory_limit", NONE))
-    return cpu, memory
+    levels = treatment.levels
+    return limit_of(study, levels, "cpu_limit"), limit_of(study, levels, "memory_limit")
 
 
 def _known(limits: tuple[Level, Level]) -> dict[str, float]:

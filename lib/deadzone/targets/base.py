@@ -42,14 +42,14 @@ class Companion(Protocol):
         ...
 
 
-class Target(Protocol):
-    """Where trials execute. A context manager: whatever it changes is put back on leaving."""
+class Limiting(Protocol):
+    """What puts limits in force. A context manager: whatever it changes is put back on leaving."""
 
     factors: tuple[str, ...]
-    """Names of the factors the target itself puts in force."""
+    """Names of the factors it puts in force itself."""
 
     scratch: Path
-    """A folder for what a trial writes, emptied and removed by the target."""
+    """A folder for what a trial writes, emptied and removed with it."""
 
     def __enter__(self) -> Self: ...
 
@@ -61,10 +61,14 @@ class Target(Protocol):
         """Put the treatment's limits in force. Raises TargetError where that cannot be done."""
         ...
 
-    def execute(self, command: Command, timeout_s: float) -> Measurement:
-        """Run a command once and measure it."""
+    def facts(self) -> dict[str, Any]:
+        """What a reader of the results must know of it, for the provenance."""
         ...
 
-    def facts(self) -> dict[str, Any]:
-        """What a reader of the results must know of the target, for the provenance."""
+
+class Target(Limiting, Protocol):
+    """Where trials execute."""
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """Run a command once and measure it."""
         ...

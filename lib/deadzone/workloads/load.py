@@ -22,9 +22,6 @@ from deadzone.workloads.base import Outcome
 KEPT = {name: f"{{{name}}}" for name in MESSAGE_PLACEHOLDERS}
 """Placeholders that stay as they are, for the generator to fill in."""
 
-STOPPED_BY_STUDY = 4
-"""Exit code of a generator that did not begin."""
-
 
 class LoadWorkload:
     """A load by Deadzone's own generator."""

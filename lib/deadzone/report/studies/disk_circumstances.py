@@ -10,7 +10,7 @@ import pandas as pd
 
 from deadzone.language.catalogue import Message, say
 from deadzone.phases.quantities import level_number, number
-from deadzone.report.studies.disk_curves import MEGA, Curve
+from deadzone.report.studies.disk_curves import Curve
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE
 from deadzone.study.sizes import size_text
@@ -31,9 +31,6 @@ SMALL_BLOCK = 65536
 
 CACHED = 0.05
 """A file of which the page cache holds more than this when a trial begins is read partly from memory [share]."""
-
-BEND_TOLERANCE = 2.0
-"""The bend of a curve is expected at bandwidth / calls, within this factor, or one step of the levels."""
 
 FULL_TIME = 0.95
 """A trial that moved data for less than this share of its time was ended by its bound on bytes."""
@@ -212,8 +209,3 @@ def _numbers(trials: pd.DataFrame, column: str) -> pd.Series:
     if column not in trials:
         return pd.Series(np.nan, index=trials.index)
     return pd.to_numeric(trials[column], errors="coerce")
-
-
-def best_rate(curve: Curve) -> float:
-    """The largest estimated throughput of a curve [bytes/s]."""
-    return float(np.exp(curve.estimates.log_response.max())) * MEGA

@@ -185,10 +185,3 @@ def limits(run: PoolRun) -> tuple[str, ...]:
     if longest and seconds:
         said.append(say("pool_run.limits_max", seconds=f"{seconds:g}"))
     return (*said, say("pool_run.limits_latency"), say("pool_run.limits_place"))
-
-
-def objective_text(column: str, sense: str, bound: float) -> str:
-    """A target in words: `mean response time <= 40`."""
-    sign = "≤" if sense == "at_most" else "≥"
-    value = percent(bound) if column.endswith("_share") else f"{bound:,g}"
-    return f"{plain_name(column)} {sign} {value}"

@@ -21,6 +21,7 @@ from deadzone.targets.kubernetes.workload import (
     all_pods,
     container_of,
     container_status,
+    is_ending,
     is_ready,
     template,
 )
@@ -113,7 +114,7 @@ def await_rollout(cluster: Cluster, workload: Workload, container: str, timeout_
     while True:
         found = workload.read(cluster)
         every = all_pods(cluster, workload)
-        present = [pod for pod in every if not pod["metadata"].get("deletionTimestamp")]
+        present = [pod for pod in every if not is_ending(pod)]
         if _rolled_out(workload, found):
             wanted = CpuResources.of(container_of(template(workload, found), container, str(workload)))
             ready = [pod for pod in present if is_ready(pod, container)]
@@ -132,7 +133,7 @@ def await_rollout(cluster: Cluster, workload: Workload, container: str, timeout_
 
 def _until_gone_s(every: Sequence[Object]) -> float:
     """How long the pods that are ending may take [s]; 0 if there is none."""
-    going = [pod["metadata"] for pod in every if pod["metadata"].get("deletionTimestamp")]
+    going = [pod["metadata"] for pod in every if is_ending(pod)]
     return max((one.get("deletionGracePeriodSeconds") or 0) + ENDING_S for one in going) if going else 0.0
 
 

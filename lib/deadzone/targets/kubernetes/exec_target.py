@@ -24,7 +24,7 @@ from deadzone.targets.kubernetes.container import Container, Probe
 from deadzone.targets.kubernetes.errors import AbsentError, ClusterError
 from deadzone.targets.kubernetes.lease import Lease, lease_name
 from deadzone.targets.kubernetes.place import PodPlace
-from deadzone.targets.kubernetes.quantities import as_cores, cpu_quantity
+from deadzone.targets.kubernetes.quantities import as_cores, check_limits
 from deadzone.targets.kubernetes.resources import (
     CpuResources,
     for_resize,
@@ -89,9 +89,7 @@ class ExecTarget:
 
     def _open(self) -> None:
         spec, note = self._spec, self._around.note
-        for level in self._levels:
-            if (cores := as_cores(level)) is not None:
-                cpu_quantity(cores)
+        check_limits(self._levels)
         self._cluster = cluster = Cluster(spec.context, note)
         workload = find(cluster, spec.namespace, spec.workload, spec.selector)
         found = workload.read(cluster)

@@ -25,7 +25,7 @@ from deadzone.targets.kubernetes.container import Container, Probe
 from deadzone.targets.kubernetes.errors import AbsentError, ClusterError, MissingVerbError
 from deadzone.targets.kubernetes.lease import Lease
 from deadzone.targets.kubernetes.place import PodPlace
-from deadzone.targets.kubernetes.quantities import as_cores, cores_of, cpu_quantity
+from deadzone.targets.kubernetes.quantities import as_cores, check_limits, cores_of
 from deadzone.targets.kubernetes.streams import Spot
 from deadzone.targets.kubernetes.workload import container_status, label_selector
 
@@ -75,9 +75,7 @@ class JobTarget:
         return self
 
     def _open(self) -> None:
-        for level in self._levels:
-            if (cores := as_cores(level)) is not None:
-                cpu_quantity(cores)
+        check_limits(self._levels)
         self._cluster = Cluster(self.spec.context, self.around.note)
         self._check_fits()
         subject = f"the Jobs of run {self.around.run_id}"

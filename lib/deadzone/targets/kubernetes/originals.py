@@ -16,7 +16,7 @@ from deadzone.targets.kubernetes import changing
 from deadzone.targets.kubernetes.cluster import Cluster, Object
 from deadzone.targets.kubernetes.errors import AbsentError
 from deadzone.targets.kubernetes.resources import CpuResources
-from deadzone.targets.kubernetes.workload import POD, Workload, container_of, template
+from deadzone.targets.kubernetes.workload import POD, Workload, container_of, is_ending, template
 
 ANNOTATION = "deadzone.dev/original-resources"
 
@@ -121,7 +121,7 @@ def _resize_back(cluster: Cluster, workload: Workload, original: Original, resiz
         pod = where.read(cluster)
     except AbsentError:
         return None
-    if pod["metadata"]["uid"] != resized.uid or pod["metadata"].get("deletionTimestamp"):
+    if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
         return None  # a rollout has replaced it, by one with the template's resources
     cpu = CpuResources(resized.limit, resized.request)
     now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 
 from deadzone.errors import TargetError
@@ -41,6 +42,13 @@ def cpu_quantity(cores: float) -> str:
             f"and the kernel takes {LEAST_MILLICORES} of them or more."
         )
     return str(thousandths // 1000) if thousandths % 1000 == 0 else f"{thousandths}m"
+
+
+def check_limits(levels: Iterable[Level]) -> None:
+    """Raise TargetError for a CPU limit that cannot be put in force as it is written."""
+    for level in levels:
+        if (cores := as_cores(level)) is not None:
+            cpu_quantity(cores)
 
 
 def as_cores(level: Level) -> float | None:

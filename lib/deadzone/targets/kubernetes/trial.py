@@ -13,7 +13,7 @@ from deadzone.targets.kubernetes.cluster import Cluster, Object
 from deadzone.targets.kubernetes.container import Container, LauncherDiedError, NotStartedError, Probe
 from deadzone.targets.kubernetes.errors import AbsentError
 from deadzone.targets.kubernetes.streams import StreamBrokenError
-from deadzone.targets.kubernetes.workload import POD, Workload, container_status
+from deadzone.targets.kubernetes.workload import POD, Workload, container_status, is_ending
 
 START_ATTEMPTS = 3
 """A trial that never started may be asked for again, so often [count]."""
@@ -85,7 +85,7 @@ def what_became_of(
             now = Workload(POD, spot.namespace, spot.pod).read(cluster)
         except AbsentError:
             return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
-        if now["metadata"]["uid"] != spot.uid or now["metadata"].get("deletionTimestamp"):
+        if now["metadata"]["uid"] != spot.uid or is_ending(now):
             return "lost", f"the pod {spot.pod} was replaced during the trial"
         status = now.get("status") or {}
         if status.get("reason") == "Evicted":

@@ -135,7 +135,7 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
 
 def pods(cluster: Cluster, workload: Workload) -> list[Object]:
     """The pods of a workload that are not about to go, oldest first."""
-    return [pod for pod in all_pods(cluster, workload) if not pod["metadata"].get("deletionTimestamp")]
+    return [pod for pod in all_pods(cluster, workload) if not is_ending(pod)]
 
 
 def all_pods(cluster: Cluster, workload: Workload) -> list[Object]:
@@ -148,6 +148,11 @@ def all_pods(cluster: Cluster, workload: Workload) -> list[Object]:
             f"list the pods of {workload}", LIST[POD], workload.namespace, label_selector=selector
         )["items"]
     return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
+
+
+def is_ending(pod: Mapping[str, Any]) -> bool:
+    """Whether a pod is about to go."""
+    return bool(pod["metadata"].get("deletionTimestamp"))
 
 
 def label_selector(selector: Mapping[str, Any]) -> str:
@@ -164,7 +169,7 @@ def is_ready(pod: Mapping[str, Any], container: str) -> bool:
     """Whether a pod's container runs and is ready, and the pod is to stay."""
     state = container_status(pod, container)
     return (
-        not pod["metadata"].get("deletionTimestamp")
+        not is_ending(pod)
         and state is not None
         and "running" in (state.get("state") or {})
         and bool(state.get("ready"))

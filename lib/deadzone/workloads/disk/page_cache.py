@@ -10,8 +10,6 @@ from pathlib import Path
 
 PROT_READ, MAP_SHARED = 1, 1
 
-PROBE_BYTES = 1 << 20
-
 
 def evict(path: Path) -> None:
     """Write a file's pages to the disk and drop them from the page cache; needs no rights beyond the file's."""
