@@ -8,9 +8,10 @@ PYTEST := $(BIN)/python -m pytest
 ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
 # Tests that measure run one at a time, for they would disturb each other; all others run on every core at once.
-MEASURING := $(addprefix tests/,attribution/test_planted_causes.py capture \
-    $(patsubst %,cli/test_%.py,archiving compare export main recommend run sweep) \
-    demo load services sweep targets/limits workloads test_doctor.py) $(wildcard tests/targets/test_*.py)
+MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
+    $(patsubst %,cli/test_%.py,archiving compare export main recommend run sweep) demo test_doctor.py) \
+    $(addprefix tests/measuring/,capture load services sweep targets/limits workloads) \
+    $(wildcard tests/measuring/targets/test_*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help report test test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean

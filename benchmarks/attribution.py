@@ -19,7 +19,7 @@ import numpy as np
 from planted_causes import CAUSES, DELAY_S, DISK_BYTES_S, LIMIT_CORES, PADDING_BYTES, Verdict, run_once
 
 from deadzone import __version__
-from deadzone.provenance import cpu_model, usable_cores
+from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "attribution.md"

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from deadzone import __version__
-from deadzone.capacity.feasibility import CONFIDENCE, feasibility
-from deadzone.capacity.objectives import Objective
-from deadzone.capacity.simulated import RATES, simulated_cells, simulated_service
-from deadzone.provenance import cpu_model, usable_cores
+from deadzone.explaining.capacity.feasibility import CONFIDENCE, feasibility
+from deadzone.explaining.capacity.objectives import Objective
+from deadzone.explaining.capacity.simulated import RATES, simulated_cells, simulated_service
 from deadzone.steady_state.warmup import detect_warmup
+from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "capacity.md"

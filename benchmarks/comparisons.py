@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 
 from deadzone import __version__
-from deadzone.compare.comparing import compare_tables
-from deadzone.compare.ratio import interval, resample
-from deadzone.compare.replicates import replicates_needed
-from deadzone.imports.registry import FORMATS
-from deadzone.provenance import cpu_model, usable_cores
+from deadzone.explaining.compare.comparing import compare_tables
+from deadzone.explaining.compare.ratio import interval, resample
+from deadzone.explaining.compare.replicates import replicates_needed
+from deadzone.store.imports.registry import FORMATS
+from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "comparisons.md"

@@ -21,9 +21,9 @@ import yaml
 
 from deadzone import __version__
 from deadzone.errors import TargetError
-from deadzone.provenance import cpu_model, operating_system, program_version, usable_cores
-from deadzone.sweep.opening import open_run
-from deadzone.sweep.running import run_sweep
+from deadzone.measuring.sweep.opening import open_run
+from deadzone.measuring.sweep.running import run_sweep
+from deadzone.store.provenance import cpu_model, operating_system, program_version, usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "disk.md"

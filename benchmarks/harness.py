@@ -27,14 +27,14 @@ import yaml
 
 from deadzone import __version__
 from deadzone.measurement import Command
-from deadzone.provenance import cpu_model, operating_system, program_version, usable_cores
+from deadzone.measuring.sweep.opening import open_run
+from deadzone.measuring.sweep.running import run_sweep
+from deadzone.measuring.targets.interference import MachineReading, between, read_machine
+from deadzone.measuring.targets.local import LocalTarget
 from deadzone.store.journal import Journal
+from deadzone.store.provenance import cpu_model, operating_system, program_version, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
-from deadzone.sweep.opening import open_run
-from deadzone.sweep.running import run_sweep
-from deadzone.targets.interference import MachineReading, between, read_machine
-from deadzone.targets.local import LocalTarget
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "harness.md"

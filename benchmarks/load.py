@@ -31,12 +31,12 @@ import yaml
 
 from deadzone import __version__
 from deadzone.errors import WorkloadError
-from deadzone.load.plan import LoadPlan
-from deadzone.provenance import cpu_model, operating_system, program_version, usable_cores
-from deadzone.sweep.opening import open_run
-from deadzone.sweep.running import run_sweep
-from deadzone.targets.interference import between, read_machine
-from deadzone.workloads.load_script import find_program
+from deadzone.measuring.load.plan import LoadPlan
+from deadzone.measuring.sweep.opening import open_run
+from deadzone.measuring.sweep.running import run_sweep
+from deadzone.measuring.targets.interference import between, read_machine
+from deadzone.measuring.workloads.load_script import find_program
+from deadzone.store.provenance import cpu_model, operating_system, program_version, usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "load.md"
@@ -156,7 +156,13 @@ def own(plan: LoadPlan, folder: Path) -> Sent:
     """Deadzone's generator at a rate."""
     plan.write(folder / "plan.json")
     before = read_machine()
-    argv = (sys.executable, "-m", "deadzone.load.client", folder / "plan.json", folder / "result.json")
+    argv = (
+        sys.executable,
+        "-m",
+        "deadzone.measuring.load.client",
+        folder / "plan.json",
+        folder / "result.json",
+    )
     subprocess.run([str(one) for one in argv], check=True)
     others = between(before, read_machine(), 0.0).foreign_cpu
     told = json.loads((folder / "result.json").read_text())

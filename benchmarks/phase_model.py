@@ -25,7 +25,7 @@ import peers
 import scoring
 
 from deadzone import __version__, fit_phases
-from deadzone.synthetic import OTHER_TIERS, TIERS, Curve, draw_tier
+from deadzone.explaining.phases.synthetic import OTHER_TIERS, TIERS, Curve, draw_tier
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "phase_model.md"
 

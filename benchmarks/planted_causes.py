@@ -18,15 +18,15 @@ from typing import Any
 import yaml
 
 import deadzone
-from deadzone.attribution.attribution import Attribution
-from deadzone.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
 from deadzone.errors import TargetError
-from deadzone.sweep.opening import open_run
-from deadzone.sweep.running import run_sweep
-from deadzone.targets.limits.base import group_name, remove_group
-from deadzone.targets.limits.cgroup_v1 import v1_homes
-from deadzone.targets.limits.io import throttled_device
-from deadzone.workloads.ffmpeg import BUNDLED, find_ffmpeg
+from deadzone.explaining.attribution.attribution import Attribution
+from deadzone.explaining.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
+from deadzone.measuring.sweep.opening import open_run
+from deadzone.measuring.sweep.running import run_sweep
+from deadzone.measuring.targets.limits.base import group_name, remove_group
+from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
+from deadzone.measuring.targets.limits.io import throttled_device
+from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 
 FOLDER = "{folder}"
 """Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where nothing waits for a disk."""

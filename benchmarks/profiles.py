@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from deadzone import __version__
-from deadzone.profiles.model import Profile
-from deadzone.profiles.reading import read_profile
-from deadzone.profiles.writing import write_pprof
-from deadzone.provenance import cpu_model, usable_cores
+from deadzone.explaining.profiles.model import Profile
+from deadzone.explaining.profiles.reading import read_profile
+from deadzone.explaining.profiles.writing import write_pprof
+from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "profiles.md"
@@ -40,10 +40,10 @@ REPEATS = 3
 MOST_SECONDS = 5.0
 MOST_BYTES = 1_000_000_000
 
-READ = "from deadzone.profiles.reading import read_profile as r; from pathlib import Path; import sys; "
+READ = "from deadzone.explaining.profiles.reading import read_profile as r; from pathlib import Path; import sys; "
 READ_ONE = READ + "r(Path(sys.argv[1]))"
 COMPARE = READ + (
-    "from deadzone.profiles.comparison import compare_profiles; "
+    "from deadzone.explaining.profiles.comparison import compare_profiles; "
     "compare_profiles(r(Path(sys.argv[1])), r(Path(sys.argv[2])), 'cpu')"
 )
 

@@ -124,10 +124,10 @@ def _in_process(home: Path) -> dict[str, float]:
 def _one_round() -> None:
     """Time the steps one by one, and print them as JSON."""
     from deadzone import places
-    from deadzone.report.document import document_of, read_notebook
-    from deadzone.report.execution import execute, load_papermill
-    from deadzone.report.page import page
-    from deadzone.report.pdf import pdf
+    from deadzone.reports.document.document import document_of, read_notebook
+    from deadzone.reports.document.execution import execute, load_papermill
+    from deadzone.reports.document.page import page
+    from deadzone.reports.document.pdf import pdf
 
     took: dict[str, float] = {}
 
@@ -152,7 +152,7 @@ def _one_round() -> None:
 
 
 def _load_writers() -> None:
-    from deadzone.report.publishing import load_writers
+    from deadzone.reports.document.publishing import load_writers
 
     load_writers()
 

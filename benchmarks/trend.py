@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone import __version__
-from deadzone.phases.fit import fit_phases
-from deadzone.phases.model import PhaseModel
-from deadzone.provenance import cpu_model, usable_cores
-from deadzone.trend.movement import CERTAINTY, LEAST_CHANGE, movement
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.trend.movement import CERTAINTY, LEAST_CHANGE, movement
+from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "trend.md"

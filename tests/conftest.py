@@ -19,13 +19,13 @@ from hypothesis import settings
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
+from deadzone.measuring.sweep.opening import open_run
+from deadzone.measuring.sweep.running import run_sweep
+from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
+from deadzone.measuring.targets.local import LocalTarget
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
-from deadzone.sweep.opening import open_run
-from deadzone.sweep.running import run_sweep
-from deadzone.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.targets.local import LocalTarget
 
 settings.register_profile("deadzone", deadline=None)  # a busy machine is no mistake of what is tested
 settings.load_profile("deadzone")

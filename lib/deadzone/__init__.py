@@ -9,18 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deadzone.attribution.opening import attribute
-    from deadzone.compare.comparing import compare_tables
-    from deadzone.phases.fit import fit_phases
-    from deadzone.phases.model import PhaseModel
+    from deadzone.explaining.attribution.opening import attribute
+    from deadzone.explaining.compare.comparing import compare_tables
+    from deadzone.explaining.phases.fit import fit_phases
+    from deadzone.explaining.phases.model import PhaseModel
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "attribute": "deadzone.attribution.opening",
-    "compare_tables": "deadzone.compare.comparing",
-    "fit_phases": "deadzone.phases.fit",
-    "PhaseModel": "deadzone.phases.model",
+    "attribute": "deadzone.explaining.attribution.opening",
+    "compare_tables": "deadzone.explaining.compare.comparing",
+    "fit_phases": "deadzone.explaining.phases.fit",
+    "PhaseModel": "deadzone.explaining.phases.model",
 }
 
 __all__ = ["PhaseModel", "__version__", "attribute", "compare_tables", "fit_phases"]

@@ -15,17 +15,17 @@ from typing import Literal
 from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command
-from deadzone.provenance import cpu_model, program_version, usable_cores
-from deadzone.report.fonts import REMEDY, korean_font
+from deadzone.measuring.targets.leftovers import remove_leftovers
+from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimit, IoWish
+from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
+from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.workloads.disk.fio import FioEngine
+from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
+from deadzone.reports.document.fonts import REMEDY, korean_font
+from deadzone.store.provenance import cpu_model, program_version, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.sizes import size_text
 from deadzone.study.target_specs import LocalTarget as LocalSpec
-from deadzone.targets.leftovers import remove_leftovers
-from deadzone.targets.limits.io import IO_LIMITS, IoLimit, IoWish
-from deadzone.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.targets.local import LocalTarget
-from deadzone.workloads.disk.fio import FioEngine
-from deadzone.workloads.ffmpeg import BUNDLED, find_ffmpeg
 
 State = Literal["works", "missing", "optional"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from attribution.made_trials import FAST, LIMITED, trials
+from explaining.attribution.made_trials import FAST, LIMITED, trials
 
 
 @pytest.fixture

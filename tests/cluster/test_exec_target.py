@@ -14,10 +14,10 @@ from kubelet_figures import figures
 from sweeping import ALLOWED, BUSY, SLEEP, Left, command, target
 
 from deadzone.measurement import Command
+from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import KubernetesTarget
-from deadzone.targets.base import Surroundings
-from deadzone.targets.kubernetes.exec_target import ExecTarget
 
 pytestmark = pytest.mark.cluster
 

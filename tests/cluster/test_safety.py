@@ -12,8 +12,8 @@ import pytest
 from sweeping import ALLOWED, SLEEP, Left, command, resources, target
 
 from deadzone.errors import TargetError
-from deadzone.targets.kubernetes.cluster import Cluster
-from deadzone.targets.kubernetes.lease import DURATION_S, Lease
+from deadzone.measuring.targets.kubernetes.cluster import Cluster
+from deadzone.measuring.targets.kubernetes.lease import DURATION_S, Lease
 
 pytestmark = pytest.mark.cluster
 

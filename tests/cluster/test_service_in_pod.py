@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sweeping import ALLOWED, target
 
-from deadzone.attribution.opening import attribute
+from deadzone.explaining.attribution.opening import attribute
 
 pytestmark = pytest.mark.cluster
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from deadzone.demo.server_timing import HEADER, ServerTiming
-from deadzone.workloads.http_client import server_times
+from deadzone.measuring.workloads.http_client import server_times
 
 
 async def app(scope, receive, send):

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from deadzone.services.readiness import free_port
+from deadzone.measuring.services.readiness import free_port
+from deadzone.measuring.workloads.clip import generated_clip
+from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.study.loading import load_study
 from deadzone.study.media_specs import ClipSpec
-from deadzone.workloads.clip import generated_clip
-from deadzone.workloads.ffmpeg import BUNDLED, find_ffmpeg
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 30.0

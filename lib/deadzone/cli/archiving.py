@@ -65,7 +65,7 @@ def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
     page: the study's front page. Raises ArchiveError if the archive cannot be written.
     """
     from deadzone import places
-    from deadzone.report.index import publish_index
+    from deadzone.reports.document.index import publish_index
     from deadzone.store.archive import FOR_THE_INDEX, REPORTS, name_of
 
     if archive is None:

@@ -36,7 +36,7 @@ def command(
 
     RUN is a run (an id, a folder, or STUDY/latest) or a table (CSV or Parquet, one row a trial).
     """
-    from deadzone.attribution.opening import attribute
+    from deadzone.explaining.attribution.opening import attribute
 
     asked = {"slow": slow, "fast": fast, "restored": restored, "by": by}
     given = {name: value for name, value in asked.items() if value is not None}

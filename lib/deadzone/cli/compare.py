@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from deadzone.compare.sides import Side
+    from deadzone.explaining.compare.sides import Side
 
 
 @click.command("compare")
@@ -63,9 +63,9 @@ def command(
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
     from deadzone import places
-    from deadzone.compare.comparing import compare_tables
-    from deadzone.compare.sides import differing_circumstances, load_side
     from deadzone.errors import EXIT_WORSE
+    from deadzone.explaining.compare.comparing import compare_tables
+    from deadzone.explaining.compare.sides import differing_circumstances, load_side
 
     one, other = (load_side(name, places.runs_folder()) for name in (a, b))
     asked = responses or _usual_response(one, other)
@@ -88,7 +88,7 @@ def command(
 
 def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
     """The factors of both studies, less what was changed between the runs; none for plain tables, where they are found."""
-    from deadzone.compare.factors import changed_settings
+    from deadzone.explaining.compare.factors import changed_settings
 
     changed = changed_settings(a.trials, b.trials, ())
     return tuple(name for name in dict.fromkeys((*a.factors, *b.factors)) if name not in changed)

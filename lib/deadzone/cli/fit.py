@@ -40,7 +40,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
-    from deadzone.phases.fit import fit_phases
+    from deadzone.explaining.phases.fit import fit_phases
     from deadzone.store.tables import read_table
 
     targets = {name: _number(name, text) for name, text in slo} or None

@@ -42,9 +42,9 @@ def command(
 
     FORMAT is hyperfine, fio, k6, locust, oha, wrk or hey.
     """
-    from deadzone.imports.registry import reader_of
-    from deadzone.imports.result import tidy
-    from deadzone.imports.writing import appended, write_table
+    from deadzone.store.imports.registry import reader_of
+    from deadzone.store.imports.result import tidy
+    from deadzone.store.imports.writing import appended, write_table
 
     reader = reader_of(form)
     results = [reader(path) for path in files]

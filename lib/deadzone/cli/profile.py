@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from deadzone.profiles.attribution import Attribution
-    from deadzone.profiles.comparison import Comparison
-    from deadzone.profiles.model import Profile
-    from deadzone.profiles.pairing import Basis
+    from deadzone.explaining.profiles.attribution import Attribution
+    from deadzone.explaining.profiles.comparison import Comparison
+    from deadzone.explaining.profiles.model import Profile
+    from deadzone.explaining.profiles.pairing import Basis
 
 FILE = click.Path(path_type=Path)
 
@@ -63,12 +63,12 @@ def command(before: Path, after: Path, **options: Any) -> None:
 
     Says per package, function and cause what changed and whether that is more than chance.
     """
-    from deadzone.profiles.attribution import attribute
-    from deadzone.profiles.causes import read_causes
-    from deadzone.profiles.comparison import compare_profiles
-    from deadzone.profiles.export import attribution_data, comparison_data
-    from deadzone.profiles.reading import read_profile
-    from deadzone.profiles.text import attribution_text, comparison_text
+    from deadzone.explaining.profiles.attribution import attribute
+    from deadzone.explaining.profiles.causes import read_causes
+    from deadzone.explaining.profiles.comparison import compare_profiles
+    from deadzone.explaining.profiles.export import attribution_data, comparison_data
+    from deadzone.explaining.profiles.reading import read_profile
+    from deadzone.explaining.profiles.text import attribution_text, comparison_text
 
     first, second = (
         [read_profile(path) for path in (one, *more)]
@@ -100,7 +100,7 @@ Section = tuple[str, dict[str, Any]] | None
 
 def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile]) -> Basis | None:
     """The load of each side; a second is known from the profiles themselves."""
-    from deadzone.profiles.pairing import Basis
+    from deadzone.explaining.profiles.pairing import Basis
 
     unit, loads = options["per"], (options["load_before"], options["load_after"])
     if not unit:
@@ -120,11 +120,11 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
 
 
 def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.profiles.ablation import ablate
-    from deadzone.profiles.causes import read_causes
-    from deadzone.profiles.export import ablation_data
-    from deadzone.profiles.reading import read_profile
-    from deadzone.profiles.text import ablation_text
+    from deadzone.explaining.profiles.ablation import ablate
+    from deadzone.explaining.profiles.causes import read_causes
+    from deadzone.explaining.profiles.export import ablation_data
+    from deadzone.explaining.profiles.reading import read_profile
+    from deadzone.explaining.profiles.text import ablation_text
 
     if not options["ablation"]:
         return None
@@ -138,11 +138,11 @@ def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | N
 
 
 def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.profiles.export import projection_data
-    from deadzone.profiles.load_series import measured_at
-    from deadzone.profiles.projection import project
-    from deadzone.profiles.reading import read_profile
-    from deadzone.profiles.text import projection_text
+    from deadzone.explaining.profiles.export import projection_data
+    from deadzone.explaining.profiles.load_series import measured_at
+    from deadzone.explaining.profiles.projection import project
+    from deadzone.explaining.profiles.reading import read_profile
+    from deadzone.explaining.profiles.text import projection_text
 
     if options["project"] is None:
         return None
@@ -162,9 +162,9 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
 
 
 def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.profiles.export import verdict_data
-    from deadzone.profiles.gates import judge, read_gates
-    from deadzone.profiles.text import verdict_text
+    from deadzone.explaining.profiles.export import verdict_data
+    from deadzone.explaining.profiles.gates import judge, read_gates
+    from deadzone.explaining.profiles.text import verdict_text
 
     if not options["gates"]:
         return None
@@ -173,9 +173,9 @@ def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None)
 
 
 def _write_figures(folder: Path, comparison: Comparison, attribution: Attribution | None) -> list[str]:
-    from deadzone.profiles.flame_graph import flame_graph
-    from deadzone.profiles.package_bars import package_bars
-    from deadzone.profiles.waterfall import waterfall
+    from deadzone.explaining.profiles.flame_graph import flame_graph
+    from deadzone.explaining.profiles.package_bars import package_bars
+    from deadzone.explaining.profiles.waterfall import waterfall
 
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / "flame_graph.svg", folder / "packages.svg"]

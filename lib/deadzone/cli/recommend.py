@@ -60,10 +60,10 @@ def command(
         --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
     """
     from deadzone import places
-    from deadzone.report import manifest
-    from deadzone.report.analysis import analyse
-    from deadzone.report.publishing import PHASES
-    from deadzone.report.source import load_source
+    from deadzone.reports.document.publishing import PHASES
+    from deadzone.reports.sweep import manifest
+    from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.source import load_source
     from deadzone.store.run import Run
 
     found = Run.find(places.runs_folder(), run)
@@ -96,7 +96,7 @@ def command(
 def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
     """What the report of a run concludes whose question is another than where a curve bends."""
     from deadzone import places
-    from deadzone.report.index import ENTRY, read_entry
+    from deadzone.reports.document.index import ENTRY, read_entry
 
     study = run.study()
     if as_manifest:

@@ -11,7 +11,7 @@ import click
 from deadzone.errors import DeadzoneError, TargetError
 
 if TYPE_CHECKING:
-    from deadzone.targets.kubernetes.restoring import Restored
+    from deadzone.measuring.targets.kubernetes.restoring import Restored
 
 PATIENCE_S = 10.0
 """How long a cluster is waited for that does not answer [s]."""
@@ -32,8 +32,8 @@ PATIENCE_S = 10.0
 def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> None:
     """Remove control groups, containers and scratch folders of runs that were killed, with whatever still runs in
     them; give back the resources of every workload that a killed sweep left changed in a cluster."""
-    from deadzone.targets.container import remove_left_containers
-    from deadzone.targets.leftovers import remove_leftovers
+    from deadzone.measuring.targets.container import remove_left_containers
+    from deadzone.measuring.targets.leftovers import remove_leftovers
 
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
     done: list[str] = []
@@ -93,8 +93,8 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
 
 def _restored(context: str | None, namespaces: list[str]) -> Restored | None:
     """What was given back in a cluster; None where no cluster is named, which most machines have none of."""
-    from deadzone.targets.kubernetes.cluster import Cluster, is_configured
-    from deadzone.targets.kubernetes.restoring import restore_cluster
+    from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
+    from deadzone.measuring.targets.kubernetes.restoring import restore_cluster
 
     if not is_configured():
         return None

@@ -20,7 +20,7 @@ from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_MOVED, StoreError
 
 if TYPE_CHECKING:
-    from deadzone.report.since import Since
+    from deadzone.reports.sweep.since import Since
     from deadzone.store.archive import Archive
     from deadzone.store.run import Run
     from deadzone.study.spec import Study
@@ -42,7 +42,7 @@ def command(
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with exit code 6 where
     phases moved since the previous run of the study.
     """
-    from deadzone.report.secrets import refuse_secrets
+    from deadzone.reports.document.secrets import refuse_secrets
 
     refuse_secrets(overrides)
     analysis, overrides = _split(study, overrides)
@@ -69,8 +69,8 @@ def command(
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Which parameters are the analysis notebook's, and which are the study's."""
     from deadzone import places
-    from deadzone.report.execution import notebook_parameters
-    from deadzone.report.publishing import run_parameter
+    from deadzone.reports.document.execution import notebook_parameters
+    from deadzone.reports.document.publishing import run_parameter
     from deadzone.study.loading import SHORT_NAMES, find_study, load_study
     from deadzone.study.spec import Study
 
@@ -83,8 +83,8 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 def _publish(run: Run, analysis: dict[str, Any]) -> tuple[Path, str]:
     """Publish page, PDF and notebook; returns the study's front page and the report's verdict in a line."""
-    from deadzone.report.index import read_entry
-    from deadzone.report.publishing import publish_run
+    from deadzone.reports.document.index import read_entry
+    from deadzone.reports.document.publishing import publish_run
 
     published = publish_run(run, analysis)
     return published.front, read_entry(published.folder).verdict
@@ -92,8 +92,8 @@ def _publish(run: Run, analysis: dict[str, Any]) -> tuple[Path, str]:
 
 def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
     """What moved since the previous run of the study, asked as the report asks it; None where no phases are fitted."""
-    from deadzone.report.publishing import PHASES
-    from deadzone.report.since import since_previous_of
+    from deadzone.reports.document.publishing import PHASES
+    from deadzone.reports.sweep.since import since_previous_of
 
     if run.study().analysis_notebook != PHASES:
         return None
@@ -104,13 +104,13 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
 def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone import places
-    from deadzone.report.execution import execute
+    from deadzone.measuring.sweep.opening import open_run
+    from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE
+    from deadzone.measuring.sweep.running import resolved_study
+    from deadzone.measuring.targets.leftovers import remove_leftovers
+    from deadzone.reports.document.execution import execute
     from deadzone.store.run import Run, new_run_id
     from deadzone.study.loading import find_study, load_study
-    from deadzone.sweep.opening import open_run
-    from deadzone.sweep.progress import PROGRESS_VARIABLE
-    from deadzone.sweep.running import resolved_study
-    from deadzone.targets.leftovers import remove_leftovers
 
     path = find_study(study, places.study_folders()).resolve()
     fetch_runs(archive, load_study(path, overrides).study, resume)
@@ -147,11 +147,11 @@ class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
     def __init__(self, study: Study, run: Run, archive: Archive | None) -> None:
+        from deadzone.measuring.sweep.estimate import Estimate
+        from deadzone.measuring.sweep.progress import progress_on
         from deadzone.store.archive import ArchivedRun
         from deadzone.store.journal import JournalTail
         from deadzone.study.design import plan
-        from deadzone.sweep.estimate import Estimate
-        from deadzone.sweep.progress import progress_on
 
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None

@@ -29,9 +29,9 @@ def command(
 
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
-    from deadzone.sweep.opening import open_run
-    from deadzone.sweep.progress import progress_on
-    from deadzone.sweep.running import run_sweep
+    from deadzone.measuring.sweep.opening import open_run
+    from deadzone.measuring.sweep.progress import progress_on
+    from deadzone.measuring.sweep.running import run_sweep
 
     if dry_run:
         print_plan(study, overrides, resume, as_json)
@@ -54,10 +54,10 @@ def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def print_plan(study: str, overrides: Mapping[str, Any], resume: str | None, as_json: bool) -> None:
     """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do."""
     from deadzone import places
+    from deadzone.measuring.sweep.opening import open_run
+    from deadzone.measuring.sweep.running import preview, resolved_study
     from deadzone.store.run import list_runs
     from deadzone.study.loading import find_study
-    from deadzone.sweep.opening import open_run
-    from deadzone.sweep.running import preview, resolved_study
 
     finished: set[int] = set()
     if resume:

@@ -21,8 +21,8 @@ from websockets.http11 import Request
 
 from deadzone.demo.clients import REPLY_DESTINATION, Client, Listeners
 from deadzone.demo.pools import Pool, Work
-from deadzone.load.http1 import GarbageError
-from deadzone.load.stomp import write_frame
+from deadzone.measuring.load.http1 import GarbageError
+from deadzone.measuring.load.stomp import write_frame
 
 BACKLOG = 1_024
 PIECE_BYTES = 65_536

@@ -1,7 +1,7 @@
 """The message catalogue: every sentence, heading and label that Deadzone writes, in each language.
 
-A catalogue is the TOML files of a language beside this module (`en.toml`, `ko.toml`) and in the folder
-`studies` (`thread_pool.en.toml`, ..., one a published study): sections of templates by key. A template names its values in braces, with a format where one is needed: `{change:percent}`,
+A catalogue is the TOML files of a language: `en.toml` and `ko.toml` beside this module, and those that lie beside
+the code that says them (`reports/thread_pool/run.en.toml`, ...): sections of templates by key. A template names its values in braces, with a format where one is needed: `{change:percent}`,
 `{trials:count}`, `{p:.2g}`, or a Korean particle as in `{name:은/는}`. A key with `one` and `other` is
 chosen by the value `n`. Functions that explain numbers call `say(key, **values)` and thereby return data
 (the key and the values) that already reads as a sentence in the language spoken.
@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError, did_you_mean
@@ -24,6 +24,9 @@ from deadzone.language.formats import Template
 
 LANGUAGES = ("en", "ko")
 """Languages with a catalogue; the first is spoken by default."""
+
+PACKAGE = Path(__file__).resolve().parent.parent
+"""The package, whose folders keep their sentences."""
 
 _spoken = [LANGUAGES[0]]
 """The language spoken in this process; a stack, so that `speaking` can go back."""
@@ -107,11 +110,10 @@ def speaking(language: str) -> Iterator[None]:
 @cache
 def catalogue(language: str) -> dict[str, str | dict[str, str]]:
     """All templates of a language by their full key, `section.name`; plural ones as dictionaries."""
-    folder = files("deadzone.language")
-    parts = [part for part in (folder / "studies").iterdir() if part.name.endswith(f".{language}.toml")]
+    beside_code = sorted(PACKAGE.rglob(f"*.{language}.toml"))
     return {
         f"{section}.{name}": entry
-        for part in (folder / f"{language}.toml", *sorted(parts, key=lambda part: part.name))
+        for part in (PACKAGE / "language" / f"{language}.toml", *beside_code)
         for section, entries in tomllib.loads(part.read_text(encoding="utf-8")).items()
         for name, entry in entries.items()
     }

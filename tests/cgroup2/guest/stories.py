@@ -24,8 +24,8 @@ from typing import Any
 import pandas
 import pyarrow.parquet  # noqa: F401
 
-import deadzone.sweep.opening
-import deadzone.sweep.running
+import deadzone.measuring.sweep.opening
+import deadzone.measuring.sweep.running
 from deadzone.cli import restore, sweep  # noqa: F401
 from deadzone.cli.main import main as deadzone
 

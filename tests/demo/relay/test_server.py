@@ -16,7 +16,7 @@ import pytest
 
 from deadzone.demo.relay.history import KEPT, History
 from deadzone.demo.relay.names import resolve
-from deadzone.profiles.reading import parse_profile
+from deadzone.explaining.profiles.reading import parse_profile
 
 OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 MESSAGE = {"to": "camera-300.studio.local", "part": 7}

@@ -1,0 +1,212 @@
+"""Attribute a slowdown: the recipe from a table of trials to the verdict on every hypothesis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import CompareError
+from deadzone.explaining.attribution import parts
+from deadzone.explaining.attribution.attribution import Attribution
+from deadzone.explaining.attribution.central import drawn, midmean
+from deadzone.explaining.attribution.environments import Roles, limits_of, roles_of
+from deadzone.explaining.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of, same_response
+from deadzone.explaining.attribution.hypotheses import ABOUT, Case, Known, cases_of
+from deadzone.explaining.attribution.measures import Measure, Sample, measure
+from deadzone.explaining.attribution.verdicts import Judged, judge
+from deadzone.explaining.compare.ranks import rank_sum
+from deadzone.explaining.compare.ratio import interval
+from deadzone.explaining.compare.samples import analysed, values_of
+from deadzone.explaining.compare.verdicts import CONFIDENCE
+from deadzone.language.catalogue import say
+
+ENVIRONMENT = "environment"
+RESPONSES = ("total_s", "wall_s")
+"""Columns of the elapsed time, the first found is taken: the client's own clock, else the trial's."""
+
+
+def attribute_table(
+    trials: pd.DataFrame,
+    *,
+    by: str = ENVIRONMENT,
+    response: str | None = None,
+    slow: str | None = None,
+    fast: str | None = None,
+    restored: str | None = None,
+    margin: float = MARGIN,
+    floor: float = FLOOR,
+    confidence: float = CONFIDENCE,
+    limits: Mapping[str, float] | None = None,
+    name: str = "",
+    notes: Sequence[str] = (),
+) -> Attribution:
+    """Attribute the slowdown of the slow environment against the fast one.
+
+    trials: a tidy table, one row a trial. by: column of the environments. response: column of the elapsed time [s], by
+    default total_s or wall_s. slow, fast, restored: environments by name; by default the slowest, the fastest, and
+    another one without a CPU limit. margin: share of the slowdown below which a part explains next to nothing. floor:
+    share of the fast response added to it. confidence: of intervals and, over all tests together, of verdicts. limits:
+    CPU limit of each environment [cores], inf for none; by default as the column cpu_limit says. name: of the table, for
+    sentences. notes: further warnings to carry.
+
+    Raises CompareError if a column or environment is missing, or a number is out of range.
+    """
+    _check(margin, floor, confidence)
+    name = name or say("attribution.table")
+    response = response or next((column for column in RESPONSES if column in trials), RESPONSES[0])
+    if by not in trials:
+        known = ", ".join(map(str, trials.columns))
+        raise CompareError(
+            f"{name} has no column {by!r} that names the environments. Its columns are {known}."
+        )
+    kept, doubts = analysed(trials, [by], name)
+    if {"trial", "attempt"} <= set(
+        kept
+    ):  # attempts at one trial share its circumstances: the last one counts
+        kept = kept.sort_values("attempt", kind="stable").drop_duplicates("trial", keep="last")
+    kept = kept.loc[values_of(kept, response, name).index].reset_index(drop=True)
+    kept = kept.assign(**{by: kept[by].astype(str)})
+    limits = limits_of(kept, by) if limits is None else limits
+    each = {str(n): rows for n, rows in kept.groupby(by, sort=False)}
+    roles = roles_of(
+        {n: rows[response].astype(float) for n, rows in each.items()}, limits, slow, fast, restored
+    )
+    cut = parts.parts_of(kept, response, kept[by], kept[by].map(roles.is_unlimited).astype(bool))
+    sides = {n: _sample(cut.seconds.loc[kept[by] == n]) for n in each}
+    return _attribution(roles, cut, sides, each, (response, margin, floor, confidence), (*notes, *doubts))
+
+
+def _attribution(
+    roles: Roles,
+    cut: parts.Parts,
+    sides: Mapping[str, Sample],
+    each: Mapping[str, pd.DataFrame],
+    settings: tuple[str, float, float, float],
+    notes: tuple[str, ...],
+) -> Attribution:
+    response, share, floor, confidence = settings
+    one, other = sides[roles.slow], sides[roles.fast]
+    floor_s = floor_of(other.response, floor)
+    p_slower = rank_sum([(other.response, one.response - floor_s)]).greater
+    is_slower = p_slower <= 1 - confidence
+    is_same = same_response(other.response, one.response, floor_s) <= 1 - confidence
+    margin = Margin(share if is_slower else 0.0, floor_s)
+    measures = {
+        part: measure(part, one, other, margin, confidence) for part in one.names if part != parts.REST
+    }
+    slowdown = measures[parts.TOTAL]
+    certain = slowdown.low if math.isfinite(slowdown.low) else slowdown.difference
+    known = Known(
+        roles, measures, each, {n: sample.response for n, sample in sides.items()}, margin.seconds(certain)
+    )
+    cases = cases_of(known)
+    judged = judge(cases, (len(one), len(other)), confidence, is_slower)
+    table = _adding_up(one, other, confidence)
+    return Attribution(
+        roles=roles,
+        response=response,
+        margin=margin,
+        confidence=confidence,
+        slowdown=slowdown,
+        is_slower=is_slower,
+        is_same=is_same,
+        sizes={n: len(sample) for n, sample in sides.items()},
+        medians={n: float(np.median(sample.response)) for n, sample in sides.items()},
+        parallel=cut.parallel,
+        measures=measures,
+        cases=cases,
+        hypotheses=_table(measures, cases, judged, table, slowdown),
+        waterfall=table,
+        warnings=notes,
+    )
+
+
+def _check(margin: float, floor: float, confidence: float) -> None:
+    for what, value in (("margin", margin), ("floor", floor)):
+        if not (math.isfinite(value) and 0 < value < 1):
+            raise CompareError(
+                f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 %."
+            )
+    if not 0.5 <= confidence < 1:
+        raise CompareError(
+            f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
+        )
+
+
+def _sample(seconds: pd.DataFrame) -> Sample:
+    return Sample(seconds.to_numpy(float), tuple(map(str, seconds.columns)))
+
+
+def _adding_up(slow: Sample, fast: Sample, confidence: float) -> pd.DataFrame:
+    """The parts that add up to the slowdown, each with its share; see Attribution.waterfall."""
+    names = [*parts.ADDING_UP, parts.TOTAL]
+    columns = [slow.names.index(name) for name in names]
+    values = [np.nan_to_num(s.seconds[:, columns]) for s in (slow, fast)]
+    means = [midmean(v, s.response) for v, s in zip(values, (slow, fast), strict=True)]
+    draws = [
+        drawn(v, s.response, i) if np.isnan(s.seconds).any() else s.draws(i)[:, columns]
+        for i, (v, s) in enumerate(zip(values, (slow, fast), strict=True))
+    ]
+    difference, spread = means[0] - means[1], draws[0] - draws[1]
+    total, totals = difference[-1], spread[:, -1]
+    is_sure = not np.isnan(totals).any() and interval(totals, confidence)[0] > 0
+    rows = []
+    for i, name in enumerate(names[:-1]):
+        if np.isnan(slow.part(name)).all() and np.isnan(fast.part(name)).all():
+            continue
+        low, high = interval(spread[:, i], confidence)
+        ends = interval(spread[:, i] / totals, confidence) if is_sure else (math.nan, math.nan)
+        rows.append(
+            {
+                "part": name,
+                "fast_s": means[1][i],
+                "slow_s": means[0][i],
+                "difference_s": difference[i],
+                "low_s": low,
+                "high_s": high,
+                "share": difference[i] / total if total > 0 else math.nan,
+                "share_low": ends[0],
+                "share_high": ends[1],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _table(
+    measures: Mapping[str, Measure],
+    cases: Mapping[str, Case],
+    judged: Mapping[str, Judged],
+    table: pd.DataFrame,
+    slowdown: Measure,
+) -> pd.DataFrame:
+    """One row a hypothesis; see Attribution.hypotheses."""
+    shares = table.set_index("part")
+    rows = []
+    for name, case in cases.items():
+        part, verdict = ABOUT[name].part, judged[name]
+        found = measures[part]
+        known = part in shares.index and found.is_known
+        rows.append(
+            {
+                "hypothesis": name,
+                "slow_s": found.slow,
+                "fast_s": found.fast,
+                "difference_s": found.difference,
+                "low_s": found.low,
+                "high_s": found.high,
+                **{
+                    n: float(shares[n][part]) if known else math.nan
+                    for n in ("share", "share_low", "share_high")
+                },
+                "p_excluded": case.p_excluded,
+                "p_excluded_adjusted": verdict.p_excluded,
+                "p_confirmed": case.p_confirmed,
+                "p_confirmed_adjusted": verdict.p_confirmed,
+                "verdict": verdict.verdict,
+                "why": verdict.why,
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,190 @@
+"""The five hypotheses: which parts of the response each is about, and what else must hold for a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.attribution import parts
+from deadzone.explaining.attribution.environments import Roles
+from deadzone.explaining.attribution.equivalence import same_response
+from deadzone.explaining.attribution.measures import Measure
+
+CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = ("cpu_limit", "network", "disk", "memory", "client")
+
+NEAR_LIMIT = 0.9
+"""Memory used at its peak, as a share of the limit, from which reclaim may have begun."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What a hypothesis is about.
+
+    part: the time it would take. certain: the part that must exceed the margin for it to be confirmed. needed: parts one
+    of which must have been measured to exclude it, and that must not be longer in the slow environment. also: parts that
+    must be the same, where measured.
+    shown: parts that the evidence names.
+    """
+
+    part: str
+    certain: str
+    needed: tuple[str, ...]
+    also: tuple[str, ...]
+    shown: tuple[str, ...]
+
+
+ABOUT: Mapping[str, About] = {
+    CPU_LIMIT: About(
+        parts.THROTTLED, parts.THROTTLED, (parts.THROTTLED,), (parts.THROTTLED,), (parts.THROTTLED,)
+    ),
+    NETWORK: About(
+        parts.NETWORK,
+        parts.NETWORK_LEAST,
+        (parts.NETWORK,),
+        (parts.DNS, parts.CONNECT),
+        (parts.DNS, parts.CONNECT, parts.UPLOAD, parts.NETWORK),
+    ),
+    DISK: About(
+        parts.DISK,
+        parts.DISK_LEAST,
+        (parts.DISK,),
+        (parts.DISK, parts.DISK_BYTES),
+        (parts.DISK, parts.DISK_BYTES),
+    ),
+    MEMORY: About(
+        parts.MEMORY,
+        parts.MEMORY_LEAST,
+        (parts.MEMORY, parts.FAULTS),
+        (parts.MEMORY, parts.FAULTS),
+        (parts.MEMORY, parts.FAULTS),
+    ),
+    CLIENT: About(parts.CLIENT, parts.CLIENT, (parts.CLIENT,), (parts.CLIENT,), (parts.CLIENT,)),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known about a hypothesis before the correction for several tests.
+
+    p_excluded, p_confirmed: nan where nothing was measured. against_excluded, against_confirmed: why it cannot be, however
+    small the p-value: last part of a catalogue key, or empty. removal, dose: p-values of a limit's removal and of its
+    dose and response; nan where neither was measured. is_bounded: whether the time is known to be next to nothing without
+    any test, since the whole of it is, in every request.
+    """
+
+    name: str
+    p_excluded: float
+    p_confirmed: float
+    against_excluded: str = ""
+    against_confirmed: str = ""
+    removal: float = math.nan
+    dose: float = math.nan
+    is_bounded: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the cases are made from.
+
+    measures: of every part. trials: by environment. responses: of each environment [s]. margin_s: of the removal [s].
+    """
+
+    roles: Roles
+    measures: Mapping[str, Measure]
+    trials: Mapping[str, pd.DataFrame]
+    responses: Mapping[str, np.ndarray]
+    margin_s: float
+
+
+def cases_of(known: Known) -> dict[str, Case]:
+    """Every hypothesis with its p-values, in the order of HYPOTHESES."""
+    further: dict[str, Callable[[Known, Case], Case]] = {
+        CPU_LIMIT: _limit,
+        MEMORY: _memory,
+        NETWORK: _network,
+        CLIENT: _client,
+    }
+    found = {}
+    for name in HYPOTHESES:
+        case = _plain(name, known.measures)
+        found[name] = further[name](known, case) if name in further else case
+    return found
+
+
+def _plain(name: str, measures: Mapping[str, Measure]) -> Case:
+    about = ABOUT[name]
+    if not any(measures[part].is_known for part in about.needed):
+        return Case(name, math.nan, math.nan, "unmeasured", "unmeasured")
+    same = [measures[part].p.same for part in about.also if measures[part].is_known]
+    no_more = [measures[part].p.no_more for part in about.needed if measures[part].is_known]
+    return Case(name, max(*same, *no_more, 0.0), measures[about.certain].p.more)
+
+
+def _limit(known: Known, case: Case) -> Case:
+    """Also: throttling absent without the limit, the response restored where it was removed, and less with more of it."""
+    roles, measures = known.roles, known.measures
+    removal = dose = math.nan
+    if roles.restored is not None:
+        removal = same_response(known.responses[roles.fast], known.responses[roles.restored], known.margin_s)
+    if roles.doses:
+        dose = _falls_with_limit(known)
+    asked = [p for p in (case.p_confirmed, removal, dose) if not math.isnan(p)]
+    against = case.against_confirmed
+    if measures[parts.THROTTLED].fast > known.margin_s:
+        against = "throttled_without"
+    confirmed = max(asked) if asked and not math.isnan(case.p_confirmed) else math.nan
+    return Case(case.name, case.p_excluded, confirmed, case.against_excluded, against, removal, dose)
+
+
+def _falls_with_limit(known: Known) -> float:
+    """One-sided p-value of Kendall's rank correlation (1938, Biometrika 30, 81-93) of limit and response."""
+    from scipy.stats import kendalltau
+
+    pairs = [
+        (known.roles.limits[name], value) for name in known.roles.doses for value in known.responses[name]
+    ]
+    limits, values = np.array(pairs).T
+    ranks = np.unique(limits, return_inverse=True)[1]
+    return float(kendalltau(ranks, values, alternative="less").pvalue)
+
+
+def _memory(known: Known, case: Case) -> Case:
+    """Also: no event of pressure, and the peak well under the limit."""
+    slow = known.trials[known.roles.slow]
+    events, peak, limit = (
+        pd.to_numeric(slow[name], errors="coerce") if name in slow else pd.Series(dtype=float)
+        for name in ("service_oom_kills", "service_memory_peak_bytes", "service_memory_limit_bytes")
+    )
+    against = case.against_excluded
+    if not against and (events > 0).any():
+        against = "events"
+    if not against and len(peak) and len(limit) and (peak > NEAR_LIMIT * limit).any():
+        against = "near_limit"
+    return Case(case.name, case.p_excluded, case.p_confirmed, against, case.against_confirmed)
+
+
+def _network(known: Known, case: Case) -> Case:
+    """Time outside the accounts of a service that does not say how long it had the request may be a wait within it."""
+    most, least = (known.measures[part] for part in (parts.NETWORK, parts.NETWORK_LEAST))
+    if case.against_confirmed or not (most.is_known and most.p.more < least.p.more):
+        return case
+    return Case(case.name, case.p_excluded, case.p_confirmed, case.against_excluded, "outside")
+
+
+def _client(known: Known, case: Case) -> Case:
+    """The client's CPU time is counted whole: it delayed no request by more than it was."""
+    column = known.trials[known.roles.slow].get(parts.CLIENT)
+    whole = math.nan if column is None else float(pd.to_numeric(column, errors="coerce").max())
+    is_bounded = whole <= known.margin_s and bool(column is not None and column.notna().all())
+    return Case(
+        case.name,
+        case.p_excluded,
+        case.p_confirmed,
+        case.against_excluded,
+        case.against_confirmed,
+        is_bounded=is_bounded,
+    )

@@ -1,0 +1,112 @@
+"""An attribution as a page: plain text for a terminal, HTML for a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from deadzone.explaining.attribution import wording
+from deadzone.explaining.phases.quantities import setting
+from deadzone.explaining.phases.summary_page import Section, page_html, page_text
+from deadzone.language.catalogue import Message, say, spoken
+
+if TYPE_CHECKING:
+    from deadzone.explaining.attribution.attribution import Attribution
+
+
+def attribution_text(result: Attribution) -> str:
+    """The page for a terminal."""
+    return page_text(say("attribution.title"), _sections(result), _notes(result))
+
+
+def attribution_html(result: Attribution) -> str:
+    """The page as one HTML section."""
+    return page_html(say("attribution.title"), _sections(result), _notes(result))
+
+
+def environments_frame(result: Attribution) -> pd.DataFrame:
+    """One row an environment: its limit, trials, median response, and what part it plays."""
+    roles = result.roles
+    parts = {roles.slow: "slow", roles.fast: "fast", roles.restored: "restored"}
+    return pd.DataFrame(
+        {
+            say("attribution.environment"): list(result.sizes),
+            say("attribution.limit"): [_limit(result, name) for name in result.sizes],
+            say("attribution.trials"): [str(n) for n in result.sizes.values()],
+            say("attribution.median"): [wording.duration(result.medians[name]) for name in result.sizes],
+            say("attribution.role"): [
+                say(f"attribution.role_{parts[name]}") if name in parts else "-" for name in result.sizes
+            ],
+        }
+    )
+
+
+def hypotheses_frame(result: Attribution) -> pd.DataFrame:
+    """One row a hypothesis: verdict, share of the slowdown, p-values, evidence."""
+    rows = [row for _, row in result.hypotheses.iterrows()]
+    return pd.DataFrame(
+        {
+            say("attribution.hypothesis"): [wording.hypothesis_name(row["hypothesis"]) for row in rows],
+            say("attribution.verdict"): [wording.verdict_name(row) for row in rows],
+            say("attribution.share"): [wording.share_text(row) for row in rows],
+            say("attribution.p_excluded"): [_p(row["p_excluded_adjusted"]) for row in rows],
+            say("attribution.p_confirmed"): [_p(row["p_confirmed_adjusted"]) for row in rows],
+            say("attribution.evidence"): [
+                wording.evidence_of(result, row["hypothesis"]) or "-" for row in rows
+            ],
+        }
+    )
+
+
+def waterfall_frame(result: Attribution) -> pd.DataFrame:
+    """One row a part of the slowdown, in the order of the waterfall."""
+    rows = [row for _, row in result.waterfall.iterrows()]
+    return pd.DataFrame(
+        {
+            say("attribution.part"): [wording.part_name(row["part"]) for row in rows],
+            result.roles.fast: [wording.duration(row["fast_s"]) for row in rows],
+            result.roles.slow: [wording.duration(row["slow_s"]) for row in rows],
+            say("attribution.difference"): [
+                wording.difference_text(row["low_s"], row["difference_s"], row["high_s"]) for row in rows
+            ],
+            say("attribution.share"): [wording.share_text(row) for row in rows],
+        }
+    )
+
+
+def _sections(result: Attribution) -> tuple[Section, ...]:
+    hypotheses = hypotheses_frame(result)
+    return (
+        Section(say("attribution.environments"), environments_frame(result)),
+        Section(say("attribution.hypotheses"), hypotheses.iloc[:, :5]),
+        Section(say("attribution.parts"), waterfall_frame(result)),
+    )
+
+
+def _notes(result: Attribution) -> dict[str, list[str]]:
+    frame = hypotheses_frame(result)
+    evidence = [f"{name}: {said}" for name, said in zip(frame.iloc[:, 0], frame.iloc[:, 5], strict=True)]
+    return {
+        say("attribution.found"): [result.finding()],
+        say("attribution.evidence"): evidence,
+        say("attribution.first"): [_now(warning) for warning in result.warnings],
+        say("attribution.method"): [wording.method(result)],
+    }
+
+
+def _limit(result: Attribution, name: str) -> str:
+    if name not in result.roles.limits:
+        return say("attribution.unknown")
+    if result.roles.is_unlimited(name):
+        return say("quantity.no_limit")
+    return setting(result.roles.limits[name], "cpu_limit")
+
+
+def _p(value: float) -> str:
+    return "-" if pd.isna(value) else f"{value:.2g}"
+
+
+def _now(warning: str) -> str:
+    """A warning in the language spoken when the page is made."""
+    return warning.translated(spoken()) if isinstance(warning, Message) else warning

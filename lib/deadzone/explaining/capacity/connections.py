@@ -1,0 +1,147 @@
+"""Tests of connections: how many new ones a second are borne, and how many held ones at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel
+
+FAILING_PERCENT = 0.1
+"""Connections count as failing from this share on [percent]; a single one in a thousand may be a stray."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spike:
+    """A spike test: connections made at a rate, for some seconds, more and more of them.
+
+    levels: one row a rate with connect_p50_ms, connect_p99_ms, connect_max_ms, failed_percent and service_threads
+    (medians over the trials; nan where not measured). model: time to connect over the rate, or None with too few
+    rates or where no connection came about. knee: rate beyond which it takes off, with low and high; None without one.
+    failing: lowest rate at which connections fail; None where none did. died: lowest rate at which the server died.
+    """
+
+    levels: pd.DataFrame
+    model: PhaseModel | None
+    knee: float | None
+    low: float
+    high: float
+    failing: float | None
+    died: float | None
+    response: str
+
+
+SPIKE_COLUMNS = ("connect_p50_ms", "connect_p90_ms", "connect_p99_ms", "connect_max_ms", "service_threads")
+
+
+def spike(trials: pd.DataFrame, rate: str = "connection_rate", response: str = "connect_p99_ms") -> Spike:
+    """The spike test of a table of trials. response: column of the time to connect that the knee is sought in.
+
+    Raises PhaseError if rate or response is no column.
+    """
+    for column in (rate, response):
+        if column not in trials:
+            raise PhaseError(f"The trials have no column {column!r}; a spike test needs it.")
+    levels = _spike_levels(trials, rate)
+    model = _fitted(trials, rate, response)
+    start = low = high = None
+    if model is not None and model.phases.iloc[-1]["label"] == "reversal":
+        last = model.phases.iloc[-1]
+        start, low, high = (float(last[name]) for name in ("start", "start_low", "start_high"))
+    failing = levels.loc[levels["failed_percent"] >= FAILING_PERCENT, rate]
+    died = levels.loc[levels["died"] > 0, rate]
+    return Spike(
+        levels,
+        model,
+        start,
+        float("nan") if low is None else low,
+        float("nan") if high is None else high,
+        float(failing.min()) if len(failing) else None,
+        float(died.min()) if len(died) else None,
+        response,
+    )
+
+
+def _spike_levels(trials: pd.DataFrame, rate: str) -> pd.DataFrame:
+    known = [name for name in SPIKE_COLUMNS if name in trials]
+    levels = trials.groupby(rate, sort=True)[known].median()
+    failed = trials.get("connect_failed_percent", default=np.nan)
+    died = trials.get("server_died", default=0.0)
+    more = trials.assign(failed_percent=failed, died=died).groupby(rate, sort=True)
+    levels["failed_percent"] = more["failed_percent"].mean()
+    levels["died"] = more["died"].max()
+    levels["n"] = more.size()
+    return levels.reset_index()
+
+
+def _fitted(trials: pd.DataFrame, rate: str, response: str) -> PhaseModel | None:
+    measured = trials[trials[response].notna() & (trials[response] > 0)]
+    try:
+        return fit_phases(measured, rate, response)
+    except PhaseError:
+        return None
+
+
+@dataclass(frozen=True)
+class Held:
+    """How one trial of held connections ended.
+
+    connections: the last good count. outcome: "oom_killed", "died", "refused" or "not_reached" (as many as were asked
+    for were held). memory_bytes: the most the service used; nan where not measured.
+    """
+
+    trial: int
+    connections: float
+    outcome: str
+    memory_bytes: float
+    threads: float
+
+    @property
+    def memory_a_connection(self) -> float:
+        """Bytes a connection, all memory counted [bytes]; nan where not measured."""
+        return self.memory_bytes / self.connections if self.connections else float("nan")
+
+
+def held_connections(trials: pd.DataFrame) -> list[Held]:
+    """How each trial of held connections ended, in the order of the table.
+
+    trials: with `connections_held`; `service_oom_kills`, `server_died`, `connect_errors`, `connections_lost`,
+    `service_memory_peak_bytes`, `service_threads` and `status` are read where present.
+
+    Raises PhaseError without the column.
+    """
+    if "connections_held" not in trials:
+        raise PhaseError(
+            "The trials have no column 'connections_held'; this needs a ramp of held connections."
+        )
+    return [
+        Held(
+            int(row.get("trial", position)),
+            _value(row, "connections_held", 0.0),
+            _outcome(row),
+            _value(row, "service_memory_peak_bytes", float("nan")),
+            _value(row, "service_threads", float("nan")),
+        )
+        for position, row in enumerate(trials.to_dict("records"))
+    ]
+
+
+def _outcome(row: dict[Any, Any]) -> str:
+    """How a ramp ended, the surest sign first: the kernel's count of kills, the server's end, refusals."""
+    if _value(row, "service_oom_kills", 0.0) > 0 or row.get("status") == "oom_killed":
+        return "oom_killed"
+    if _value(row, "server_died", 0.0) > 0:
+        return "died"
+    if _value(row, "connect_errors", 0.0) > 0 or _value(row, "connections_lost", 0.0) > 0:
+        return "refused"
+    return "not_reached"
+
+
+def _value(row: dict[Any, Any], column: str, default: float) -> float:
+    value = row.get(column)
+    return default if value is None or pd.isna(value) else float(value)

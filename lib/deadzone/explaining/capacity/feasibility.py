@@ -1,0 +1,174 @@
+"""Which cells meet all objectives, the smallest pool that does at a rate, and the highest rate a pool bears.
+
+Everything is read off the same draws (see `confidence`), so the probability of a smallest pool counts that its smaller
+neighbours may be good enough as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.capacity.cells import Cell, Cells
+from deadzone.explaining.capacity.confidence import DRAWS, Judged, judge_cells
+from deadzone.explaining.capacity.objectives import Objective
+
+CONFIDENCE = 0.95
+"""A pool is said to meet the objectives when it does with this probability."""
+
+HOPELESS = 0.05
+"""A pool is said to miss them when it meets them with no more than this."""
+
+CERTAINTY = 0.90
+"""Coverage of the interval of a capacity."""
+
+
+@dataclass(frozen=True)
+class SmallestPool:
+    """The smallest pool that meets all objectives at a rate.
+
+    pool: the smallest that does with `CONFIDENCE`; None where none does. confidence: that it does, 0 without one.
+    likely: the smallest that more probably does than not, which may be smaller; None where none does. chance: by pool,
+    how probable each is to be the smallest one; what is missing to 1 is that none does. undecided: pools smaller than
+    `pool` (or all, without one) that can be neither said to meet nor to miss.
+    """
+
+    rate: float
+    pool: float | None
+    confidence: float
+    likely: float | None
+    likely_confidence: float
+    chance: Mapping[float, float]
+    undecided: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The highest measured rate up to which a pool meets all objectives.
+
+    shown: up to this rate it does with `CONFIDENCE`; None where not even at the lowest. low, high: interval at
+    `CERTAINTY`, 0 for below the lowest rate. is_open: whether the highest rate measured was borne, so that the capacity
+    is higher. limited_by: the objective least sure to be met at the next rate up, or an empty text.
+    """
+
+    pool: float
+    shown: float | None
+    confidence: float
+    low: float
+    high: float
+    is_open: bool
+    limited_by: str
+
+
+@dataclass(frozen=True, eq=False)
+class Feasibility:
+    """All cells of a load test against its objectives."""
+
+    cells: Cells
+    objectives: tuple[Objective, ...]
+    judged: Mapping[tuple[float, float], Judged]
+
+    @property
+    def confidence(self) -> pd.DataFrame:
+        """Probability that all objectives are met: one row a rate, one column a pool; nan where nothing is known."""
+        return self._grid(lambda judged: judged.confidence)
+
+    def confidence_in(self, column: str) -> pd.DataFrame:
+        """Probability that one objective is met, by rate and pool."""
+        return self._grid(lambda judged: judged.confidence_in(column))
+
+    @property
+    def is_region(self) -> pd.DataFrame:
+        """The feasible region: the cells that meet all objectives with `CONFIDENCE`; by rate and pool."""
+        return self.confidence >= CONFIDENCE
+
+    @property
+    def scatter_known(self) -> bool:
+        """Whether trials were repeated, so that what they differ by is known."""
+        return all(judged.scatter_known for judged in self.judged.values())
+
+    def missed(self, place: tuple[float, float]) -> tuple[Objective, ...]:
+        """The objectives that a cell's typical trial misses; all of them where the server failed a trial."""
+        cell = self.cells.by_place[place]
+        if cell.failed:
+            return self.objectives
+        return tuple(one for one in self.objectives if not one.met(np.array([_told(cell, one)]))[0])
+
+    def smallest(self, rate: float) -> SmallestPool:
+        """The smallest pool that meets all objectives at a rate."""
+        here = {pool: self.judged[pool, rate] for pool in self.cells.pools if (pool, rate) in self.judged}
+        sure = {pool: judged.confidence for pool, judged in here.items()}
+        pool = next((p for p, c in sure.items() if c >= CONFIDENCE), None)
+        likely = next((p for p, c in sure.items() if c >= 0.5), None)
+        chance, found = {}, np.zeros(DRAWS, bool)
+        for size, judged in here.items():
+            chance[size] = float(np.mean(judged.all_met & ~found))
+            found |= judged.all_met
+        undecided = tuple(
+            p for p, c in sure.items() if HOPELESS < c < CONFIDENCE and (pool is None or p < pool)
+        )
+        return SmallestPool(
+            rate, pool, sure.get(pool, 0.0) if pool is not None else 0.0,
+            likely, sure[likely] if likely is not None else 0.0, chance, undecided,
+        )  # fmt: skip
+
+    def capacity(self, pool: float) -> Capacity | None:
+        """The highest rate up to which a pool meets all objectives, at that rate and at all lower ones.
+
+        None where nothing is known of the pool. Beyond a cell that says nothing of the server nothing is claimed.
+        """
+        measured = [rate for rate in self.cells.rates if self.cells.at(pool, rate)]
+        rates = list(takewhile(lambda rate: (pool, rate) in self.judged, measured))
+        if not rates:
+            return None
+        met = np.logical_and.accumulate([self.judged[pool, rate].all_met for rate in rates], axis=0)
+        share = met.mean(axis=1)
+        borne = np.concatenate([[0.0], rates])[met.sum(axis=0)]
+        low, high = np.quantile(borne, ((1 - CERTAINTY) / 2, (1 + CERTAINTY) / 2), method="inverted_cdf")
+        shown = int((share >= CONFIDENCE).sum())
+        return Capacity(
+            pool,
+            rates[shown - 1] if shown else None,
+            float(share[shown - 1]) if shown else 0.0,
+            float(low),
+            float(high),
+            bool(share[-1] > HOPELESS),
+            self._weakest(pool, rates[shown]) if shown < len(rates) else "",
+        )
+
+    def _weakest(self, pool: float, rate: float) -> str:
+        judged = self.judged[pool, rate]
+        return min(judged.met, key=judged.confidence_in)
+
+    def _grid(self, value: object) -> pd.DataFrame:
+        return self._frame({place: value(judged) for place, judged in self.judged.items()})  # type: ignore[operator]
+
+    def _frame(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
+        cells = self.cells
+        table = [[values.get((pool, rate), np.nan) for pool in cells.pools] for rate in cells.rates]
+        return pd.DataFrame(
+            table,
+            index=pd.Index(cells.rates, name=cells.rate),
+            columns=pd.Index(cells.pools, name=cells.pool),
+        )
+
+
+def _says(cell: Cell) -> bool:
+    return bool(cell.trials or cell.failed)
+
+
+def _told(cell: Cell, objective: Objective) -> float:
+    """What a cell is judged by without any chance: its typical trial, for the largest value its worst one."""
+    values = cell.values(objective.column)
+    if not objective.is_extreme or not np.isfinite(values).any():
+        return cell.typical(objective.column)
+    return float(np.nanmax(values) if objective.sense == "at_most" else np.nanmin(values))
+
+
+def feasibility(cells: Cells, objectives: Sequence[Objective]) -> Feasibility:
+    """Judge all cells by all objectives, of which there is at least one."""
+    return Feasibility(cells, tuple(objectives), judge_cells(cells, objectives))

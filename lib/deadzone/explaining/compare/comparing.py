@@ -1,0 +1,252 @@
+"""Compare two tables of trials: the recipe from tables to verdicts.
+
+The family of Holm's correction is every treatment of every response that is shown together; the overall rows, which ask
+another question, are a family of their own; so are the tests of equivalence beside those of a change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import CompareError
+from deadzone.explaining.compare.comparison import Comparison
+from deadzone.explaining.compare.doubts import doubts_of
+from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
+from deadzone.explaining.compare.evidence import p_change, p_equivalence
+from deadzone.explaining.compare.factors import changed_settings, common_factors
+from deadzone.explaining.compare.goals import goals_of
+from deadzone.explaining.compare.holm import holm
+from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
+from deadzone.explaining.compare.replicates import FEW, pooled_noise, replicates_needed
+from deadzone.explaining.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
+from deadzone.explaining.compare.verdicts import CONFIDENCE, THRESHOLD, UNDECIDED, verdict, why_undecided
+from deadzone.explaining.phases.quantities import axis_label, setting
+from deadzone.language.catalogue import join, say
+
+Rows = list[dict[str, Any]]
+
+
+def compare_tables(
+    a: pd.DataFrame,
+    b: pd.DataFrame,
+    responses: str | Sequence[str],
+    *,
+    factors: Sequence[str] = (),
+    goal: str | Sequence[str] | Mapping[str, str] | None = None,
+    threshold: float = THRESHOLD,
+    margin: float | None = None,
+    confidence: float = CONFIDENCE,
+    names: tuple[str, str] = ("A", "B"),
+    notes: Sequence[str] = (),
+) -> Comparison:
+    """Compare B with A, for each treatment that both hold and overall.
+
+    a, b: tidy tables, one row a trial (before, after). responses: columns of values >= 0. factors: columns whose levels
+    make a treatment; by default those found in both tables. goal: min or max, for all, one each or by name; by default
+    read from the response's name. threshold: a fraction; a smaller change does not matter. margin: of equivalence, the
+    threshold by default. confidence: in (0, 1). names: of the tables. notes: further warnings to carry.
+
+    Raises CompareError if a column is missing, a value cannot be compared, no treatment is in both, or a number is out
+    of range.
+    """
+    asked = [responses] if isinstance(responses, str) else list(dict.fromkeys(responses))
+    margin = threshold if margin is None else margin
+    _check(asked, threshold, margin, confidence)
+    found = common_factors(a, b, factors, asked, names)
+    changed = changed_settings(a, b, asked)
+    (a, of_a), (b, of_b) = (analysed(table, found, name) for table, name in zip((a, b), names, strict=True))
+    goals = goals_of(asked, goal)
+    each = {response: side_by_side(a, b, found, response, names) for response in asked}
+    drawn = {r: resample(s.pairs, together=s.together, paired=s.paired) for r, s in each.items()}
+    limits = {"threshold": threshold, "confidence": confidence}
+    rows = [
+        row
+        for r in asked
+        for row in _treatment_rows(r, goals[r] or "min", found, each[r], drawn[r], margin, confidence)
+    ]
+    overall = [_overall_row(r, goals[r] or "min", each[r], drawn[r], margin, confidence) for r in asked]
+    _judge(rows, **limits)
+    _judge(overall, **limits)
+    _say_what_it_takes(rows, each, **limits)
+    result = Comparison(
+        names=names,
+        factors=found,
+        threshold=threshold,
+        margin=margin,
+        confidence=confidence,
+        paired=all(samples.paired for samples in each.values()),
+        treatments=pd.DataFrame(rows),
+        overall=pd.DataFrame(overall),
+        only_in_a=_missing(a, b, found),
+        only_in_b=_missing(b, a, found),
+        trials=_trials(found, each),
+        warnings=(),
+    )
+    unstated = [response for response in asked if goals[response] is None]
+    apart = [
+        say("compare.setting", what=n, a=one, b=other)
+        for n, (one, other) in changed.items()
+        if n not in found
+    ]
+    empty = _without_value(a, b, found, each)
+    return doubts_of(result, [*notes, *apart, *of_a, *of_b, *empty], unstated)
+
+
+def _check(responses: Sequence[str], threshold: float, margin: float, confidence: float) -> None:
+    if not responses:
+        raise CompareError("There is nothing to compare: name a response, the column of what was measured.")
+    for name, value in (("threshold", threshold), ("margin", margin)):
+        if not (math.isfinite(value) and value > 0):
+            raise CompareError(f"The {name} is {value!r}; give a fraction above 0, for example 0.03 for 3 %.")
+    if not 0.5 <= confidence < 1:
+        raise CompareError(
+            f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
+        )
+
+
+def _treatment_rows(
+    response: str,
+    goal: str,
+    factors: Sequence[str],
+    samples: Samples,
+    drawn: Drawn,
+    margin: float,
+    confidence: float,
+) -> Rows:
+    rows: Rows = []
+    for key, (a, b), change, draws in zip(
+        samples.treatments, samples.pairs, drawn.change, drawn.draws, strict=True
+    ):
+        rows.append(
+            {
+                "response": response,
+                "goal": goal,
+                **dict(zip(factors, key, strict=True)),
+                "treatment": in_words(key, factors),
+                "n_a": len(a),
+                "n_b": len(b),
+                "median_a": float(np.median(a)),
+                "median_b": float(np.median(b)),
+                **_ratio(float(change), draws, margin, confidence),
+                **_effect(cliffs_delta(a, b)),
+                "p_value": p_change([(a, b)], samples.paired),
+                "p_equivalence": p_equivalence([(a, b)], samples.paired, margin),
+            }
+        )
+    return rows
+
+
+def _overall_row(
+    response: str, goal: str, samples: Samples, drawn: Drawn, margin: float, confidence: float
+) -> dict[str, Any]:
+    return {
+        "response": response,
+        "goal": goal,
+        "n_treatments": len(samples.treatments),
+        "n_a": sum(len(a) for a, _ in samples.pairs),
+        "n_b": sum(len(b) for _, b in samples.pairs),
+        **_ratio(_mean(drawn.change), overall_draws(drawn), margin, confidence),
+        **_effect(overall_delta(samples.pairs)),
+        "p_value": p_change(samples.pairs, samples.paired),
+        "p_equivalence": p_equivalence(samples.pairs, samples.paired, margin),
+    }
+
+
+def _mean(changes: np.ndarray) -> float:
+    """The mean change; nan where some fall to zero and others rise from it."""
+    with np.errstate(invalid="ignore"):
+        return float(np.mean(changes))
+
+
+def _ratio(change: float, draws: np.ndarray, margin: float, confidence: float) -> dict[str, Any]:
+    """The ratio and its interval; and whether the interval that belongs to two one-sided tests is within the margin."""
+    with np.errstate(over="ignore"):
+        ratio, low, high = (float(np.exp(value)) for value in (change, *interval(draws, confidence)))
+    narrow = interval(draws, 2 * confidence - 1)
+    is_within = bool(max(-narrow[0], narrow[1]) <= math.log1p(margin))
+    return {"ratio": ratio, "ratio_low": low, "ratio_high": high, "is_within": is_within}
+
+
+def _effect(delta: float) -> dict[str, Any]:
+    return {"delta": delta, "magnitude": magnitude(delta)}
+
+
+def _judge(rows: Rows, threshold: float, confidence: float) -> None:
+    """Add corrected p-values and the verdict to each row of one family of comparisons."""
+    change = holm(np.array([row["p_value"] for row in rows]))
+    equivalence = holm(np.array([row["p_equivalence"] for row in rows]))
+    for row, p, p_same in zip(rows, change, equivalence, strict=True):
+        with np.errstate(divide="ignore"):
+            log_ratio, low, high = (float(np.log(row[n])) for n in ("ratio", "ratio_low", "ratio_high"))
+        row["p_adjusted"], row["p_equivalence_adjusted"] = float(p), float(p_same)
+        row["verdict"] = verdict(
+            log_ratio,
+            (low, high),
+            float(p),
+            float(p_same),
+            is_within=row.pop("is_within"),
+            goal=row["goal"],
+            threshold=threshold,
+            confidence=confidence,
+        )
+        few = min(row["n_a"], row["n_b"]) <= FEW * row.get("n_treatments", 1)
+        why = why_undecided(log_ratio, few, float(p), threshold=threshold, confidence=confidence)
+        row["why"] = why if row["verdict"] == UNDECIDED else ""
+
+
+def _say_what_it_takes(rows: Rows, each: Mapping[str, Samples], threshold: float, confidence: float) -> None:
+    """Add to each row the noise of a trial, and how many a side would decide about a change of the threshold."""
+    for response, samples in each.items():
+        noise = pooled_noise([side for pair in samples.pairs for side in pair])
+        needed = replicates_needed(math.log1p(threshold), noise, len(rows), confidence)
+        for row in rows:
+            if row["response"] == response:
+                row["noise"], row["trials_needed"] = noise, needed
+
+
+def in_words(key: Key, factors: Sequence[str]) -> str:
+    """A treatment in words: `2 cores, threads 4`."""
+    if not factors:
+        return say("compare.all_trials")
+    return join([_level_in_words(level, factor) for level, factor in zip(key, factors, strict=True)], ", ")
+
+
+def _level_in_words(level: str, factor: str) -> str:
+    try:
+        return setting(float(level), factor)
+    except ValueError:
+        return setting(float("nan"), factor, level) if level == "none" else f"{factor} {level}"
+
+
+def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:
+    there = set(treatments_of(other, factors))
+    keys = [key for key in treatments_of(table, factors) if key not in there]
+    return pd.DataFrame(keys, columns=list(factors))
+
+
+def _without_value(
+    a: pd.DataFrame, b: pd.DataFrame, factors: Sequence[str], each: Mapping[str, Samples]
+) -> list[str]:
+    """A sentence for each response that treatments of both tables lack on one side."""
+    both = set(treatments_of(a, factors)) & set(treatments_of(b, factors))
+    missing = {response: len(both) - len(samples.treatments) for response, samples in each.items()}
+    return [
+        say("compare.no_value", n=n, response=axis_label(response)) for response, n in missing.items() if n
+    ]
+
+
+def _trials(factors: Sequence[str], each: Mapping[str, Samples]) -> pd.DataFrame:
+    rows = [
+        (response, in_words(key, factors), table, float(value), float(value) / base if base else float("nan"))
+        for response, samples in each.items()
+        for key, (a, b) in zip(samples.treatments, samples.pairs, strict=True)
+        for base in (float(np.median(a)),)
+        for table, values in (("A", a), ("B", b))
+        for value in values
+    ]
+    return pd.DataFrame(rows, columns=["response", "treatment", "table", "value", "relative"])

@@ -1,0 +1,90 @@
+"""What a reader of a comparison must know before believing it: its warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from deadzone.explaining.compare.comparison import Comparison
+from deadzone.explaining.compare.replicates import FEW, least_replicates
+from deadzone.explaining.compare.verdicts import BETTER, WORSE
+from deadzone.explaining.phases.quantities import axis_label, listing
+from deadzone.language.catalogue import join, say
+
+
+def doubts_of(result: Comparison, known: Sequence[str], unstated: Sequence[str]) -> Comparison:
+    """The comparison with its warnings.
+
+    known: sentences from reading the tables. unstated: responses whose goal nobody said.
+    """
+    found = [
+        *known,
+        *(say("compare.goal_assumed", response=response) for response in unstated),
+        *_identical(result),
+        *_few(result),
+        *_one_sided_treatments(result),
+        *_mixed(result),
+        *_from_zero(result),
+        *([] if result.paired else [say("compare.separate")]),
+    ]
+    return replace(result, warnings=tuple(found))
+
+
+def _identical(result: Comparison) -> list[str]:
+    a, b = (result.trials[result.trials["table"] == table] for table in ("A", "B"))
+    columns = ["response", "treatment", "value"]
+    same = len(a) == len(b) and a[columns].reset_index(drop=True).equals(b[columns].reset_index(drop=True))
+    return [say("compare.identical")] if same else []
+
+
+def _few(result: Comparison) -> list[str]:
+    """How many treatments have too few trials, and what it would take, for each response."""
+    notes: list[str] = []
+    for response, rows in result.treatments.groupby("response", sort=False):
+        few = rows[rows[["n_a", "n_b"]].min(axis=1) <= FEW]
+        if few.empty:
+            continue
+        name = axis_label(str(response))
+        said = say("compare.few", n=len(few), treatments=len(rows), most=FEW, response=name)
+        notes.append(join([said, _advice(rows.iloc[0], result)]))
+    return notes
+
+
+def _advice(row: pd.Series, result: Comparison) -> str:
+    """How many trials would decide, as far as the noise is known."""
+    if pd.isna(row["noise"]):
+        least = least_replicates(len(result.treatments), result.confidence)
+        return say("compare.least", least=least)
+    if pd.isna(row["trials_needed"]):
+        return say("compare.hopeless", threshold=result.threshold)
+    return say("compare.needed", needed=int(row["trials_needed"]), threshold=result.threshold)
+
+
+def _one_sided_treatments(result: Comparison) -> list[str]:
+    notes: list[str] = []
+    for name, missing in zip(result.names, (result.only_in_a, result.only_in_b), strict=True):
+        if len(missing):
+            words = [
+                ", ".join(f"{f}={v}" for f, v in row.items()) for row in missing.to_dict(orient="records")
+            ]
+            notes.append(say("compare.only_in", n=len(missing), name=name, treatments=listing(words)))
+    return notes
+
+
+def _mixed(result: Comparison) -> list[str]:
+    """A mean over treatments hides that some gain what others lose."""
+    notes: list[str] = []
+    for response, rows in result.treatments.groupby("response", sort=False):
+        better, worse = ((rows["verdict"] == word).sum() for word in (BETTER, WORSE))
+        if better and worse:
+            name = axis_label(str(response))
+            notes.append(say("compare.mixed", better=int(better), worse=int(worse), response=name))
+    return notes
+
+
+def _from_zero(result: Comparison) -> list[str]:
+    zero = result.treatments[(result.treatments["median_a"] == 0) | (result.treatments["median_b"] == 0)]
+    names = [axis_label(str(name)) for name in dict.fromkeys(zero["response"])]
+    return [say("compare.from_zero", responses=listing(names))] if names else []

@@ -1,0 +1,185 @@
+"""The forest plot of a comparison: every treatment's ratio with its interval, its trials, and the overall ratio.
+
+After Lewis and Clarke (2001, Forest plots: trying to see the wood and the trees, BMJ 322, 1479-1480).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.compare.comparison import Comparison, rows_of
+from deadzone.explaining.compare.page import verdict_text
+from deadzone.explaining.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
+from deadzone.explaining.phases.plot_axes import plain_value
+from deadzone.explaining.phases.quantities import plain_name
+from deadzone.language.catalogue import join, say
+from deadzone.style import INK, MUTED, OUTLIER_COLOUR, RC_PARAMS, RECOMMENDED_COLOUR, TRIAL_COLOUR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH = 7.2
+ROW_HEIGHT = 0.26
+FRAME_HEIGHT = 1.5
+"""Inches: a report's text column; a line of text a treatment; title, axis and legend of one response."""
+
+MOST_ROWS = 40
+"""More treatments than this do not fit a page; those that change most are drawn, and the figure says so."""
+
+VERDICT_MARKS = {
+    BETTER: (RECOMMENDED_COLOUR, "^", RECOMMENDED_COLOUR),
+    WORSE: (OUTLIER_COLOUR, "v", OUTLIER_COLOUR),
+    NO_CHANGE: (MUTED, "s", MUTED),
+    UNDECIDED: (INK, "o", "white"),
+}
+"""Colour, shape and filling of each verdict: shape and filling say it without colour."""
+
+OUTERMOST = 50.0
+"""Ratios beyond 50 or under 1/50 are drawn at the edge; their number stands in the table."""
+
+
+def forest_plot(result: Comparison) -> Figure:
+    """Draw a comparison, one panel a response. result: a Comparison. Returns a matplotlib figure, which the caller closes."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    parts = {response: _rows(result, response) for response in result.responses}
+    heights = [FRAME_HEIGHT + ROW_HEIGHT * (len(rows) + 1) for rows in parts.values()]
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        figure, panels = plt.subplots(
+            len(parts),
+            1,
+            figsize=(WIDTH, sum(heights)),
+            height_ratios=heights,
+            squeeze=False,
+            layout="constrained",
+        )
+        for ax, (response, rows) in zip(panels[:, 0], parts.items(), strict=True):
+            _panel(ax, result, response, rows)
+        _explain(figure, result.margin)
+    return figure
+
+
+def finding(result: Comparison, response: str) -> str:
+    """The verdicts on one response in words, as the title of its panel."""
+    rows = result.treatments[result.treatments["response"] == response]
+    name, n = plain_name(response), len(rows)
+    counts = {word: int((rows["verdict"] == word).sum()) for word in (BETTER, WORSE, NO_CHANGE)}
+    words = [
+        say(f"forest.only_{word}") if n == 1 else say(f"forest.count_{word}", n=counts[word], treatments=n)
+        for word in (BETTER, WORSE)
+        if counts[word]
+    ]
+    if words:
+        return say("forest.found", response=name, words=join(words, ", "))
+    return (
+        say("forest.all_same", response=name)
+        if counts[NO_CHANGE] == n
+        else say("forest.undecided", response=name)
+    )
+
+
+def _rows(result: Comparison, response: str) -> pd.DataFrame:
+    rows = result.treatments[result.treatments["response"] == response]
+    if len(rows) <= MOST_ROWS:
+        return rows
+    with np.errstate(divide="ignore"):
+        size = np.abs(np.log(rows["ratio"]))
+    return rows.loc[size.sort_values(ascending=False).index[:MOST_ROWS].sort_values()]
+
+
+def _panel(ax: Axes, result: Comparison, response: str, rows: pd.DataFrame) -> None:
+    overall = rows_of(result.overall[result.overall["response"] == response])[0]
+    trials = result.trials[result.trials["response"] == response]
+    ax.axvspan(1 / (1 + result.margin), 1 + result.margin, color=MUTED, alpha=0.12, linewidth=0)
+    ax.axvline(1.0, color=INK, linewidth=0.8)
+    drawn = rows_of(rows)
+    for place, row in enumerate(drawn):
+        _trials(ax, trials[trials["treatment"] == row["treatment"]], place)
+        _estimate(ax, row, place, "o")
+    has_overall = overall["n_treatments"] > 1
+    if has_overall:
+        _estimate(ax, overall, len(drawn) + 0.4, "D")
+    names = [str(row["treatment"]) for row in drawn] + [say("forest.overall")] * has_overall
+    ax.set_yticks([*range(len(drawn)), *([len(drawn) + 0.4] if has_overall else [])], names)
+    ax.set_ylim(len(drawn) + (1.0 if has_overall else -0.3), -0.7)
+    ax.grid(visible=False, axis="y")
+    _axis(ax, response)
+    _verdicts(ax, [*drawn, *([overall] if has_overall else [])])
+    title = finding(result, response)
+    if len(drawn) < overall["n_treatments"]:
+        title += "\n" + say("forest.cut", shown=len(drawn), n=overall["n_treatments"])
+    ax.set_title(title)
+
+
+def _trials(ax: Axes, trials: pd.DataFrame, place: float) -> None:
+    """Trials of A above the line, hollow, and of B below it, filled, all over the median of A."""
+    for table, offset, filling in (("A", -0.2, "none"), ("B", 0.2, TRIAL_COLOUR)):
+        x = _clipped(trials.loc[trials["table"] == table, "relative"].to_numpy(float))
+        ax.scatter(
+            x, np.full(len(x), place + offset), s=9, marker="o", facecolors=filling, edgecolors=TRIAL_COLOUR,
+            linewidths=0.6, alpha=0.7, zorder=2,
+        )  # fmt: skip
+
+
+def _estimate(ax: Axes, row: dict[str, Any], place: float, marker: str) -> None:
+    colour, shape, filling = VERDICT_MARKS[row["verdict"]]
+    ratio, low, high = _clipped(np.array([row["ratio"], row["ratio_low"], row["ratio_high"]], dtype=float))
+    if not np.isnan(low):
+        ax.plot([low, high], [place, place], color=colour, linewidth=1.6, zorder=3)
+    ax.plot(
+        ratio, place, marker=marker if marker == "D" else shape, color=colour, markerfacecolor=filling, markersize=7,
+        linestyle="none", zorder=4,
+    )  # fmt: skip
+
+
+def _explain(figure: Figure, margin: float) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    point: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 4,
+        "markeredgecolor": TRIAL_COLOUR,
+    }
+    handles: list[Any] = [
+        Line2D([], [], markerfacecolor="none", label=say("forest.trial_a"), **point),
+        Line2D([], [], markerfacecolor=TRIAL_COLOUR, label=say("forest.trial_b"), **point),
+        Patch(color=MUTED, alpha=0.12, label=say("forest.margin", margin=margin)),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def _clipped(ratios: np.ndarray) -> np.ndarray:
+    return np.clip(ratios, 1 / OUTERMOST, OUTERMOST)
+
+
+def _axis(ax: Axes, response: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(
+        MaxNLocator(nbins=6, steps=[1, 2, 5, 10]) if high / low < 5 else ax.xaxis.get_major_locator()
+    )
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_major_formatter(FuncFormatter(plain_value))
+    ax.set_xlabel(say("forest.axis", response=plain_name(response)))
+
+
+def _verdicts(ax: Axes, rows: list[dict[str, Any]]) -> None:
+    """The verdict in words at the right of each row."""
+    right = ax.twinx()
+    right.set_ylim(ax.get_ylim())
+    ticks = [float(tick) for tick in ax.get_yticks()]
+    right.set_yticks(ticks, [str(verdict_text(row)) for row in rows])
+    right.grid(visible=False)
+    right.tick_params(axis="y", length=0)
+    right.spines[:].set_visible(False)

@@ -1,0 +1,144 @@
+"""A comparison as a page of tables: plain text for a terminal, HTML for a notebook or report."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from deadzone.explaining.compare.comparison import Comparison, rows_of
+from deadzone.explaining.compare.replicates import FEW
+from deadzone.explaining.compare.verdicts import UNDECIDED
+from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name, unit_name
+from deadzone.explaining.phases.summary_page import Section, page_html, page_text
+from deadzone.language.catalogue import Message, join, say, spoken
+
+SAME = 5e-4
+"""A ratio this near to 1 is written as no change: the digits of a percentage end there."""
+
+TIMES_FROM = 2.0
+"""From twice or half on, a factor reads easier than a percentage."""
+
+
+def comparison_text(result: Comparison) -> str:
+    """The page for a terminal."""
+    return page_text(say("compare.title"), _sections(result), _notes(result))
+
+
+def comparison_html(result: Comparison) -> str:
+    """The page as one HTML section."""
+    return page_html(say("compare.title"), _sections(result), _notes(result))
+
+
+def verdict_text(row: dict[str, Any]) -> Message:
+    """A row's verdict in the language spoken, with the reason where it is undecided."""
+    if row["verdict"] == UNDECIDED:
+        return say(f"compare.why_{row['why']}")
+    return say(f"compare.verdict_{row['verdict'].replace(' ', '_')}")
+
+
+def change_text(row: dict[str, Any]) -> str:
+    """A row's change with its interval: `+12 % (+8.1 % to +16 %)`."""
+    ratio, low, high = (ratio_text(row[name]) for name in ("ratio", "ratio_low", "ratio_high"))
+    if math.isnan(row["ratio_low"]):
+        return say("compare.one_change_only", ratio=ratio)
+    return say("compare.one_change", ratio=ratio, low=low, high=high)
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio as a change: `+12 %`, `-3.1 %`, `x 32.5`."""
+    if not math.isfinite(ratio):
+        return number(ratio)
+    if abs(ratio - 1) < SAME:
+        return say("compare.same")
+    if ratio >= TIMES_FROM or ratio <= 1 / TIMES_FROM:
+        return say("compare.times", ratio=f"{ratio:.3g}")
+    return say("compare.more" if ratio > 1 else "compare.less", change=abs(ratio - 1))
+
+
+def _sections(result: Comparison) -> tuple[Section, ...]:
+    facts = [
+        (say("compare.a"), result.names[0]),
+        (say("compare.b"), result.names[1]),
+        (
+            say("compare.settings"),
+            say("compare.settings_value", threshold=result.threshold, margin=result.margin),
+        ),
+        (say("compare.matched_by"), listing(result.factors) if result.factors else say("compare.all_trials")),
+    ]
+    sections = [Section(say("compare.sides"), pd.DataFrame(facts, columns=["name", "value"]), paired=True)]
+    count = int(result.overall["n_treatments"].max())
+    if count > 1:
+        sections.append(Section(say("compare.overall", n=count), _overall(result)))
+    return (*sections, *(_by_treatment(result, response) for response in result.responses))
+
+
+def _overall(result: Comparison) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {say("compare.response"): plain_name(row["response"]), **_shared(row)}
+            for row in rows_of(result.overall)
+        ]
+    )
+
+
+def _by_treatment(result: Comparison, response: str) -> Section:
+    rows = rows_of(result.treatments[result.treatments["response"] == response])
+    unit = unit_name(response)
+    table = pd.DataFrame(
+        [
+            {
+                say("compare.treatment"): row["treatment"],
+                f"A {unit}".strip(): number(row["median_a"]),
+                f"B {unit}".strip(): number(row["median_b"]),
+                **_shared(row),
+            }
+            for row in rows
+        ]
+    )
+    goal = say(f"compare.goal_{rows[0]['goal']}")
+    return Section(say("compare.by_treatment", response=axis_label(response), goal=goal), table)
+
+
+def _shared(row: dict[str, Any]) -> dict[str, str]:
+    return {
+        say("compare.trials"): f"{row['n_a']} + {row['n_b']}",
+        say("compare.change"): change_text(row),
+        say("compare.effect"): f"{row['delta']:+.2f}",
+        say("compare.p"): f"{row['p_adjusted']:.2g}",
+        say("compare.verdict"): verdict_text(row),
+    }
+
+
+def _notes(result: Comparison) -> dict[str, list[str]]:
+    test = say("compare.test_paired") if result.paired else say("compare.test_unpaired")
+    method = say("compare.method_text", confidence=result.confidence, test=test, n=len(result.treatments))
+    return {
+        say("compare.notes"): [_now(warning) for warning in result.warnings],
+        say("compare.method"): [join([method, *_what_it_takes(result)])],
+    }
+
+
+def _what_it_takes(result: Comparison) -> list[str]:
+    """How many trials would decide, for each response that has undecided treatments."""
+    said: list[str] = []
+    for response, rows in result.treatments.groupby("response", sort=False):
+        n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
+        told = bool((rows[["n_a", "n_b"]].min(axis=1) <= FEW).any())  # by a warning already
+        if n and pd.notna(needed) and not told:
+            said.append(
+                say(
+                    "compare.needed_text",
+                    response=axis_label(str(response)),
+                    n=n,
+                    needed=int(needed),
+                    threshold=result.threshold,
+                )
+            )
+    return said
+
+
+def _now(warning: str) -> str:
+    """A warning in the language spoken when the page is made."""
+    return warning.translated(spoken()) if isinstance(warning, Message) else warning

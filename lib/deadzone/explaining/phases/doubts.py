@@ -1,0 +1,86 @@
+"""What a reader must know before trusting a fit: warnings made from the fit, each a sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.phases.model import Drift, Noise
+from deadzone.language.catalogue import Message, join, say, term
+
+UNSURE = 0.8
+"""Below this probability a label is said to be doubtful."""
+
+MANY_OUTLIERS = 0.1
+"""Above this share of flagged trials, something else than a rare accident is going on."""
+
+LEVEL_OFF = 4.0
+LEVEL_FACTOR = 1.15
+"""A whole level is said to be off the curve beyond this many standard deviations and this factor."""
+
+MOST_TRIALS_NAMED = 5
+"""A sentence names this many outliers; the table of outliers has all."""
+
+
+def doubts(
+    phases: pd.DataFrame,
+    joints: pd.DataFrame,
+    outliers: pd.DataFrame,
+    drift: Drift | None,
+    noise: Noise,
+    levels: pd.DataFrame,
+) -> list[Message]:
+    """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's tables."""
+    said = [
+        say(
+            "doubt.unsure",
+            start=row["start"],
+            stop=row["stop"],
+            phase=term("phase", row["label"]),
+            probability=row["probability"],
+        )
+        for row in phases.to_dict("records")
+        if row["probability"] < UNSURE
+    ]
+    said += _at_the_edge(joints, levels["level"].to_numpy())
+    said += _levels_off(levels, noise)
+    if len(outliers):
+        said.append(_outliers(outliers))
+    if drift is not None and drift.removed:
+        said.append(
+            say("doubt.drift", change=drift.change, p=drift.p_value, kind=say(f"doubt.by_{drift.kind}"))
+        )
+    if noise.estimable and noise.misfit > 1.2 * noise.replicate:
+        said.append(say("doubt.misfit", misfit=noise.misfit, noise=noise.replicate))
+    return said
+
+
+def _levels_off(levels: pd.DataFrame, noise: Noise) -> list[Message]:
+    """Levels whose trials agree with each other but not with the curve."""
+    alone = levels["n"] >= 2
+    off = np.abs(np.log(levels["median"] / levels["fitted"]))
+    expected = np.hypot(noise.misfit, levels["spread"] / np.sqrt(levels["n_used"].clip(lower=1)))
+    strange = levels[alone & (off > LEVEL_OFF * expected) & (off > np.log(LEVEL_FACTOR))]
+    return [
+        say("doubt.level_off", level=row["level"], median=row["median"], times=row["median"] / row["fitted"])
+        for row in strange.to_dict("records")
+    ]
+
+
+def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:
+    """Joints one step from an end rest on a single step."""
+    return [
+        say("doubt.at_the_edge", joint=f"{joint:g}")
+        for joint in joints["level"]
+        if joint in (levels[1], levels[-2])
+    ]
+
+
+def _outliers(outliers: pd.DataFrame) -> Message:
+    shown = [
+        say("doubt.trial_at", trial=row.trial, level=row.knob)
+        for row in outliers.head(MOST_TRIALS_NAMED).itertuples()
+    ]
+    more = len(outliers) - len(shown)
+    key = "doubt.outliers_cut" if more else "doubt.outliers"
+    return say(key, n=len(outliers), trials=join(shown, ", "), more=more)

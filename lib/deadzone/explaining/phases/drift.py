@@ -1,0 +1,132 @@
+"""Change of the response over the order of the run: a machine that warms up, a neighbour that wakes.
+
+In a randomised design every level is measured early and late, so drift can be told from the knob:
+ln(response) = level + block (or a straight line over the run order), the additive model of a
+randomised complete block design (Montgomery, Design and Analysis of Experiments, chapter 4). Trials
+far off are left out of this estimate, which must not be drawn by an outlier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.phases.model import Drift
+from deadzone.explaining.phases.prepare import Sample
+
+SIGNIFICANT = 0.01
+"""Drift is removed below this p-value: a correction that is not needed costs little, but it should be rare."""
+
+SMALLEST_REMOVED = 0.002
+"""Drift of less than 0.2 % over the run changes no conclusion and is left alone."""
+
+FAR_OFF = 4.0
+"""Residuals beyond this many robust standard deviations do not take part."""
+
+LEAST_FREEDOM = 4
+"""With fewer residual degrees of freedom the test says nothing."""
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """One additive model: coefficients of the drift columns, their covariance, the test's p-value."""
+
+    effects: np.ndarray
+    covariance: np.ndarray
+    p_value: float
+    freedom: int
+
+
+def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.ndarray]:
+    """Drift over blocks or run order, and the correction to subtract from each trial's value.
+
+    Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from levels.
+    """
+    nothing = np.zeros(len(sample.value))
+    candidates = []
+    for kind, columns, names in _designs(sample):
+        fit = _additive(sample, columns)
+        if fit is not None:
+            candidates.append((fit.p_value, kind, columns, names, fit))
+    if not candidates:
+        return None, nothing
+    p, kind, columns, names, fit = min(candidates, key=lambda candidate: candidate[0])
+    p = min(1.0, p * len(candidates))
+    drift = _describe(sample, kind, names, fit, p, certainty)
+    return drift, columns @ fit.effects if drift.removed else nothing
+
+
+def _designs(sample: Sample) -> list[tuple[str, np.ndarray, list]]:
+    """Drift columns to try, each centred over the run: (kind, (trials, columns), names)."""
+    designs: list[tuple[str, np.ndarray, list]] = []
+    if sample.block is not None:
+        names, code = np.unique(sample.block, return_inverse=True)
+        if 2 <= len(names) <= len(code) // 2:
+            designs.append(("block", np.eye(len(names))[code], list(names)))
+    if sample.order is not None:
+        designs.append(("order", (sample.order - sample.order.mean())[:, None], [0.0, 1.0]))
+    return designs
+
+
+def _additive(sample: Sample, columns: np.ndarray) -> _Fit | None:
+    """Least squares of levels plus drift columns, twice: the second time without far-off trials."""
+    keep = np.ones(len(sample.value), dtype=bool)
+    fit = None
+    for _ in range(2):
+        fit, residual = _least_squares(sample, columns, keep)
+        if fit is None:
+            return None
+        scale = 1.4826 * np.median(np.abs(residual[keep])) * np.sqrt(keep.sum() / fit.freedom)
+        keep = np.abs(residual) <= FAR_OFF * max(scale, 1e-12)
+    return fit
+
+
+def _least_squares(sample: Sample, columns: np.ndarray, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
+    from scipy import stats
+
+    target, drift = (
+        _within_levels(sample.level, keep, sample.value),
+        _within_levels(sample.level, keep, columns),
+    )
+    inverse = np.linalg.pinv(drift[keep].T @ drift[keep])
+    rank = int(np.linalg.matrix_rank(drift[keep]))
+    freedom = int(keep.sum()) - len(np.unique(sample.level[keep])) - rank
+    if rank == 0 or freedom < LEAST_FREEDOM:
+        return None, target
+    effects = inverse @ drift[keep].T @ target[keep]
+    residual = target - drift @ effects
+    rest = float(residual[keep] @ residual[keep])
+    explained = float(target[keep] @ target[keep]) - rest
+    ratio = (explained / rank) / max(rest / freedom, 1e-300)
+    fit = _Fit(effects, inverse * rest / freedom, float(stats.f.sf(ratio, rank, freedom)), freedom)
+    return fit, residual
+
+
+def _within_levels(level: np.ndarray, keep: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values minus their level's mean over the kept trials; a level without a kept trial gives 0."""
+    flat = values.reshape(len(values), -1)
+    n = int(level.max()) + 1
+    counts = np.bincount(level[keep], minlength=n)
+    sums = np.stack([np.bincount(level[keep], column[keep], n) for column in flat.T], axis=1)
+    centred = flat - (sums / np.maximum(counts, 1)[:, None])[level]
+    return np.where((counts > 0)[level][:, None], centred, 0.0).reshape(values.shape)
+
+
+def _describe(sample: Sample, kind: str, names: list, fit: _Fit, p: float, certainty: float) -> Drift:
+    from scipy import stats
+
+    if kind == "block":
+        effect, variance = fit.effects - fit.effects.mean(), np.diag(fit.covariance)
+    else:
+        ends = np.array([0.0, 1.0]) - sample.order.mean() if sample.order is not None else np.zeros(2)
+        effect, variance = ends * fit.effects[0], ends**2 * fit.covariance[0, 0]
+    sign = 1.0 if sample.higher_is_worse else -1.0
+    effect = sign * effect
+    half = stats.t.ppf((1 + certainty) / 2, fit.freedom) * np.sqrt(np.maximum(variance, 0.0))
+    table = pd.DataFrame(
+        {"effect": effect, "low": effect - half, "high": effect + half}, index=pd.Index(names, name=kind)
+    )
+    change = float(np.expm1(np.ptp(effect)))
+    return Drift(kind, table, change, p, removed=p < SIGNIFICANT and change > SMALLEST_REMOVED)

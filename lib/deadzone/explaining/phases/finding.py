@@ -1,0 +1,77 @@
+"""The finding of a fit in one line, for the title of a figure or a table of studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.quantities import listing, response
+from deadzone.language.catalogue import Message, join, say
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+    from deadzone.explaining.phases.recommend import Recommendation
+
+TITLE_UNCERTAINTY = 0.1
+"""A title shows values as if they were this uncertain, which leaves three digits: more is for the tables."""
+
+FLAT = 0.1
+"""A single plateau that changes by less than this in ln(response) over the whole range is called flat."""
+
+
+def finding(model: PhaseModel, advice: Recommendation) -> Message:
+    """What the fit says, in a line: `Best setting 12 cores (3.48 s); dead zone 4-6; nothing to gain beyond 12`.
+
+    advice: a recommendation made from the same model. Says so where no setting is recommended.
+    """
+    parts = [_advice(model, advice), _dead_zones(model), _ending(model)]
+    return join(parts, "; ")
+
+
+def _advice(model: PhaseModel, advice: Recommendation) -> str:
+    if advice.setting is None:
+        return say("finding.no_setting")
+    row = advice.table[[item == advice.setting for item in advice.table["setting"]]].iloc[0]
+    estimate = float(row["estimate"])
+    value = response(estimate, advice.quantity, TITLE_UNCERTAINTY * estimate)
+    return say(
+        "finding.advice", opening=_opening(advice), setting=_unbroken(row["name"]), value=_unbroken(value)
+    )
+
+
+def _unbroken(text: str) -> str:
+    """The text with spaces at which no line is broken: a number stays with its unit."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _opening(advice: Recommendation) -> str:
+    if advice.goal == "fastest":
+        return say("finding.best" if len(advice.tied) == 1 else "finding.tied")
+    return say(f"finding.{advice.goal}")
+
+
+def _dead_zones(model: PhaseModel) -> str:
+    zones = model.phases[model.phases["label"] == "dead_zone"]
+    spans = [
+        f"{level_text(model, start)}-{level_text(model, stop)}"
+        for start, stop in zip(zones["start"], zones["stop"], strict=True)
+    ]
+    return say("finding.dead_zones", n=len(spans), spans=listing(spans)) if spans else ""
+
+
+def _ending(model: PhaseModel) -> str:
+    last = model.phases.iloc[-1]
+    start, stop = level_text(model, float(last["start"])), level_text(model, float(last["stop"]))
+    if len(model.phases) == 1 and last["label"] == "plateau":
+        change = float(np.ptp(np.log(model.levels["fitted"].to_numpy(float))))
+        if change < FLAT:
+            return say("finding.no_difference", start=start, stop=stop)
+    key = {
+        "plateau": "finding.nothing_beyond",
+        "reversal": "finding.worse_beyond",
+        "linear": "finding.still_improving",
+        "breakthrough": "finding.still_improving",
+    }.get(str(last["label"]))
+    return say(key, start=start, stop=stop) if key else ""

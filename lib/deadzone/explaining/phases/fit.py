@@ -1,0 +1,175 @@
+"""`fit_phases`: from a table of trials to a phase model."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.phases import tables
+from deadzone.explaining.phases.doubts import doubts
+from deadzone.explaining.phases.drift import estimate_drift
+from deadzone.explaining.phases.inference import infer
+from deadzone.explaining.phases.labels import decode, step_probabilities
+from deadzone.explaining.phases.model import Noise, PhaseModel, PhaseModels
+from deadzone.explaining.phases.outliers import spoiled
+from deadzone.explaining.phases.prepare import Sample, check_column, prepare
+from deadzone.explaining.phases.thresholds import CERTAINTY, LABELS, Thresholds
+from deadzone.language.catalogue import say
+
+Goal = Literal["min", "max"]
+
+
+@overload
+def fit_phases(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str = "min",
+    *,
+    by: None = None,
+    thresholds: Thresholds | None = None,
+    certainty: float = CERTAINTY,
+    correct_drift: bool = True,
+    keep_untrusted: bool = False,
+) -> PhaseModel: ...
+
+
+@overload
+def fit_phases(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str = "min",
+    *,
+    by: str,
+    thresholds: Thresholds | None = None,
+    certainty: float = CERTAINTY,
+    correct_drift: bool = True,
+    keep_untrusted: bool = False,
+) -> PhaseModels: ...
+
+
+def fit_phases(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str = "min",
+    *,
+    by: str | None = None,
+    thresholds: Thresholds | None = None,
+    certainty: float = CERTAINTY,
+    correct_drift: bool = True,
+    keep_untrusted: bool = False,
+) -> PhaseModel | PhaseModels:
+    """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
+
+    frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
+        `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where false
+        unless keep_untrusted).
+    knob: column of the levels, positive numbers or "none" for no limit; 3 to 500 levels.
+    response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a throughput).
+    by: a second factor; each of its values is fitted as a slice and a PhaseModels is returned.
+    thresholds: where one label ends and the next begins. certainty: coverage of all intervals.
+    correct_drift: subtract a significant drift over the run; it is reported either way.
+
+    The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers and
+    noise are inferred together: the posterior over all segmentations is summed exactly on a grid by
+    dynamic programming (after Fearnhead 2006 and Fearnhead, Maidstone and Letchford 2019), so no random
+    numbers are drawn and the same table always gives the same model.
+
+    Raises PhaseError, with what to do about it, where the table cannot be analysed.
+    """
+    if not 0.5 <= certainty < 1:
+        raise PhaseError(f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1.")
+    limits = thresholds or Thresholds()
+    settings: dict[str, Any] = {
+        "thresholds": limits,
+        "certainty": certainty,
+        "correct_drift": correct_drift,
+        "keep_untrusted": keep_untrusted,
+    }
+    if by is not None:
+        return _fit_slices(frame, knob, response, goal, by, settings)
+    sample = prepare(frame, knob, response, goal, keep_untrusted)
+    return fit_sample(sample, knob, response, goal, limits, certainty, correct_drift)
+
+
+def fit_sample(
+    sample: Sample,
+    knob: str,
+    response: str,
+    goal: str,
+    thresholds: Thresholds,
+    certainty: float,
+    correct_drift: bool,
+) -> PhaseModel:
+    """Fit one prepared curve; see `fit_phases` for the arguments."""
+    drift, correction = estimate_drift(sample, certainty)
+    if not correct_drift:
+        correction = np.zeros_like(correction)
+    value = sample.value - correction
+    posterior = infer(np.log(sample.levels), value, sample.level, thresholds)
+    probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
+    spoilt = spoiled(posterior, value, sample.level)
+    labels = decode(probability)
+    reading = tables.Reading(sample, posterior, probability, labels, spoilt, correction, certainty)
+    levels = tables.level_table(reading)
+    trials = tables.trial_table(reading, levels)
+    outliers = tables.outlier_table(reading, trials, levels)
+    phases = tables.phase_table(reading)
+    joints = tables.joint_table(reading)
+    freedom = max(len(sample.value) - len(sample.levels), 0)
+    noise = Noise(posterior.noise, posterior.misfit, freedom > 0, float(spoilt.mean()), freedom)
+    return PhaseModel(
+        knob=knob,
+        response=response,
+        goal=goal,
+        phases=phases,
+        step_labels=tuple(LABELS[k] for k in labels),
+        steps=tables.step_table(reading),
+        joints=joints,
+        outliers=outliers,
+        levels=levels,
+        trials=trials,
+        noise=noise,
+        drift=drift,
+        criteria=tables.criteria_table(reading),
+        warnings=(*sample.warnings, *doubts(phases, joints, outliers, drift, noise, levels)),
+        none_level=sample.none_level,
+        thresholds=thresholds,
+        certainty=certainty,
+    )
+
+
+def _fit_slices(
+    frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, settings: dict[str, Any]
+) -> PhaseModels:
+    """Fit a model for each value of the second factor; a slice that cannot be fitted becomes a warning."""
+    if not isinstance(frame, pd.DataFrame):
+        raise PhaseError(f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}.")
+    check_column(frame, by)
+    models: dict[Any, PhaseModel] = {}
+    warnings = []
+    for value, rows in frame.groupby(by, sort=True, dropna=False):
+        try:
+            model = fit_phases(rows, knob, response, goal, **settings)
+        except PhaseError as error:
+            said = say("doubt.not_fitted", error=str(error))
+            warnings.append(say("doubt.of_slice", by=by, value=value, warning=said))
+            continue
+        models[value] = model
+        warnings += [say("doubt.of_slice", by=by, value=value, warning=warning) for warning in model.warnings]
+    if not models:
+        raise PhaseError(f"No slice by {by!r} can be fitted. {' '.join(warnings)}")
+    return PhaseModels(
+        by, models, _stack(models, by, "levels"), _stack(models, by, "phases"), tuple(warnings)
+    )
+
+
+def _stack(models: dict[Any, PhaseModel], by: str, table: str) -> pd.DataFrame:
+    parts = [getattr(model, table).assign(**{by: value}) for value, model in models.items()]
+    stacked = pd.concat(parts, ignore_index=True)
+    return stacked[[by, *(column for column in stacked if column != by)]]

@@ -1,0 +1,74 @@
+"""Means and central intervals of anything that the pieces of a posterior say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadzone.explaining.phases.pieces import bent_share
+from deadzone.explaining.phases.segmentation import Pieces
+
+ONE_PIECE = 0.7
+"""A phase whose pieces cover less of it than this on average is made of several pieces."""
+
+END_VALUES = 31
+"""Equally likely values of the curve taken at each end of such a phase."""
+
+
+def weighted_quantiles(
+    values: np.ndarray, weights: np.ndarray, wanted: np.ndarray | tuple[float, ...]
+) -> np.ndarray:
+    """Quantiles of a weighted sample, linear between the middles of the steps; shape as `wanted`."""
+    order = np.argsort(values, kind="stable")
+    weight = weights[order]
+    middle = (np.cumsum(weight) - 0.5 * weight) / weight.sum()
+    return np.interp(np.asarray(wanted), middle, values[order])
+
+
+def central(certainty: float) -> tuple[float, float, float]:
+    """Lower end, middle and upper end of the central interval, as quantiles."""
+    return (1 - certainty) / 2, 0.5, (1 + certainty) / 2
+
+
+def curve_values(pieces: Pieces, x: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Possible values of the curve at level m and their posterior weights."""
+    last = len(x) - 1
+    here = (pieces.start <= m) & (pieces.stop > m) if m < last else pieces.stop == last
+    start, stop = pieces.start[here], pieces.stop[here]
+    share = bent_share((x[m] - x[start]) / (x[stop] - x[start]), pieces.bend[here])
+    left = pieces.left[here]
+    return left + share * (pieces.right[here] - left), pieces.weight[here]
+
+
+def step_elasticities(pieces: Pieces, x: np.ndarray, s: int) -> tuple[np.ndarray, np.ndarray]:
+    """Possible elasticities of the step from level s to s + 1 and their posterior weights."""
+    here = (pieces.start <= s) & (pieces.stop > s)
+    start, stop = pieces.start[here], pieces.stop[here]
+    span = x[stop] - x[start]
+    share = [bent_share((x[m] - x[start]) / span, pieces.bend[here]) for m in (s, s + 1)]
+    fall = pieces.left[here] - pieces.right[here]
+    return fall * (share[1] - share[0]) / (x[s + 1] - x[s]), pieces.weight[here]
+
+
+def phase_elasticities(
+    pieces: Pieces, x: np.ndarray, first: int, stop: int, label: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Possible elasticities of a phase over the steps first ... stop - 1 and their weights.
+
+    Pieces of the phase's label count by how much of the phase they cover. Where the phase is made of
+    several pieces (scaling that fades in two stages) its elasticity is that from end to end.
+    """
+    overlap = np.minimum(pieces.stop, stop) - np.maximum(pieces.start, first)
+    here = (overlap > 0) & (pieces.label == label)
+    weight = pieces.weight[here] * overlap[here]
+    if np.average(overlap[here], weights=weight) < ONE_PIECE * (stop - first):
+        return _from_end_to_end(pieces, x, first, stop)
+    slope = (pieces.left[here] - pieces.right[here]) / (x[pieces.stop[here]] - x[pieces.start[here]])
+    return slope, weight
+
+
+def _from_end_to_end(pieces: Pieces, x: np.ndarray, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+    """Elasticities between two levels; their values are taken as independent, which joints make them."""
+    even = (np.arange(END_VALUES) + 0.5) / END_VALUES
+    left, right = (weighted_quantiles(*curve_values(pieces, x, m), even) for m in (first, stop))
+    slope = (left[:, None] - right[None, :]) / (x[stop] - x[first])
+    return slope.ravel(), np.ones(slope.size)

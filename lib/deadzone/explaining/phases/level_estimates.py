@@ -1,0 +1,182 @@
+"""What each level's true response is, as far as trials and curve together tell.
+
+A level has its own trials, and it has neighbours on the same straight piece of the fitted curve. Both
+say something about its true response, so both are used, each in proportion to what it knows: the best
+linear unbiased predictor of a mixed model (Henderson 1975, Biometrics 31, 423-447),
+
+    ln y(level, trial) = curve(level) + deviation(level) + noise(level, trial),
+
+in which the curve is the fitted chain of straight pieces, the deviation of a level has the model's
+misfit as its standard deviation, and the noise is that of the trials. Without misfit the levels of a
+plateau share all their trials; with a large one every level stands alone.
+
+The noise may differ from level to level, but five replicates tell a level's own variance poorly: the
+variances are drawn towards the common one by as much as they agree with each other (moderated
+variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+
+LEAST_WEIGHT = 0.05
+"""A level whose trials are all flagged keeps this much weight, so that it has an estimate at all, and one
+with an uncertainty that says how little it is worth."""
+
+LEAST_DF = 4.0
+"""The model's intervals already contain how little a few trials say about the noise, and it knows from the
+start what noise is usual; Student's t with fewer degrees of freedom would count that doubt twice."""
+
+LEAST_NOISE = 1e-6
+"""Noise of ln(response) below which trials are exact in practice; it keeps every division defined."""
+
+LARGEST_PRIOR_DF = 1e4
+"""Degrees of freedom that stand for 'the levels do not differ in their noise'."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelEstimates:
+    """Estimates of ln(response) at each level, and what they do not know about each other.
+
+    log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
+    trial of the level. weight: shape (n,), trials at the level after down-weighting.
+    degrees_of_freedom: of the noise, for Student's t. misfit: standard deviation of what a level
+    deviates from the curve. Everything on the scale of ln(response), dimensionless.
+    """
+
+    log_response: np.ndarray
+    covariance: np.ndarray
+    noise: np.ndarray
+    weight: np.ndarray
+    degrees_of_freedom: float
+    misfit: float
+
+    @property
+    def std_error(self) -> np.ndarray:
+        """Standard error of each level's ln(response), shape (n,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+
+def estimate_levels(model: PhaseModel) -> LevelEstimates:
+    """Estimates of every level of a phase model, in the order of `model.levels`."""
+    positions = model.levels["level"].to_numpy(float)
+    index = np.searchsorted(positions, model.trials["level"].to_numpy(float))
+    log_y = np.log(model.trials["corrected"].to_numpy(float))
+    weight = model.trials["weight"].to_numpy(float)
+    joints = model.phases["start"].to_numpy(float)[1:]
+    means, count, scatter = level_means(index, log_y, weight, len(positions))
+    noise = level_noise(scatter, count - 1, max(float(model.noise.replicate), LEAST_NOISE))
+    basis = hinge_basis(np.log(positions), np.log(joints))
+    misfit = float(model.noise.misfit)
+    curve, curve_error = fitted_curve(model)
+    covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
+    estimate, covariance = predict(means, noise**2 / count, misfit, curve, covariance)
+    df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
+    return LevelEstimates(estimate, covariance, noise, count, df, misfit)
+
+
+def fitted_curve(model: PhaseModel) -> tuple[np.ndarray, np.ndarray]:
+    """ln(fitted) and its standard error at each level, both of shape (n,), from the model's intervals.
+
+    The intervals are those of the posterior over segmentations, so the joints' uncertainty is in them.
+    """
+    from scipy import stats
+
+    low, middle, high = (
+        np.log(model.levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
+    )
+    width = 2 * float(stats.norm.ppf((1 + model.certainty) / 2))
+    return middle, np.maximum((high - low) / width, LEAST_NOISE)
+
+
+def level_means(
+    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weighted mean of each level, the trials it is worth, and the variance within it.
+
+    index: shape (m,), the level of each trial, 0 ... n_levels - 1. log_y, weight: shape (m,).
+    Returns three arrays of shape (n_levels,): mean, sum of weights, variance (nan where fewer than two
+    trials count). A level whose trials are all flagged keeps its mean with a small weight.
+    """
+    weight = np.maximum(weight, LEAST_WEIGHT)
+    count = np.bincount(index, weight, n_levels)
+    mean = np.bincount(index, weight * log_y, n_levels) / count
+    squares = np.bincount(index, weight * (log_y - mean[index]) ** 2, n_levels)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.where(count > 1.5, squares / (count - 1), np.nan)
+    return mean, count, variance
+
+
+def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarray:
+    """Each level's noise, drawn towards the common one by as much as the levels agree.
+
+    variance: shape (n,), variance within each level, nan where unknown. df: shape (n,), its degrees of
+    freedom. common: the noise all levels share, a standard deviation.
+    Returns the standard deviations, shape (n,).
+    """
+    from scipy.special import polygamma
+
+    known = np.isfinite(variance) & (df > 0.5) & (variance > 0)
+    if known.sum() < 3:
+        return np.full(len(variance), common)
+    logs = np.log(variance[known])
+    surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
+    prior_df = 2 * _inverse_trigamma(surplus) if surplus > 0 else LARGEST_PRIOR_DF
+    prior_df = min(prior_df, LARGEST_PRIOR_DF)
+    own = np.where(known, np.nan_to_num(variance), 0.0)
+    own_df = np.where(known, df, 0.0)
+    return np.sqrt((prior_df * common**2 + own_df * own) / (prior_df + own_df))
+
+
+def _inverse_trigamma(value: float) -> float:
+    """x > 0 with trigamma(x) = value, by Newton's method on 1 / trigamma (Smyth 2004, appendix)."""
+    from scipy.special import polygamma
+
+    x = 0.5 + 1.0 / value
+    for _ in range(20):
+        tri = float(polygamma(1, x))
+        x += tri * (1 - tri / value) / float(polygamma(2, x))
+    return x
+
+
+def hinge_basis(log_x: np.ndarray, log_joints: np.ndarray) -> np.ndarray:
+    """Basis of the continuous chains of straight pieces with joints at the places given.
+
+    log_x: shape (n,). log_joints: shape (k,). Returns shape (n, k + 2): column j is the chain that is 1
+    at the j-th corner (first level, joints, last level) and 0 at the others.
+    """
+    corners = np.concatenate([log_x[:1], log_joints, log_x[-1:]])
+    return np.stack([np.interp(log_x, corners, row) for row in np.eye(len(corners))], axis=1)
+
+
+def shared_covariance(error: np.ndarray, variance: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Covariance of a fitted curve with the standard errors given, shape (n, n).
+
+    error: shape (n,), of the curve. variance: shape (n,), of each level's mean around the curve. basis:
+    shape (n, p). Levels are correlated as in a weighted least squares fit of the chain with the joints
+    of the basis: closely along a piece, little across pieces.
+    """
+    precision = np.linalg.pinv(basis.T @ (basis / variance[:, None]))
+    covariance = basis @ precision @ basis.T
+    scale = error / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    return covariance * np.outer(scale, scale)
+
+
+def predict(
+    means: np.ndarray, variance: np.ndarray, misfit: float, curve: np.ndarray, curve_covariance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Best linear unbiased predictor of curve plus deviation at each level.
+
+    means, variance: shape (n,), level means and their sampling variances. misfit: standard deviation of
+    a level's deviation from the curve. curve, curve_covariance: shapes (n,) and (n, n).
+    Returns the predictions, shape (n,), and the covariance of their errors, shape (n, n).
+    """
+    trust = misfit**2 / (variance + misfit**2)
+    covariance = np.diag(trust * variance) + np.outer(1 - trust, 1 - trust) * curve_covariance
+    return curve + trust * (means - curve), covariance

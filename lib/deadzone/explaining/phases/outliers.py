@@ -1,0 +1,87 @@
+"""Which trials were spoiled: the posterior probability of each, and the reason in words.
+
+A trial is weighed against its level's true value, which its replicates and the curve tell together;
+its replicates count through the noise tables, the curve through the posterior of the pieces.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadzone.explaining.phases import noise
+from deadzone.explaining.phases.inference import Hypothesis, Posterior
+from deadzone.explaining.phases.intervals import curve_values, weighted_quantiles
+from deadzone.language.catalogue import Message, say
+
+OUTLIER_PROBABILITY = 0.5
+"""A trial is flagged when it is more likely spoiled than not."""
+
+QUANTILES = (np.arange(9) + 0.5) / 9
+"""The curve's value at a level is represented by this many equally likely values."""
+
+POINTS = 25
+"""A level's value is represented by this many equally likely values, whatever the number of trials."""
+
+THIN = 4
+"""Every fourth point of the noise tables is enough here: a tenth of a noise scale."""
+
+
+def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Probability that each trial is spoiled; value: shape (trials,), ln(response) as fitted."""
+    hypothesis = posterior.best
+    density = _level_density(posterior)
+    point = _likely_points(density)
+    scales = np.take_along_axis(_scale_density(hypothesis), point[:, None, :], axis=2)
+    place = hypothesis.frame.origin[:, None] + THIN * point * hypothesis.frame.step[:, None]
+    deviation = value[:, None] - place[level]
+    bad = noise.OUTLIER_RATE * noise.outlier_density(deviation, hypothesis.noise)
+    out = np.zeros(len(value))
+    finest = 0.5 * THIN * hypothesis.frame.step[level][:, None]
+    for q, scale in enumerate(hypothesis.scales):
+        sigma = np.maximum(scale, finest)
+        good = np.exp(-0.5 * (deviation / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
+        good *= 1 - noise.OUTLIER_RATE
+        out += (scales[level, q] * bad / (good + bad)).mean(axis=1)
+    return out
+
+
+def _likely_points(density: np.ndarray) -> np.ndarray:
+    """POINTS equally likely table points of each level's value, from its density; shape (n, POINTS)."""
+    below = np.cumsum(density, axis=1)
+    wanted = (np.arange(POINTS) + 0.5) / POINTS
+    points = [np.searchsorted(row, wanted * row[-1]) for row in below]
+    return np.minimum(np.array(points), density.shape[1] - 1)
+
+
+def _scale_density(hypothesis: Hypothesis) -> np.ndarray:
+    """Posterior of a level's noise scale at each possible value; shape (n, scales, points)."""
+    table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
+    weight = np.exp(table - table.max(axis=1, keepdims=True))
+    return weight / weight.sum(axis=1, keepdims=True)
+
+
+def _level_density(posterior: Posterior) -> np.ndarray:
+    """Posterior of each level's own value, misfit included, on its thinned table; rows sum to 1."""
+    hypothesis = posterior.best
+    frame = hypothesis.frame
+    table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
+    own = np.logaddexp.reduce(table, axis=1)
+    n, points = own.shape
+    position = np.arange(0, noise.POINTS, THIN)
+    out = np.zeros((n, points))
+    for m in range(n):
+        curve, weight = curve_values(posterior.pieces, posterior.x, m)
+        centres = weighted_quantiles(curve, weight, QUANTILES)
+        grid = frame.origin[m] + position * frame.step[m]
+        width = max(hypothesis.misfit, 0.5 * hypothesis.noise * THIN / 10, THIN * frame.step[m])
+        joint = own[m] - 0.5 * ((grid[None, :] - centres[:, None]) / width) ** 2
+        each = np.exp(joint - joint.max(axis=1, keepdims=True))
+        out[m] = (each / each.sum(axis=1, keepdims=True)).mean(axis=0)
+    return out
+
+
+def reason(factor: float, sigma: float, replicates: int) -> Message:
+    """Why a trial is flagged. factor: response / fitted. sigma: noise of a trial, ln."""
+    times = f"{factor:.2f}" if factor < 10 else f"{factor:.3g}"
+    key = "doubt.outlier_replicates" if replicates > 2 else "doubt.outlier_curve"
+    return say(key, times=times, noise=abs(float(np.log(factor))) / sigma)

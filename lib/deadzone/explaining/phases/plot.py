@@ -1,0 +1,266 @@
+"""The figure of a phase model: every trial, the fitted curve, its phases, and the setting to choose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.plot_axes import (
+    headroom,
+    is_log_better,
+    label_levels,
+    plain_values,
+    spread_factor,
+)
+from deadzone.explaining.phases.plot_labels import place_labels
+from deadzone.explaining.phases.quantities import axis_label
+from deadzone.language.catalogue import say
+from deadzone.style import (
+    FIT_COLOUR,
+    INK,
+    MUTED,
+    OUTLIER_COLOUR,
+    PHASE_STYLES,
+    RC_PARAMS,
+    RECOMMENDED_COLOUR,
+    TRIAL_COLOUR,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from deadzone.explaining.phases.model import PhaseModel
+    from deadzone.explaining.phases.recommend import Recommendation
+
+FIGURE_SIZE = (7.2, 4.4)
+"""Inches: the width of a report's text column, and a height at which slopes near 1 look like 45 degrees."""
+
+LOG_RESPONSE_FACTOR = 3.0
+"""Responses that span more than this are drawn on a log axis; below it a plain axis reads easier."""
+
+LEGEND_POINTS = 36
+"""Distance of the legend from the axes: the tick labels and the name of the axis stand between them."""
+
+LEGEND_COLUMN = 1.9
+"""Width of a column of the legend, in inches."""
+
+STRIP_POINTS = 10
+"""Height kept free of data above the axis, for the strip of tied settings."""
+
+POINTS_OF_AN_INCH = 72
+CHARACTER_WIDTH = 0.56
+"""Mean width of a bold letter of the project's font, as a share of the font size (measured in the titles)."""
+
+WIDE_CHARACTER_WIDTH = 1.0
+"""Width of a Korean syllable, as a share of the font size: it fills a square."""
+
+
+def plot(
+    model: PhaseModel,
+    ax: Axes | None = None,
+    *,
+    advice: Recommendation | None = None,
+    title: str | None = None,
+    legend: bool = True,
+    figsize: tuple[float, float] = FIGURE_SIZE,
+) -> Axes:
+    """Draw a phase model.
+
+    ax: axes to draw into; without them a new figure of `figsize` inches is made. advice: the
+    recommendation to mark, by default that of `model.recommend()`. title: by default the finding, in
+    words; "" for none. legend: whether to explain the marks below the axes.
+    Returns the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
+    interval; phases are shaded, hatched and named, as in every figure of the project.
+    """
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    advice = advice if advice is not None else model.recommend()
+    is_own = ax is None
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        if ax is None:
+            _, ax = plt.subplots(figsize=figsize, layout="constrained")
+        _scale(model, ax)
+        _shade(model, ax)
+        _draw_fit(model, ax)
+        _draw_trials(model, ax)
+        _mark_advice(model, ax, advice)
+        _name_axes(model, ax)
+        if legend:
+            _explain(ax, is_own)
+        _set_title(ax, finding(model, advice) if title is None else title)
+        _finish(model, ax)
+    return ax
+
+
+def _scale(model: PhaseModel, ax: Axes) -> None:
+    levels = model.levels["level"].to_numpy(float)
+    ax.set_xscale("log" if is_log_better(levels) else "linear")
+    if spread_factor(model.trials["corrected"].to_numpy(float)) >= LOG_RESPONSE_FACTOR:
+        ax.set_yscale("log")
+
+
+def _shade(model: PhaseModel, ax: Axes) -> None:
+    for phase in model.phases.to_dict("records"):
+        style = PHASE_STYLES[phase["label"]]
+        ax.axvspan(phase["start"], phase["stop"], facecolor=style.colour, alpha=0.10, linewidth=0, zorder=0)
+        if style.hatch:
+            ax.axvspan(
+                phase["start"], phase["stop"], fill=False, hatch=style.hatch, edgecolor=style.colour, alpha=0.22,
+                linewidth=0, zorder=0,
+            )  # fmt: skip
+    for start in model.phases["start"].iloc[1:]:
+        ax.axvline(float(start), color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+
+
+def _draw_fit(model: PhaseModel, ax: Axes) -> None:
+    """The curve is straight on log-log axes, so on plain ones it is drawn through many points."""
+    levels = np.log(model.levels["level"].to_numpy(float))
+    x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], 400)]))
+
+    def along(column: str) -> np.ndarray:
+        return np.exp(np.interp(x, levels, np.log(model.levels[column].to_numpy(float))))
+
+    band = say("plot.band", certainty=model.certainty)
+    ax.fill_between(
+        np.exp(x), along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2,
+        label=band,
+    )  # fmt: skip
+    ax.plot(np.exp(x), along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
+
+
+def _draw_trials(model: PhaseModel, ax: Axes) -> None:
+    trials = model.trials
+    flagged = trials["outlier"].to_numpy(bool)
+    crowd = len(trials) / model.n_levels
+    size = float(np.clip(20 * (100 / len(trials)) ** 0.5, 5, 20))
+    for part, is_sound in ((trials[~flagged], True), (trials[flagged], False)):
+        if len(part):
+            ax.scatter(
+                part["level"], part["corrected"],
+                s=size if is_sound else 34,
+                marker="o" if is_sound else "D",
+                facecolor=TRIAL_COLOUR if is_sound else "none",
+                edgecolor="white" if is_sound else OUTLIER_COLOUR,
+                linewidth=0.4 if is_sound else 1.3,
+                alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
+                zorder=4 if is_sound else 5,
+                label=say("plot.trial" if is_sound else "plot.outlier"),
+            )  # fmt: skip
+
+
+def _mark_advice(model: PhaseModel, ax: Axes, advice: Recommendation) -> None:
+    """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
+    where = {("none" if x == model.none_level else x): x for x in map(float, model.levels["level"])}
+    tied = [where[value] for value in advice.tied if value in where]
+    if len(tied) > 1:
+        ax.scatter(
+            tied, np.full(len(tied), 0.02), transform=ax.get_xaxis_transform(), marker="s", s=22,
+            color=RECOMMENDED_COLOUR, alpha=0.75, linewidth=0, zorder=6, clip_on=False,
+            label=say("plot.tied" if advice.goal in ("fastest", "cost") else "plot.asked"),
+        )  # fmt: skip
+    if advice.setting in where:
+        x = where[advice.setting]
+        y = float(
+            advice.table.loc[[item == advice.setting for item in advice.table["setting"]], "estimate"].iloc[0]
+        )
+        ax.axvline(x, color=RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
+        ax.scatter(
+            [x], [y], marker="v", s=90, color=RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
+            label=say("plot.recommended", setting=_name_of(advice)),
+        )  # fmt: skip
+
+
+def _name_of(advice: Recommendation) -> str:
+    table = advice.table
+    return str(table.loc[[item == advice.setting for item in table["setting"]], "name"].iloc[0])
+
+
+def _name_axes(model: PhaseModel, ax: Axes) -> None:
+    removed = model.drift is not None and model.drift.removed
+    ax.set_xlabel(axis_label(model.knob), color=INK)
+    label = axis_label(model.response)
+    ax.set_ylabel(say("plot.drift_removed", label=label) if removed else label, color=INK)
+    ax.set_axisbelow(True)
+    ax.grid(visible=True, axis="y", color=RC_PARAMS["grid.color"], linewidth=RC_PARAMS["grid.linewidth"])
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["bottom", "left"]].set_color(MUTED)
+
+
+def _set_title(ax: Axes, text: str) -> None:
+    """The title on as many lines as the width of the axes needs."""
+    if not text:
+        return
+    figure: Any = ax.figure
+    figure.draw_without_rendering()
+    width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
+    size = float(ax.title.get_fontsize())
+    ax.set_title("\n".join(_wrapped(text, width / size)), loc="left", color=INK)
+
+
+def _wrapped(text: str, width: float) -> list[str]:
+    """Lines of at most `width` font sizes, broken at spaces; Chinese, Japanese and Korean letters are wide."""
+    lines: list[str] = []
+    used = 0.0
+    for word in text.split(" "):
+        needed = sum(
+            WIDE_CHARACTER_WIDTH if east_asian_width(letter) in "WF" else CHARACTER_WIDTH for letter in word
+        )
+        if lines and used + CHARACTER_WIDTH + needed <= width:
+            lines[-1] += f" {word}"
+            used += CHARACTER_WIDTH + needed
+        else:
+            lines.append(word)
+            used = needed
+    return lines
+
+
+def _explain(ax: Axes, is_own: bool) -> None:
+    """The legend, in as many columns as fit: at the foot of a figure of our own, else below the axes."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure: Any = ax.figure
+    width = figure.get_figwidth() if is_own else ax.get_window_extent().width / figure.dpi
+    columns = max(min(int(width / LEGEND_COLUMN), 3), 1)
+    style: dict[str, Any] = {"fontsize": 8, "frameon": False, "handletextpad": 0.5, "columnspacing": 1.2}
+    if is_own:
+        figure.legend(loc="outside lower left", ncols=columns, **style)
+        return
+    below = ax.transAxes + ScaledTranslation(0, -LEGEND_POINTS / POINTS_OF_AN_INCH, figure.dpi_scale_trans)
+    ax.legend(
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=below,
+        borderaxespad=0.0,
+        ncols=columns,
+        **style,
+    )
+
+
+def _finish(model: PhaseModel, ax: Axes) -> None:
+    """What depends on the size that the axes end up with: ticks, room at the top, names of the phases."""
+    levels = model.levels["level"].to_numpy(float)
+    ax.margins(x=0.03)
+    figure: Any = ax.figure
+    plain_values(ax)
+    figure.draw_without_rendering()
+    important = [*model.phases["start"], levels[-1]]
+    label_levels(
+        ax,
+        levels,
+        [
+            say("quantity.no_limit") if level == model.none_level else level_text(model, level)
+            for level in levels
+        ],
+        important,
+    )
+    names = [PHASE_STYLES[label].name for label in model.phases["label"]]
+    colours = [PHASE_STYLES[label].colour for label in model.phases["label"]]
+    spans = list(zip(model.phases["start"], model.phases["stop"], strict=True))
+    rows = place_labels(ax, names, colours, spans)
+    headroom(ax, rows, STRIP_POINTS)

@@ -1,0 +1,63 @@
+"""The figures of several slices side by side: one panel for each value of the second factor."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.plot import LEGEND_COLUMN, plot
+from deadzone.explaining.phases.quantities import setting
+from deadzone.style import RC_PARAMS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from deadzone.explaining.phases.model import PhaseModels
+
+PANEL = (4.8, 3.6)
+"""Inches of one panel: wide enough for the names of five phases in two rows."""
+
+MOST_COLUMNS = 3
+
+
+def plot_slices(models: PhaseModels, *, columns: int | None = None) -> Figure:
+    """Draw every slice into a panel of its own, in the order of the second factor.
+
+    columns: panels side by side, by default as many as keep the figure about square, at most
+    MOST_COLUMNS. Returns the figure. Each panel is titled with its slice and what was found there; the
+    axes are not shared, because slices may differ by orders of magnitude.
+    """
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    across = columns or min(math.ceil(math.sqrt(len(models))), MOST_COLUMNS)
+    down = math.ceil(len(models) / across)
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        size = (PANEL[0] * across, PANEL[1] * down)
+        figure, grid = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+        panels = list(grid.flat)
+        for ax in panels[len(models) :]:
+            ax.remove()
+        for ax, (value, model) in zip(panels, models.items(), strict=False):
+            title = f"{_slice_name(models.by, value)}: {finding(model, model.recommend())}"
+            plot(model, ax, title=title, legend=False)
+        _share_legend(figure, panels[: len(models)])
+    return figure
+
+
+def _slice_name(by: str, value: Any) -> str:
+    return setting(float(value), by) if isinstance(value, int | float) else f"{by} {value}"
+
+
+def _share_legend(figure: Figure, panels: list[Any]) -> None:
+    """One legend for all panels: each mark once, the recommended settings under one name."""
+    marks: dict[str, Any] = {}
+    for ax in panels:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            marks.setdefault(label.split(":")[0], handle)
+    columns = max(int(figure.get_figwidth() / LEGEND_COLUMN), 1)
+    figure.legend(
+        marks.values(), marks.keys(), loc="outside lower left", ncols=columns, fontsize=8, frameon=False
+    )

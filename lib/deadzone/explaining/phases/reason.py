@@ -1,0 +1,188 @@
+"""The sentences of a recommendation, made from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadzone.explaining.phases.quantities import listing, response, unit_name
+from deadzone.language.catalogue import Message, join, say, spoken
+from deadzone.language.formats import percent
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.best_set import BestSet
+    from deadzone.explaining.phases.candidates import Candidates
+    from deadzone.explaining.phases.power import ReplicatesNeeded
+
+
+def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
+    """Why a setting is the cheapest of those that noise cannot tell from the best."""
+    best = int(np.argmin(found.loss))
+    names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
+    opening = _opening(candidates, found, index, best)
+    if len(names) == 1:
+        margin = float(np.expm1(np.delete(found.low, index).min()))
+        said = say("reason.only_best", margin=margin, confidence=found.confidence)
+    else:
+        first = int(np.argmax(found.member))
+        said = say(
+            "reason.tied_cheapest" if first == index else "reason.tied_dearer",
+            settings=listing(_shortened(names)),
+            tolerance=found.tolerance,
+            confidence=found.confidence,
+            setting=candidates.names[index],
+            cheaper=candidates.names[first],
+            loss=float(np.expm1(found.loss[first])),
+        )
+    return join([opening, said, _placed(candidates, index)])
+
+
+def within(candidates: Candidates, found: BestSet, index: int, share: float) -> Message:
+    """Why a setting is the cheapest within a tolerance of the best."""
+    best = int(np.argmin(found.loss))
+    opening = _opening(candidates, found, index, best)
+    high = float(np.expm1(found.high[index]))
+    said = say("reason.within", share=share, confidence=found.confidence, high=high)
+    return join([opening, said, _placed(candidates, index)])
+
+
+def targets(
+    candidates: Candidates, wanted: Mapping[str, float], chance: np.ndarray, index: int, confidence: float
+) -> Message:
+    """Why a setting is the cheapest that meets the targets, and how sure that is."""
+    met = bool(chance[index] >= confidence)
+    name = candidates.names[index]
+    said = say(
+        "reason.meets_targets" if met else "reason.nearly_meets",
+        setting=_capital(name) if met else name,
+        targets=_targets_text(candidates, wanted),
+        chance=_chance(chance[index]),
+        confidence=confidence,
+        typical=_value(candidates, index),
+    )
+    return join([said, _placed(candidates, index)])
+
+
+def no_target(candidates: Candidates, wanted: Mapping[str, float], chance: np.ndarray, index: int) -> Message:
+    """Why no setting is recommended for the targets."""
+    best = int(np.argmin(candidates.sign * candidates.estimates.log_response))
+    nearest = index if chance[index] > 0 else best
+    return say(
+        "reason.meets_none",
+        targets=_targets_text(candidates, wanted),
+        setting=candidates.names[nearest],
+        typical=_value(candidates, nearest),
+        chance=_chance(chance[nearest]),
+    )
+
+
+def caveats(
+    candidates: Candidates, index: int | None, member: np.ndarray, needed: ReplicatesNeeded | None
+) -> list[Message]:
+    """What a reader must know before following the recommendation, as sentences."""
+    said = []
+    if not candidates.estimable:
+        said.append(say("caveat.one_trial"))
+    if needed is not None:
+        said.append(replicates_text(needed))
+    if index is None:
+        return said
+    if candidates.dead[index]:
+        said.append(say("caveat.in_dead_zone", setting=_capital(candidates.names[index])))
+    if candidates.last[index]:
+        said.append(say("caveat.end_of_range"))
+    if candidates.settings[index] == "none":
+        said.append(say("caveat.no_limit"))
+    if candidates.flagged[index]:
+        said.append(
+            say(
+                "caveat.flagged",
+                n=int(candidates.flagged[index]),
+                trials=int(candidates.trials[index]),
+                setting=candidates.names[index],
+            )
+        )
+    return said + _doubtful(candidates, index)
+
+
+def _doubtful(candidates: Candidates, index: int) -> list[Message]:
+    """Settings at which a flagged trial beat the recommended one: either the flag or the advice is wrong."""
+    here = float(np.exp(candidates.estimates.log_response[index]))
+    better = candidates.sign * candidates.flagged_best < candidates.sign * here
+    return [
+        say(
+            "caveat.flagged_better",
+            setting=candidates.names[i],
+            value=response(float(candidates.flagged_best[i]), candidates.response),
+        )
+        for i in np.nonzero(better & (candidates.flagged == candidates.trials))[0]
+    ]
+
+
+def replicates_text(needed: ReplicatesNeeded) -> Message:
+    """How many replicates would decide, as a sentence."""
+    if needed.replicates is None:
+        return say("caveat.hopeless", best=needed.best, other=needed.other)
+    return say(
+        "caveat.replicates",
+        best=needed.best,
+        other=needed.other,
+        difference=needed.difference,
+        replicates=needed.replicates,
+        trials=needed.trials,
+        power=needed.power,
+    )
+
+
+def _opening(candidates: Candidates, found: BestSet, index: int, best: int) -> Message:
+    return say(
+        "reason.best_estimate" if index == best else "reason.worse_estimate",
+        setting=_capital(candidates.names[index]),
+        value=_value(candidates, index),
+        loss=float(np.expm1(found.loss[index])),
+        best=candidates.names[best],
+        best_value=_value(candidates, best),
+    )
+
+
+def _placed(candidates: Candidates, index: int) -> str:
+    where = candidates.places[index]
+    return say("reason.sentence", text=_capital(where)) if where else ""
+
+
+def _value(candidates: Candidates, index: int) -> str:
+    e = candidates.estimates
+    value = float(np.exp(e.log_response[index]))
+    return response(value, candidates.response, value * float(e.std_error[index]))
+
+
+def _targets_text(candidates: Candidates, wanted: Mapping[str, float]) -> str:
+    sign = "≤" if candidates.goal == "min" else "≥"
+    unit = unit_name(candidates.response)
+    return listing([f"{name} {sign} {bound:g} {unit}".strip() for name, bound in wanted.items()])
+
+
+def _shortened(names: list[str]) -> list[str]:
+    """`1 core, 2 cores, 3 cores` as `1, 2, 3 cores`, `pool_size 8, pool_size 16` as `pool_size 8, 16`."""
+    words = [name.split(" ") for name in names]
+    if any(len(parts) != 2 for parts in words):
+        return names
+    if len({parts[1].removesuffix("s") for parts in words}) == 1:
+        return [*(parts[0] for parts in words[:-1]), names[-1]]
+    if len({parts[0] for parts in words}) == 1:
+        return [names[0], *(parts[1] for parts in words[1:])]
+    return names
+
+
+def _chance(probability: float) -> str:
+    if probability > 0.999:
+        return say("reason.surely", limit=f"99.9{percent(0.001, spoken())[3:]}")
+    if probability < 0.001:
+        return say("reason.hardly", limit=percent(0.001, spoken()))
+    return percent(float(probability), spoken())
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:] if text[:3] in ("no ", "the", "it ") else text

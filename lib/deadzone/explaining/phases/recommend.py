@@ -1,0 +1,294 @@
+"""Which setting to choose, out of those that noise cannot tell apart, and why.
+
+The smallest mean is a poor guide: among twenty equal settings one is always the luckiest. The set of
+settings that may be the best comes from multiple comparisons with the best (see `best_set`), and the
+cheapest of the set is recommended. What is compared are the level estimates of the fitted curve with each
+level's own deviation (see `level_estimates`), so that the levels of a plateau share their trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import PhaseError, did_you_mean
+from deadzone.explaining.phases import reason
+from deadzone.explaining.phases.best_set import BestSet, best_set
+from deadzone.explaining.phases.candidates import (
+    Candidates,
+    candidates_of,
+    candidates_of_grid,
+    only,
+    with_columns,
+    with_cost,
+)
+from deadzone.explaining.phases.cost_expression import parse_cost
+from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
+from deadzone.explaining.phases.quantities import listing
+from deadzone.explaining.phases.service_level import checked_targets, target_confidence
+from deadzone.language.catalogue import say
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+
+PRACTICAL_TOLERANCE = 0.03
+"""A setting counts as no worse than the best until it is shown to be worse by more than this. Below 3 %
+the next kernel or input moves the response more than the knob does, and without a tolerance enough
+replicates would always end at the largest setting of a plateau that still gains a little."""
+
+MOST_EXPECTED_LOSS = 0.06
+"""A setting that is expected to cost more than this is not recommended for lack of evidence alone: it
+stays in the tied set, but a dearer member is taken. On synthetic curves whose truth is known, 4 to 6 %
+choose equally well, and without a bound noisy curves too often get a setting that is clearly slower."""
+
+GOALS = ("fastest", "within", "targets", "cost")
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """The setting to choose and what it rests on.
+
+    setting: a level, "none" for no limit, for a grid a dictionary with both factors, or None where no
+    setting does what was asked. tied: the settings among which noise cannot decide (for the goal
+    "within" or "targets": those that do what was asked), the cheapest first. reason: one or more
+    sentences with numbers. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
+    cost as written. confidence:
+    family-wise level of the set. caveats: sentences a reader needs. replicates: what would decide
+    between the best and the next, or None where it is decided.
+    table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
+    response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
+    better the best is, a fraction; simultaneous bounds), tied, and for targets `chance`.
+    """
+
+    setting: Any
+    tied: tuple[Any, ...]
+    reason: str
+    goal: str
+    quantity: str
+    confidence: float
+    caveats: tuple[str, ...]
+    replicates: ReplicatesNeeded | None
+    table: pd.DataFrame
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
+        return {
+            "setting": self.setting,
+            "tied": list(self.tied),
+            "reason": self.reason,
+            "goal": self.goal,
+            "quantity": self.quantity,
+            "confidence": self.confidence,
+            "caveats": list(self.caveats),
+            "replicates_needed": self.replicates.replicates if self.replicates else None,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([self.reason, *(f"Note: {caveat}" for caveat in self.caveats)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """What a goal decided: position of the setting (or None), members of the set, and the sentences."""
+
+    index: int | None
+    member: np.ndarray
+    reason: str
+    caveats: tuple[str, ...] = ()
+    chance: np.ndarray | None = None
+
+
+def recommend(
+    model: PhaseModel,
+    goal: str | None = None,
+    *,
+    within: float | None = None,
+    slo: Mapping[str, float] | None = None,
+    cost: str | None = None,
+    trials: pd.DataFrame | None = None,
+    confidence: float = 0.95,
+) -> Recommendation:
+    """Recommend a level of the knob.
+
+    goal: "fastest" (the default): the cheapest setting that is not shown to be more than
+        PRACTICAL_TOLERANCE worse than the best; the others follow from their argument.
+    within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
+    slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
+        {"mean": 40, "p90": 60, "max": 100}.
+    cost: the setting with the smallest cost, arithmetic over the knob and the response:
+        "cpu_limit * wall_s" (core-seconds a job). trials: the frame that was fitted, where the cost also
+        uses other columns of it; they enter with their mean at each level.
+    confidence: family-wise level of every statement.
+
+    Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
+    Raises PhaseError if the wishes contradict each other or cannot be read.
+    """
+    candidates = candidates_of(model)
+    if cost is not None and trials is not None:
+        candidates = with_columns(candidates, model, trials, parse_cost(cost).names)
+    return _recommend(candidates, goal, within, slo, cost, confidence)
+
+
+def recommend_grid(
+    models: PhaseModels,
+    goal: str | None = None,
+    *,
+    within: float | None = None,
+    slo: Mapping[str, float] | None = None,
+    cost: str | None = None,
+    confidence: float = 0.95,
+) -> Recommendation:
+    """Recommend a cell of the grid, from one table of all cells; the wishes are those of `recommend`.
+
+    The cheapest cell is the one with the least of the second factor, and of those the least of the knob.
+    """
+    return _recommend(candidates_of_grid(models), goal, within, slo, cost, confidence)
+
+
+def _recommend(
+    candidates: Candidates,
+    goal: str | None,
+    within: float | None,
+    slo: Mapping[str, float] | None,
+    cost: str | None,
+    confidence: float,
+) -> Recommendation:
+    goal = _the_goal(goal, within, slo, cost)
+    caveats: list[str] = []
+    if cost is not None:
+        candidates, caveats = _priced(candidates, cost)
+    found = _best(candidates, confidence)
+    if within is not None:
+        choice = _cheapest_within(candidates, found, within)
+    elif slo is not None:
+        choice = _meets_targets(candidates, slo, confidence)
+    else:
+        choice = _fastest(candidates, found)
+    replicates = _replicates(candidates, found, choice) if slo is None else None
+    caveats += [*choice.caveats, *reason.caveats(candidates, choice.index, choice.member, replicates)]
+    return Recommendation(
+        setting=None if choice.index is None else candidates.settings[choice.index],
+        tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
+        reason=choice.reason,
+        goal=goal,
+        quantity=candidates.response,
+        confidence=confidence,
+        caveats=tuple(caveats),
+        replicates=replicates,
+        table=_table(candidates, found, choice),
+    )
+
+
+def _the_goal(
+    goal: str | None, within: float | None, slo: Mapping[str, float] | None, cost: str | None
+) -> str:
+    """The goal that the arguments name; exactly one may."""
+    asked = {"within": within, "targets": slo, "cost": cost}
+    given = [name for name, value in asked.items() if value is not None]
+    if len(given) > 1:
+        raise PhaseError(f"Ask for one thing at a time: {' and '.join(given)} were given together.")
+    if goal is not None and goal not in GOALS:
+        raise PhaseError(
+            f"The goal {goal!r} is unknown.{did_you_mean(goal, GOALS)} Goals are {', '.join(GOALS)}."
+        )
+    if goal is not None and goal != (given[0] if given else "fastest"):
+        argument = {"targets": "slo"}.get(goal, goal)
+        raise PhaseError(
+            f"The goal {goal!r} needs the argument {argument!r} and no other."
+            if goal != "fastest"
+            else f"The goal 'fastest' takes no {given[0]!r}; leave one of them out."
+        )
+    if within is not None and not (isinstance(within, int | float) and 0 <= within < float("inf")):
+        raise PhaseError(f"within is {within!r}; give a fraction of at least 0, for example 0.05 for 5 %.")
+    return given[0] if given else "fastest"
+
+
+def _best(candidates: Candidates, confidence: float) -> BestSet:
+    e = candidates.estimates
+    return best_set(
+        candidates.sign * e.log_response, e.covariance, e.degrees_of_freedom, confidence, PRACTICAL_TOLERANCE
+    )
+
+
+def _fastest(candidates: Candidates, found: BestSet) -> _Choice:
+    affordable = found.member & (found.loss <= np.log1p(MOST_EXPECTED_LOSS))
+    index = int(np.nonzero(affordable)[0][0])
+    return _Choice(index, found.member, reason.fastest(candidates, found, index))
+
+
+def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
+    member = found.loss <= np.log1p(within) + 1e-12
+    index = int(np.nonzero(member)[0][0])
+    return _Choice(index, member, reason.within(candidates, found, index, within))
+
+
+def _meets_targets(candidates: Candidates, slo: Mapping[str, float], confidence: float) -> _Choice:
+    targets = checked_targets(slo, candidates.goal)
+    chance = target_confidence(targets, candidates.estimates, candidates.worst, candidates.goal)
+    member = chance >= confidence
+    index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
+    if chance[index] < 0.5:
+        return _Choice(None, member, reason.no_target(candidates, targets, chance, index), (), chance)
+    text = reason.targets(candidates, targets, chance, index, confidence)
+    return _Choice(index, member if member.any() else np.arange(len(chance)) == index, text, (), chance)
+
+
+def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
+    """The candidates by cost, the cheapest first, without those that have no cost."""
+    priced = with_cost(candidates, parse_cost(cost))
+    known = np.isfinite(priced.estimates.log_response)
+    if known.sum() < 2:
+        raise PhaseError(
+            f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
+        )
+    without = [name for name, has in zip(priced.names, known, strict=True) if not has]
+    notes: list[str] = [say("caveat.no_cost", settings=listing(without))] if without else []
+    return only(priced, known), notes
+
+
+def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> ReplicatesNeeded | None:
+    """What would tell the best estimate from the recommended setting, or from the runner-up."""
+    if choice.index is None or found.member.sum() < 2:
+        return None
+    best = int(np.argmin(found.loss))
+    order = np.argsort(found.loss, kind="stable")
+    other = choice.index if choice.index != best else int(order[1])
+    difference = max(float(found.loss[other]), float(np.log1p(PRACTICAL_TOLERANCE)))
+    noise = float(np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2))
+    settings = int(found.member.sum())
+    n = replicates_to_tell(difference, noise, settings, found.confidence) if noise > 0 else None
+    return ReplicatesNeeded(
+        candidates.names[best],
+        candidates.names[other],
+        float(np.expm1(difference)),
+        n,
+        n * settings if n else None,
+        POWER,
+        found.confidence,
+    )
+
+
+def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
+    from scipy import stats
+
+    e = candidates.estimates
+    half = float(stats.t.ppf((1 + found.confidence) / 2, e.degrees_of_freedom)) * e.std_error
+    table = pd.DataFrame(
+        {
+            "setting": list(candidates.settings),
+            "name": candidates.names,
+            "n": candidates.trials,
+            "estimate": np.exp(e.log_response),
+            "low": np.exp(e.log_response - half),
+            "high": np.exp(e.log_response + half),
+            "loss": np.expm1(found.loss),
+            "loss_low": np.expm1(found.low),
+            "loss_high": np.expm1(found.high),
+            "tied": choice.member,
+        }
+    )
+    return table if choice.chance is None else table.assign(chance=choice.chance)

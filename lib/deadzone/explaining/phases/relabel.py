@@ -1,0 +1,118 @@
+"""The phases of a fitted model under other thresholds, at once and without fitting again.
+
+A fit gives every step its posterior probability of each label and the interval of its elasticity. When a
+threshold moves, the mass of elasticities between its old and its new place changes its label; everything else
+stays. Under the model's own thresholds the result is the model itself. The thresholds also shape the fit a
+little (a label tells which elasticities are plausible), so `fit_phases` with the new thresholds is the last word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.phases.labels import decode, runs
+from deadzone.explaining.phases.priors import BREAKTHROUGH, DEAD_ZONE, LINEAR, PLATEAU, REVERSAL
+from deadzone.explaining.phases.thresholds import LABELS, Thresholds
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+
+
+def relabel(model: PhaseModel, thresholds: Thresholds) -> PhaseModel:
+    """The model with its steps labelled and its phases cut under other thresholds.
+
+    Changed are phases, steps, step_labels, joints and thresholds; the curve, its outliers and its noise stay.
+    A phase that the fit did not have takes the means of its steps, whose interval is wide rather than narrow.
+    """
+    if thresholds == model.thresholds:
+        return model
+    probability = _moved(model, thresholds)
+    labels = decode(probability)
+    steps = model.steps.assign(
+        label=[LABELS[k] for k in labels], probability=probability[np.arange(len(labels)), labels].clip(0, 1)
+    )
+    phases = pd.DataFrame([_phase(model, steps, *run) for run in runs(labels)], columns=model.phases.columns)
+    joints = model.joints[model.joints["level"].isin(phases["start"].iloc[1:])].reset_index(drop=True)
+    return replace(
+        model,
+        phases=phases,
+        steps=steps,
+        step_labels=tuple(steps["label"]),
+        joints=joints,
+        thresholds=thresholds,
+    )
+
+
+def _moved(model: PhaseModel, new: Thresholds) -> np.ndarray:
+    """Probability of each label on each step, shape (steps, 5), after the thresholds have moved.
+
+    What becomes flat counts as dead zone and as plateau: which of them it is follows from what comes later.
+    """
+    old = model.thresholds
+    p = model.steps[[f"p_{label}" for label in LABELS]].to_numpy(float).copy()
+    for low, high, below, above in (
+        (old.breakthrough, new.breakthrough, (LINEAR,), (BREAKTHROUGH,)),
+        (old.linear, new.linear, (DEAD_ZONE, PLATEAU), (LINEAR,)),
+        (old.reversal, new.reversal, (REVERSAL,), (PLATEAU,)),
+    ):
+        mass = _between(model.steps, min(low, high), max(low, high))
+        source, target = (above, below) if high > low else (below, above)
+        available = np.maximum.reduce([p[:, k] for k in source])
+        moved = np.minimum(mass, available)
+        for k in source:
+            p[:, k] = np.maximum(p[:, k] - moved, 0.0)
+        for k in target:
+            p[:, k] += moved
+    return p
+
+
+def _between(steps: pd.DataFrame, low: float, high: float) -> np.ndarray:
+    """Posterior probability that each step's elasticity lies between two values, shape (steps,).
+
+    Taken as normal on each side of the median, with the widths that the step's interval has there.
+    """
+    from scipy.stats import norm
+
+    middle = steps["elasticity"].to_numpy(float)
+    sides = (
+        middle - steps["elasticity_low"].to_numpy(float),
+        steps["elasticity_high"].to_numpy(float) - middle,
+    )
+    below, above = (np.maximum(side, 1e-9) / norm.ppf(0.95) for side in sides)
+
+    def cumulative(value: float) -> np.ndarray:
+        return np.asarray(norm.cdf((value - middle) / np.where(value < middle, below, above)))
+
+    return cumulative(high) - cumulative(low)
+
+
+def _phase(model: PhaseModel, steps: pd.DataFrame, first: int, stop: int, label: int) -> dict[str, object]:
+    """One row of the phases: the fit's own where it has the same phase, else from its steps."""
+    inside = steps.iloc[first:stop]
+    start, end = float(inside["start"].iloc[0]), float(inside["stop"].iloc[-1])
+    same = model.phases[(model.phases["start"] == start) & (model.phases["stop"] == end)]
+    if len(same) and same["label"].iloc[0] == LABELS[label]:
+        return {str(name): value for name, value in same.iloc[0].items()}
+    width = np.log(inside["stop"].to_numpy(float) / inside["start"].to_numpy(float))
+
+    def mean(column: str) -> float:
+        return float(np.average(inside[column].to_numpy(float), weights=width))
+
+    low, high = mean("elasticity_low"), mean("elasticity_high")
+    joint = model.joints[model.joints["level"] == start]
+    return {
+        "start": start,
+        "stop": end,
+        "label": LABELS[label],
+        "elasticity": mean("elasticity"),
+        "elasticity_low": low,
+        "elasticity_high": high,
+        "std_error": (high - low) / 2,
+        "probability": float(inside["probability"].mean()),
+        "start_low": float(joint["low"].iloc[0]) if len(joint) else start,
+        "start_high": float(joint["high"].iloc[0]) if len(joint) else start,
+    }

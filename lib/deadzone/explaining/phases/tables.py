@@ -1,0 +1,230 @@
+"""The tables of a phase model, made from a sample and its posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.phases.inference import Posterior
+from deadzone.explaining.phases.intervals import (
+    central,
+    curve_values,
+    phase_elasticities,
+    step_elasticities,
+    weighted_quantiles,
+)
+from deadzone.explaining.phases.labels import runs
+from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason
+from deadzone.explaining.phases.prepare import Sample
+from deadzone.explaining.phases.segmentation import by_number_of_phases
+from deadzone.explaining.phases.thresholds import LABELS
+
+SHRINKAGE = 4.0
+"""The common noise counts as this many trials in each level's own spread, which few replicates know badly."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A posterior with the decisions taken from it.
+
+    probability: shape (steps, 5). labels: shape (steps,), the decoded sequence. spoiled: shape
+    (trials,), probability. correction: shape (trials,), drift subtracted from each value.
+    """
+
+    sample: Sample
+    posterior: Posterior
+    probability: np.ndarray
+    labels: np.ndarray
+    spoiled: np.ndarray
+    correction: np.ndarray
+    certainty: float
+
+    def natural(self, value: np.ndarray) -> np.ndarray:
+        """From the scale of the fit to units of the response."""
+        return np.exp(value if self.sample.higher_is_worse else -value)
+
+
+def phase_table(reading: Reading) -> pd.DataFrame:
+    """One row a phase; the columns are described in `PhaseModel`."""
+    levels, pieces, x = reading.sample.levels, reading.posterior.pieces, reading.posterior.x
+    rows = []
+    for first, stop, label in runs(reading.labels):
+        slope, weight = phase_elasticities(pieces, x, first, stop, label)
+        low, middle, high = weighted_quantiles(slope, weight, central(reading.certainty))
+        spread = np.sqrt(np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight))
+        begin = levels[_joint_interval(reading, first, stop, label)] if first else levels[[0, 0]]
+        rows.append(
+            {
+                "start": levels[first],
+                "stop": levels[stop],
+                "label": LABELS[label],
+                "elasticity": middle,
+                "elasticity_low": low,
+                "elasticity_high": high,
+                "std_error": spread,
+                "probability": reading.probability[first:stop, label].mean(),
+                "start_low": begin[0],
+                "start_high": begin[1],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _joint_interval(reading: Reading, first: int, stop: int, label: int) -> np.ndarray:
+    """Ends (positions) of the interval of a phase's start: whole levels that hold the certainty."""
+    pieces = reading.posterior.pieces
+    here = (pieces.label == label) & (pieces.start < stop) & (pieces.stop > first) & (pieces.start > 0)
+    mass = np.bincount(pieces.start[here], pieces.weight[here], minlength=stop + 1)
+    if mass.sum() <= 0:
+        return np.array([first, first])
+    below = np.cumsum(mass) / mass.sum()
+    tail = (1 - reading.certainty) / 2
+    return np.array([np.searchsorted(below, tail), np.searchsorted(below, 1 - tail)])
+
+
+def joint_table(reading: Reading) -> pd.DataFrame:
+    """One row an inner boundary of the decoded phases."""
+    levels, pieces = reading.sample.levels, reading.posterior.pieces
+    rows = []
+    for first, stop, label in runs(reading.labels)[1:]:
+        low, high = levels[_joint_interval(reading, first, stop, label)]
+        near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & (pieces.start > 0)
+        chance = min(1.0, float(pieces.weight[near].sum()))
+        rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
+    return pd.DataFrame(rows, columns=["level", "low", "high", "probability"])
+
+
+def step_table(reading: Reading) -> pd.DataFrame:
+    """One row a step between neighbouring levels."""
+    levels, x = reading.sample.levels, reading.posterior.x
+    steps = len(levels) - 1
+    bounds = np.array(
+        [
+            weighted_quantiles(*step_elasticities(reading.posterior.pieces, x, s), central(reading.certainty))
+            for s in range(steps)
+        ]
+    )
+    table = pd.DataFrame(
+        {
+            "start": levels[:-1],
+            "stop": levels[1:],
+            "label": [LABELS[k] for k in reading.labels],
+            "probability": reading.probability[np.arange(steps), reading.labels],
+            "elasticity": bounds[:, 1],
+            "elasticity_low": bounds[:, 0],
+            "elasticity_high": bounds[:, 2],
+        }
+    )
+    for k, label in enumerate(LABELS):
+        table[f"p_{label}"] = reading.probability[:, k]
+    return table
+
+
+def level_table(reading: Reading) -> pd.DataFrame:
+    """One row a level: what was measured there and what the curve says."""
+    sample, posterior = reading.sample, reading.posterior
+    n = len(sample.levels)
+    value, weight = sample.value - reading.correction, 1 - reading.spoiled
+    fitted = np.array(
+        [
+            weighted_quantiles(*curve_values(posterior.pieces, posterior.x, m), central(reading.certainty))
+            for m in range(n)
+        ]
+    )
+    ends = np.sort(reading.natural(fitted[:, [0, 2]]), axis=1)
+    measured = np.array([_level_row(reading, m, value, weight) for m in range(n)])
+    table = pd.DataFrame({"level": sample.levels, "label": sample.names})
+    table["n"] = np.bincount(sample.level, minlength=n)
+    table["n_used"] = np.bincount(sample.level, reading.spoiled <= OUTLIER_PROBABILITY, minlength=n).astype(
+        int
+    )
+    for column, name in enumerate(("mean", "median", "low", "high", "spread")):
+        table[name] = measured[:, column]
+    table["fitted"] = reading.natural(fitted[:, 1])
+    table["fitted_low"], table["fitted_high"] = ends[:, 0], ends[:, 1]
+    return table
+
+
+def _level_row(reading: Reading, m: int, value: np.ndarray, weight: np.ndarray) -> tuple[float, ...]:
+    """Weighted mean, median, interval of the mean and spread of one level's trials."""
+    from scipy.special import stdtrit
+
+    here = reading.sample.level == m
+    values, weights = value[here], np.maximum(weight[here], 1e-9)
+    used = weights > 1 - OUTLIER_PROBABILITY
+    centre = np.average(values, weights=weights)
+    many = weights.sum()
+    own = float((weights * (values - centre) ** 2).sum())
+    common = reading.posterior.noise**2
+    spread = np.sqrt((SHRINKAGE * common + own) / (SHRINKAGE + max(many - 1, 0)))
+    half = (
+        stdtrit(SHRINKAGE + max(many - 1, 0), (1 + reading.certainty) / 2) * spread / np.sqrt(max(many, 1.0))
+    )
+    middle = np.median(values[used]) if used.any() else np.median(values)
+    mean, median, *ends = reading.natural(np.array([centre, middle, centre - half, centre + half]))
+    return mean, median, min(ends), max(ends), spread
+
+
+def trial_table(reading: Reading, levels: pd.DataFrame) -> pd.DataFrame:
+    """One row an analysed trial, in the order of the frame."""
+    sample = reading.sample
+    fitted = levels["fitted"].to_numpy()[sample.level]
+    corrected = reading.natural(sample.value - reading.correction)
+    block = sample.block if sample.block is not None else np.full(len(sample.row), None)
+    return pd.DataFrame(
+        {
+            "row": sample.row,
+            "trial": sample.trial,
+            "block": block,
+            "level": sample.levels[sample.level],
+            "response": sample.response,
+            "weight": 1 - reading.spoiled,
+            "corrected": corrected,
+            "fitted": fitted,
+            "residual": np.log(corrected / fitted),
+            "outlier": reading.spoiled > OUTLIER_PROBABILITY,
+        }
+    )
+
+
+def outlier_table(reading: Reading, trials: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
+    """One row a flagged trial, with the reason."""
+    flagged = trials["outlier"].to_numpy()
+    picked = trials[flagged]
+    factor = (picked["corrected"] / picked["fitted"]).to_numpy()
+    counts = levels["n"].to_numpy()[reading.sample.level[flagged]]
+    sigma = np.hypot(reading.posterior.noise, reading.posterior.misfit)
+    return pd.DataFrame(
+        {
+            "trial": picked["trial"].to_numpy(),
+            "knob": picked["level"].to_numpy(),
+            "response": picked["response"].to_numpy(),
+            "fitted": picked["fitted"].to_numpy(),
+            "factor": factor,
+            "probability": reading.spoiled[flagged],
+            "reason": [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)],
+        }
+    )
+
+
+def criteria_table(reading: Reading) -> pd.DataFrame:
+    """One row a number of phases: how well it fits, what it costs, how probable it is.
+
+    Parameters are an intercept, a slope a phase, a joint between phases, and the noise.
+    """
+    evidence, likelihood = by_number_of_phases(reading.posterior.scores)
+    phases = np.arange(1, len(evidence) + 1)
+    parameters = 2 * phases + 1
+    weight = np.exp(evidence - evidence.max())
+    return pd.DataFrame(
+        {
+            "n_phases": phases,
+            "log_likelihood": likelihood,
+            "n_parameters": parameters,
+            "aic": 2 * parameters - 2 * likelihood,
+            "bic": parameters * np.log(len(reading.sample.value)) - 2 * likelihood,
+            "probability": weight / weight.sum(),
+        }
+    )

@@ -1,0 +1,170 @@
+"""How much of a change each cause is answerable for, without counting anything twice.
+
+A stack can match several causes: retransmission writes to a socket, so its system calls are both. Adding
+the cumulative changes of causes counts such samples several times. Here each sample belongs to one cause
+(the first that matches), or is shared equally among those it matches. Equal shares are the Shapley values
+(1953) of the game in which a set of causes is worth the samples that any of them matches. Either way the
+causes and `other` add up to the total change exactly, because they are sums of whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import ProfileError
+from deadzone.explaining.profiles.causes import OTHER, Cause, matched_causes
+from deadzone.explaining.profiles.estimates import Amounts, estimate
+from deadzone.explaining.profiles.events import events
+from deadzone.explaining.profiles.pairing import Pair, Side
+from deadzone.language.catalogue import say
+
+FIRST, SHAPLEY = "first", "shapley"
+
+RULES = (FIRST, SHAPLEY)
+
+Sets = dict[int, int]
+"""Whole-number value of the samples that match exactly each set of causes; bit i is cause i."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """The change of each cause.
+
+    rule: one of RULES. what, unit: of the amounts. table: a row each cause, then `other`: `cause`, the columns of `estimates.COLUMNS`,
+    `share_of_change` (of the total change, 0 to 1) and `naive_change`, the change of everything that matches
+    the cause, whatever else it matches. exact: cause to its change, as an exact fraction of the unit.
+    total, naive_sum: the change of the whole, and the sum of the naive changes of the causes, exact.
+    overlaps: `first`, `second`, `change`: of the samples that match both, where there are any.
+    """
+
+    rule: str
+    what: str
+    unit: str
+    table: pd.DataFrame
+    exact: dict[str, Fraction]
+    total: Fraction
+    naive_sum: Fraction
+    overlaps: pd.DataFrame
+
+    @property
+    def counted_twice(self) -> Fraction:
+        """How far the naive sum and what the causes are really answerable for differ; in the unit."""
+        return self.naive_sum - (self.total - self.exact[OTHER])
+
+
+def rule_text(rule: str) -> str:
+    """What a rule does with a sample that matches several causes, as a sentence. rule: one of RULES."""
+    return say(f"profile.rule_{rule}")
+
+
+def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribution:
+    """Attribute the change between two sides to causes.
+
+    Raises ProfileError if there is no such rule.
+    """
+    if rule not in RULES:
+        raise ProfileError(f"There is no rule {rule!r} to attribute by; there are {', '.join(RULES)}.")
+    sets = [_sets_of(side, causes) for side in (pair.before, pair.after)]
+    names = [*(cause.name for cause in causes), OTHER]
+    before, after = (
+        _side_amounts(side, own, rule, len(causes))
+        for side, own in zip((pair.before, pair.after), sets, strict=True)
+    )
+    exact = {
+        name: y - x
+        for name, x, y in zip(
+            names,
+            _exact(pair.before, sets[0], rule, len(causes)),
+            _exact(pair.after, sets[1], rule, len(causes)),
+            strict=True,
+        )
+    }
+    total = sum(exact.values(), Fraction(0))
+    changes = _changes_by_set(pair, sets)
+    naive = [sum((c for s, c in changes.items() if s >> bit & 1), Fraction(0)) for bit in range(len(causes))]
+    table = estimate(before, after)
+    table.insert(0, "cause", names)
+    table["share_of_change"] = [float(exact[name] / total) if total else 0.0 for name in names]
+    table["naive_change"] = [*map(float, naive), float(exact[OTHER])]
+    return Attribution(
+        rule, pair.what, pair.unit, table, exact, total, sum(naive, Fraction(0)), _overlaps(causes, changes)
+    )
+
+
+def shares(matched: int, value: int, rule: str, causes: int) -> list[int]:
+    """How the value of the samples that match one set of causes is shared out; whole numbers that add up.
+
+    Returns causes + 1 numbers; the last is `other`. What does not divide goes to the first causes of the set.
+    """
+    members = [bit for bit in range(causes) if matched >> bit & 1] or [causes]
+    if rule == FIRST:
+        members = members[:1]
+    each, rest = divmod(abs(value), len(members))
+    sign = 1 if value >= 0 else -1
+    result = [0] * (causes + 1)
+    for place, member in enumerate(members):
+        result[member] = sign * (each + (place < rest))
+    return result
+
+
+def _sets_of(side: Side, causes: Sequence[Cause]) -> list[Sets]:
+    """For every profile of a side, the value of each set of causes."""
+    result = []
+    for profile, value in zip(side.profiles, side.values, strict=True):
+        sets, index = np.unique(matched_causes(profile, causes), return_inverse=True)
+        sums = np.zeros(len(sets), dtype=np.int64)
+        np.add.at(sums, index, profile.numbers(value))
+        result.append(dict(zip(sets.tolist(), sums.tolist(), strict=True)))
+    return result
+
+
+def _exact(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> list[Fraction]:
+    """Mean of each cause over the profiles of a side, in the unit of the pair."""
+    sums = [Fraction(0)] * (causes + 1)
+    for own, factor in zip(sets, side.factors, strict=True):
+        for matched, value in own.items():
+            for place, part in enumerate(shares(matched, value, rule, causes)):
+                sums[place] += part * factor / len(side.profiles)
+    return sums
+
+
+def _side_amounts(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> Amounts:
+    """The same for every profile, as floats, with the variance of sampling.
+
+    The variance is that of the profile's mean event; a sample shared among causes is shared in variance too.
+    """
+    values = np.zeros((causes + 1, len(sets)))
+    weights, sampled = [], True
+    for column, (own, factor) in enumerate(zip(sets, side.factors, strict=True)):
+        known = events(side.profiles[column], side.values[column])
+        sampled &= known.variance is not None
+        weights.append(known.weight * float(factor))
+        for matched, value in own.items():
+            values[:, column] += np.array(shares(matched, value, rule, causes), dtype=float) * float(factor)
+    variance = np.abs(values) * np.array(weights)
+    return Amounts(values, variance if sampled else None, float(np.mean(weights)))
+
+
+def _changes_by_set(pair: Pair, sets: Sequence[list[Sets]]) -> dict[int, Fraction]:
+    changes: dict[int, Fraction] = {}
+    for side, own, sign in ((pair.before, sets[0], -1), (pair.after, sets[1], 1)):
+        for values, factor in zip(own, side.factors, strict=True):
+            for matched, value in values.items():
+                part = sign * value * factor / len(side.profiles)
+                changes[matched] = changes.get(matched, Fraction(0)) + part
+    return changes
+
+
+def _overlaps(causes: Sequence[Cause], changes: dict[int, Fraction]) -> pd.DataFrame:
+    rows = []
+    for (i, first), (j, second) in combinations(enumerate(causes), 2):
+        both = [change for matched, change in changes.items() if matched >> i & 1 and matched >> j & 1]
+        if both:
+            rows.append((first.name, second.name, float(sum(both))))
+    return pd.DataFrame(rows, columns=["first", "second", "change"])

@@ -1,0 +1,130 @@
+"""Amounts before and after, and the interval of their change: from replicates, or from the sample counts.
+
+Methods: between replicates Welch's interval and test (1947); for single profiles those of `poisson`;
+q: the share of false alarms among all changes at least as sure (Benjamini and Hochberg 1995).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from deadzone.explaining.profiles.poisson import LEVEL, difference_limits, no_change_p, sum_limits
+
+FEWEST_REPLICATES = 2
+"""Replicates on both sides from which the scatter between them can be estimated."""
+
+COLUMNS = ("before", "after", "change", "change_low", "change_high", "p", "q")
+
+
+@dataclass(frozen=True, eq=False)
+class Amounts:
+    """Amounts of several groups (functions, packages, causes) in several profiles.
+
+    values: shape (groups, profiles). variance: of sampling, the same shape, in the unit squared; None if
+    the value is not sampled or its sampling is not stated. weight: mean size of an event, in the unit.
+    """
+
+    values: np.ndarray
+    variance: np.ndarray | None
+    weight: float
+
+    @property
+    def replicates(self) -> int:
+        """How many profiles there are."""
+        return int(self.values.shape[1])
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean over the profiles. Shape (groups,)."""
+        mean: np.ndarray = self.values.mean(axis=1)
+        return mean
+
+
+def method(before: Amounts, after: Amounts) -> str:
+    """How the intervals were found: "replicates", "sampling", or "none"."""
+    if min(before.replicates, after.replicates) >= FEWEST_REPLICATES:
+        return "replicates"
+    return "none" if before.variance is None or after.variance is None else "sampling"
+
+
+def estimate(before: Amounts, after: Amounts) -> pd.DataFrame:
+    """Change of every group.
+
+    Returns a frame with a row for each group and the COLUMNS: means before and after, their change, its 95 %
+    interval, and p and q of no change; not a number where nothing is known of the scatter.
+    """
+    how = method(before, after)
+    if how == "replicates":
+        low, high, p = _between_replicates(before.values, after.values)
+    elif how == "sampling":
+        low, high, p = _from_samples(before, after)
+    else:
+        low = high = p = np.full(len(before.values), np.nan)
+    change = after.mean - before.mean
+    tested = np.where((before.mean != 0) | (after.mean != 0), p, np.nan)
+    columns = (before.mean, after.mean, change, low, high, p, false_alarm_share(tested))
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+
+
+def false_alarm_share(p: np.ndarray) -> np.ndarray:
+    """q of each p, both of shape (n,); what is not a number stays so."""
+    q = np.full(len(p), np.nan)
+    known = np.flatnonzero(np.isfinite(p))
+    falling = known[np.argsort(-p[known], kind="stable")]
+    share = p[falling] * len(known) / np.arange(len(known), 0, -1)
+    q[falling] = np.minimum.accumulate(share)
+    return q
+
+
+def _between_replicates(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    sizes = before.shape[1], after.shape[1]
+    spread = before.var(axis=1, ddof=1) / sizes[0], after.var(axis=1, ddof=1) / sizes[1]
+    change, variance = after.mean(axis=1) - before.mean(axis=1), spread[0] + spread[1]
+    degrees = np.divide(
+        variance**2,
+        spread[0] ** 2 / (sizes[0] - 1) + spread[1] ** 2 / (sizes[1] - 1),
+        out=np.ones(len(variance)),
+        where=variance > 0,
+    )
+    error = np.sqrt(variance)
+    reach = special.stdtrit(degrees, (1 + LEVEL) / 2) * error
+    ratio = np.divide(np.abs(change), error, out=np.full(len(error), np.inf), where=error > 0)
+    p = np.where(change == 0, 1.0, 2 * special.stdtr(degrees, -ratio))
+    unknown = (error == 0) & (change != 0)
+    low, high, p = (np.where(unknown, np.nan, column) for column in (change - reach, change + reach, p))
+    return low, high, p
+
+
+def _from_samples(before: Amounts, after: Amounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    assert before.variance is not None and after.variance is not None
+    variance = [side.variance.sum(axis=1) / side.replicates**2 for side in (before, after)]  # type: ignore[union-attr]
+    weights = _event_weights(before, after, *variance)
+    limits = [
+        sum_limits(side.mean, spread, weight)
+        for side, spread, weight in zip((before, after), variance, weights, strict=True)
+    ]
+    low, high = difference_limits(before.mean, after.mean, *limits)
+    return low, high, no_change_p(before.mean, after.mean, *weights)
+
+
+def _event_weights(
+    before: Amounts, after: Amounts, variance_before: np.ndarray, variance_after: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Size of an event of each group on each side; where a side has none, as on the other side."""
+    usual = [side.weight / side.replicates for side in (before, after)]
+    usual = [own or other or 1.0 for own, other in zip(usual, usual[::-1], strict=True)]
+    own = [
+        np.divide(spread, side.mean, out=np.full(len(spread), np.nan), where=side.mean > 0)
+        for side, spread in ((before, variance_before), (after, variance_after))
+    ]
+    filled = []
+    for mine, other, scale in ((own[0], own[1], usual[0] / usual[1]), (own[1], own[0], usual[1] / usual[0])):
+        filled.append(np.where(np.isfinite(mine), mine, other * scale))
+    return tuple(
+        np.where(np.isfinite(weight) & (weight > 0), weight, fallback)
+        for weight, fallback in zip(filled, usual, strict=True)
+    )  # type: ignore[return-value]

@@ -1,0 +1,94 @@
+"""A comparison as plain data for JSON: numbers in the unit of the profile, nothing rounded."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+
+from deadzone.explaining.profiles.ablation import Ablations
+from deadzone.explaining.profiles.attribution import Attribution
+from deadzone.explaining.profiles.comparison import Comparison, method_text
+from deadzone.explaining.profiles.gates import Verdict
+from deadzone.explaining.profiles.projection import Projection
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """Value, unit, total, functions, packages, method, notes and doubts; unknown numbers are None."""
+    pair = comparison.pair
+    return {
+        "value": pair.value.name,
+        "unit": pair.unit,
+        "identical": comparison.identical,
+        "method": comparison.method,
+        "method_text": method_text(comparison.method),
+        "profiles": {
+            "before": [profile.source for profile in pair.before.profiles],
+            "after": [profile.source for profile in pair.after.profiles],
+        },
+        "total": records(comparison.total)[0],
+        "packages": records(comparison.packages),
+        "functions": records(comparison.functions),
+        "notes": list(pair.notes),
+        "warnings": list(comparison.doubts),
+    }
+
+
+def attribution_data(attribution: Attribution) -> dict[str, Any]:
+    """The causes, the naive sum, and the overlaps."""
+    return {
+        "rule": attribution.rule,
+        "unit": attribution.unit,
+        "total_change": float(attribution.total),
+        "naive_sum": float(attribution.naive_sum),
+        "counted_more_than_once": float(attribution.counted_twice),
+        "causes": records(attribution.table),
+        "overlaps": records(attribution.overlaps),
+    }
+
+
+def ablation_data(ablations: Ablations) -> dict[str, Any]:
+    """The single effects, their stacks, and the interaction."""
+    return {
+        "unit": ablations.unit,
+        "options": records(ablations.table),
+        "by_cause": {str(option): row for option, row in ablations.by_cause.to_dict("index").items()},
+        "total_change": ablations.total,
+        "interaction": ablations.interaction,
+    }
+
+
+def projection_data(projection: Projection, unit: str) -> dict[str, Any]:
+    """The projection with its unit."""
+    return {
+        **asdict(projection),
+        "loads": list(projection.loads),
+        "doubts": list(projection.doubts),
+        "unit": unit,
+    }
+
+
+def verdict_data(verdict: Verdict) -> dict[str, Any]:
+    """The verdict, and each gate with its outcome."""
+    gates = [
+        {
+            "gate": one.name,
+            **one.gate.model_dump(),
+            "result": one.result,
+            "text": str(one),
+            "tested": one.tested.to_dict() if one.tested else None,
+        }
+        for one in verdict.outcomes
+    ]
+    return {"verdict": verdict.verdict, "text": str(verdict), "gates": gates}
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame; what is not a finite number becomes None, as JSON knows no other."""
+    return [{str(name): _plain(value) for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,131 @@
+"""The differential flame graph: one self-contained SVG, readable as a picture, with zoom where scripts run.
+
+After Gregg (2016, "The Flame Graph"; differential ones show a change by colour). Here a path is as wide as the
+larger of its amounts before and after, so that code that vanished stays visible.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+
+from deadzone.explaining.profiles.comparison import Comparison
+from deadzone.explaining.profiles.flame_tree import Node, flame_tree
+from deadzone.explaining.profiles.units import readable
+from deadzone.explaining.profiles.wording import change_of_total
+from deadzone.language.catalogue import say
+from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
+
+WIDTH = 1200.0
+ROW = 18
+MARGIN = 12
+HEAD = 80
+LETTER = 6.6
+"""Width of a letter of the font at its size: what fits into a box is cut to it."""
+
+TITLE_LETTER = 7.9
+FEWEST_LETTERS = 3
+UNCHANGED = "#EDEFF2"
+FONT = "font-family='DejaVu Sans Mono, Menlo, Consolas, monospace' font-size='11'"
+FULL_COLOUR = 1.0
+"""A box has its full colour when this share of its larger amount changed: when it is new or vanished."""
+
+
+def flame_graph(comparison: Comparison, interactive: bool = True, width: float = WIDTH) -> str:
+    """An SVG document of both sides' stacks, callers below, coloured by what changed.
+
+    interactive: with a script that zooms into a box on a click; without it the picture is the same. width: of the
+    picture, in pixels; letters have one size whatever the width.
+    """
+    nodes = flame_tree(comparison.pair)
+    whole = nodes[0].width or 1.0
+    depth = max(node.level for node in nodes) + 1
+    height = HEAD + depth * ROW + 2 * MARGIN
+    boxes = "\n".join(_box(node, (width - 2 * MARGIN) / whole, depth, comparison.pair.unit) for node in nodes)
+    script = f"<script><![CDATA[\n{_script()}]]></script>" if interactive else ""
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height}' width='{width:g}' "
+        f"height='{height}' class='deadzone-flame' role='img' {FONT} fill='{INK}'>\n"
+        f"<title>{escape(change_of_total(comparison))}</title>\n"
+        f"<rect width='100%' height='100%' fill='white'/>\n{_heading(comparison, width)}\n<g>\n{boxes}\n</g>\n{script}</svg>\n"
+    )
+
+
+def _heading(comparison: Comparison, width: float) -> str:
+    """The finding, what the colours mean, and how to read the picture, each on a line of its own."""
+    legend = [
+        (LESS_COLOUR, say("profile.less")),
+        (UNCHANGED, say("profile.same")),
+        (MORE_COLOUR, say("profile.more")),
+    ]
+    finding = change_of_total(comparison, with_interval=False)
+    title = _fitting(finding, finding, width - 2 * MARGIN, TITLE_LETTER)
+    parts = [f"<text x='{MARGIN}' y='22' font-size='13' font-weight='bold'>{escape(title)}</text>"]
+    for place, (colour, text) in enumerate(legend):
+        x = MARGIN + 170 * place
+        parts.append(
+            f"<rect x='{x}' y='34' width='14' height='14' fill='{colour}' stroke='{MUTED}' stroke-width='0.5'/>"
+            f"<text x='{x + 20}' y='45'>{escape(text)}</text>"
+        )
+    parts.append(f"<text x='{MARGIN}' y='65' fill='{MUTED}'>{escape(say('profile.how_to_read'))}</text>")
+    return "\n".join(parts)
+
+
+def _box(node: Node, scale: float, depth: int, unit: str) -> str:
+    x, width = MARGIN + node.left * scale, node.width * scale
+    y = HEAD + (depth - 1 - node.level) * ROW + MARGIN
+    colour, light = _colour(node)
+    full, short = _labels(node)
+    also = f" data-short='{escape(short, quote=True)}'" if short != full else ""
+    return (
+        f"<g class='box' data-x='{x:.2f}' data-w='{width:.2f}' data-level='{node.level}'>"
+        f"<title>{escape(_tooltip(node, unit))}</title>"
+        f"<rect x='{x:.2f}' y='{y}' width='{max(width - 0.5, 0.3):.2f}' height='{ROW - 1}' rx='1.5' fill='{colour}'/>"
+        f"<text x='{x + 3:.2f}' y='{y + 12.5}' fill='{INK if light else 'white'}' "
+        f"data-full='{escape(full, quote=True)}'{also}>{escape(_fitting(full, short, width))}</text></g>"
+    )
+
+
+def _labels(node: Node) -> tuple[str, str]:
+    """The sign of the change, so that colour is not needed to read it, with the function: whole, and without its path."""
+    sign = "=" if node.before == node.after else "-" if node.after < node.before else "+"
+    short = node.name if " (" in node.name else node.name.rpartition("/")[2]
+    return f"{sign} {node.name}", f"{sign} {short or node.name}"
+
+
+def _fitting(full: str, short: str, width: float, letter: float = LETTER) -> str:
+    """As much of a label as fits: all of it, else without the path, else its beginning."""
+    letters = int((width - 6) / letter)
+    if letters < FEWEST_LETTERS:
+        return ""
+    text = full if len(full) <= letters else short
+    return text if len(text) <= letters else text[: letters - 2] + ".."
+
+
+def _tooltip(node: Node, unit: str) -> str:
+    change = node.after - node.before
+    share = f", {change / node.before:+.1%}" if node.before else f", {say('profile.new')}"
+    before, after = (readable(amount, unit) for amount in (node.before, node.after))
+    signed = readable(change, unit, signed=True)
+    return say("profile.tip", name=node.name, before=before, after=after, change=signed, share=share)
+
+
+def _colour(node: Node) -> tuple[str, bool]:
+    """Between the colour of no change and that of less or more; and whether dark letters read well on it."""
+    larger = max(node.before, node.after)
+    change = (node.after - node.before) / larger if larger else 0.0
+    strength = min(abs(change) / FULL_COLOUR, 1.0)
+    target = LESS_COLOUR if change < 0 else MORE_COLOUR
+    mixed = [
+        round(a + (b - a) * strength) for a, b in zip(_channels(UNCHANGED), _channels(target), strict=True)
+    ]
+    luminance = (0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2]) / 255
+    return "#{:02X}{:02X}{:02X}".format(*mixed), luminance > 0.6
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _script() -> str:
+    return (files("deadzone.explaining.profiles") / "flame_graph.js").read_text(encoding="utf-8")

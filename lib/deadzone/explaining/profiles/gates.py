@@ -1,0 +1,162 @@
+"""Quality gates: what must not get worse is tested, and the verdict says which response decided.
+
+The test of one response is that of `deadzone compare`: non-inferiority by ranks against a margin (see
+`deadzone.explaining.compare.non_inferiority`). "No difference was seen" is not enough, and without figures a gate is not
+measured; either leaves the verdict open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from pydantic import ValidationError
+
+from deadzone.errors import ProfileError
+from deadzone.explaining.compare.non_inferiority import NOT_WORSE, WORSE, NonInferiority, non_inferior
+from deadzone.explaining.phases.quantities import axis_label
+from deadzone.language.catalogue import say, spoken
+from deadzone.language.formats import percent
+from deadzone.study.profile_specs import GateSpec
+
+NOT_MEASURED = "not measured"
+SHIP, DO_NOT_SHIP, UNDECIDED = "ship", "do not ship", "undecided"
+
+SIDES = ("before", "after")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a gate. tested: None where the response was not measured on both sides."""
+
+    name: str
+    gate: GateSpec
+    tested: NonInferiority | None = None
+
+    @property
+    def result(self) -> str:
+        """not worse, worse, undecided, or not measured."""
+        return self.tested.verdict if self.tested else NOT_MEASURED
+
+    @property
+    def margin(self) -> str:
+        """The margin as people write it, a percentage unless it is absolute."""
+        return f"{self.gate.margin:g}" if self.gate.absolute else percent(self.gate.margin, spoken())
+
+    def __str__(self) -> str:
+        """The outcome as a sentence."""
+        if self.tested:
+            return str(self.tested)
+        return say("profile_gate.not_measured", name=axis_label(self.name), margin=self.margin)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """ship, do not ship or undecided, with the outcomes that decided it."""
+
+    verdict: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def deciding(self) -> tuple[Outcome, ...]:
+        """The gates that the verdict rests on."""
+        wanted = {SHIP: {NOT_WORSE}, DO_NOT_SHIP: {WORSE}}.get(self.verdict)
+        return tuple(
+            one for one in self.outcomes if (one.result in wanted if wanted else one.result != NOT_WORSE)
+        )
+
+    def __str__(self) -> str:
+        """The verdict with the responses that it rests on."""
+        if not self.outcomes:
+            return say("profile_gate.none")
+        names = ", ".join(axis_label(one.name) for one in self.deciding)
+        return say(f"profile_gate.{self.verdict.replace(' ', '_')}", names=names)
+
+
+def judge(
+    gates: Mapping[str, GateSpec],
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    names: tuple[str, str] = SIDES,
+    factors: Sequence[str] = (),
+) -> Verdict:
+    """Test every gate. One that fails forbids shipping; one that is not decided leaves it open.
+
+    before, after: tidy tables, one row a trial, with a column for each gate that was measured; trials of the same
+    blocks of one run are compared within their blocks. factors: columns whose levels make a treatment, such as the
+    load; by default those found in both tables.
+
+    Raises CompareError if a column holds what cannot be compared.
+    """
+    outcomes = tuple(_outcome(name, gate, before, after, names, factors) for name, gate in gates.items())
+    results = {outcome.result for outcome in outcomes}
+    if WORSE in results:
+        return Verdict(DO_NOT_SHIP, outcomes)
+    return Verdict(SHIP if results == {NOT_WORSE} else UNDECIDED, outcomes)
+
+
+def _outcome(
+    name: str,
+    gate: GateSpec,
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    names: tuple[str, str],
+    factors: Sequence[str],
+) -> Outcome:
+    if not all(name in side and side[name].notna().any() for side in (before, after)):
+        return Outcome(name, gate)
+    tested = non_inferior(
+        before, after, name, gate.margin, absolute=gate.absolute, goal=gate.goal, names=names, factors=factors
+    )
+    return Outcome(name, gate, tested)
+
+
+def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFrame]:
+    """Gates from a YAML file, as in a study, each with the lists `before` and `after` of its measurements.
+
+    Returns the gates by name and the tables before and after, with a column for each gate.
+    Raises ProfileError if the file cannot be read or a gate is not as it should be.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ProfileError(f"{path}: cannot be read: {error.strerror}.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ProfileError(f"{path}: is not YAML: {' '.join(str(error).split())}.") from error
+    if not isinstance(content, Mapping) or not content:
+        raise ProfileError(
+            f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: [...], after: [...]}}`."
+        )
+    gates = {str(name): _gate(str(name), fields, path) for name, fields in content.items()}
+    before, after = (
+        pd.DataFrame({str(n): _measured(str(n), fields, side, path) for n, fields in content.items()})
+        for side in SIDES
+    )
+    return gates, before, after
+
+
+def _gate(name: str, fields: Any, path: Path) -> GateSpec:
+    if not isinstance(fields, Mapping):
+        raise ProfileError(f"{path}: {name} needs a `margin`, and may have goal, absolute, before and after.")
+    try:
+        return GateSpec.model_validate({k: v for k, v in fields.items() if k not in SIDES})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, (name, *first["loc"])))
+        raise ProfileError(f"{path}: {where}: {first['msg'][0].lower()}{first['msg'][1:]}.") from error
+
+
+def _measured(name: str, fields: Mapping[str, Any], side: str, path: Path) -> pd.Series:
+    """The measurements of a side, one a replicate."""
+    try:
+        values = [float(value) for value in fields.get(side) or ()]
+    except (TypeError, ValueError) as error:
+        raise ProfileError(f"{path}: {name}.{side}: {error}; measurements are a list of numbers.") from error
+    if not np.isfinite(values).all():
+        raise ProfileError(f"{path}: {name}.{side}: measurements must be finite numbers.")
+    return pd.Series(values, dtype=float)

@@ -1,0 +1,101 @@
+"""Packages before and after, as pairs of bars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadzone.explaining.profiles.axis import in_units
+from deadzone.explaining.profiles.comparison import Comparison
+from deadzone.explaining.profiles.units import readable
+from deadzone.language.catalogue import say
+from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, MUTED, RC_PARAMS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PACKAGES_SHOWN = 10
+WIDTH_IN = 7.2
+ROW_IN = 0.46
+FRAME_IN = 1.3
+LONGEST_NAME = 38
+
+
+def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
+    """The packages that changed most, before and after, with their change at the right.
+
+    Where flat amounts stand in the way (goroutines all wait in one function), cumulative ones are drawn.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    kind, table = _what(comparison.packages)
+    table = (table[table["change"] != 0] if (table["change"] != 0).any() else table).head(shown)
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * max(len(table), 1)), layout="constrained")
+        ax = figure.add_subplot()
+        rows = np.arange(len(table))
+        ax.barh(
+            rows - 0.2,
+            table["before"],
+            0.38,
+            color=BEFORE_COLOUR,
+            edgecolor=INK,
+            linewidth=0.5,
+            label=say("profile.before"),
+        )
+        ax.barh(
+            rows + 0.2, table["after"], 0.38, color=AFTER_COLOUR, edgecolor="white", linewidth=0.5, hatch="...",
+            label=say("profile.after"),
+        )  # fmt: skip
+        _label(ax, table, comparison.pair.unit.partition(" ")[0])
+        ax.set_title(finding(comparison), wrap=True)
+        ax.set_xlabel(say("profile.axis", what=comparison.pair.what, kind=say(f"profile.{kind}")))
+        ax.legend(loc="lower right")
+    return figure
+
+
+def _what(packages: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Flat amounts, or cumulative ones if one package holds nearly all the flat change."""
+    changed = int((packages["change"] != 0).sum())
+    if changed > 1 or not (packages["cum_change"] != 0).sum() > 1:
+        return "flat", packages
+    table = packages.assign(**{c: packages[f"cum_{c}"] for c in ("before", "after", "change")})
+    order = table["change"].abs().sort_values(ascending=False, kind="stable").index
+    return "cumulative", table.loc[order]
+
+
+def _label(ax: Axes, table: pd.DataFrame, unit: str) -> None:
+    names = [_shortened(name) for name in table["name"]]
+    size = float(table[["before", "after"]].to_numpy().max(initial=0))
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    in_units(ax, unit, size)
+    for row, (change, status) in enumerate(zip(table["change"], table["status"], strict=True)):
+        text = readable(change, unit, signed=True, scale_of=size)
+        label = f"{text}\n{say(f'profile.{status}')}" if status else text
+        ax.annotate(label, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=INK)
+
+
+def _shortened(name: str) -> str:
+    """The end of a long path, where packages differ."""
+    return name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
+
+
+def finding(comparison: Comparison) -> str:
+    """The package that changed most, as the figure's title says it."""
+    table = _what(comparison.packages)[1]
+    changed = table[table["change"] != 0]
+    if comparison.identical or not len(changed):
+        return say("profile.no_package_changed")
+    row = changed.iloc[0]
+    key = "profile.package_lost" if row.change < 0 else "profile.package_gained"
+    return say(key, package=_shortened(row["name"]), amount=readable(abs(row.change), comparison.pair.unit))

@@ -1,0 +1,217 @@
+"""A non-blocking connection, plain or TLS, that never raises: whatever goes wrong is told as a kind of failure."""
+
+from __future__ import annotations
+
+import errno
+import select
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Literal
+
+from deadzone.measuring.load.addresses import Address
+from deadzone.measuring.load.loop import READ, WRITE, Loop
+
+Failure = Literal["refused", "timeout", "closed", "status", "garbage", "descriptors", "other"]
+
+FAILURES: tuple[Failure, ...] = ("refused", "timeout", "closed", "status", "garbage", "descriptors", "other")
+
+PIECE_BYTES = 65_536
+
+KINDS: dict[int, Failure] = {
+    errno.ECONNREFUSED: "refused",
+    errno.EHOSTUNREACH: "refused",
+    errno.ENETUNREACH: "refused",
+    errno.ETIMEDOUT: "timeout",
+    errno.ECONNRESET: "closed",
+    errno.EPIPE: "closed",
+    errno.EMFILE: "descriptors",
+    errno.ENFILE: "descriptors",
+    errno.EADDRNOTAVAIL: "descriptors",
+    errno.ENOBUFS: "descriptors",
+    errno.EADDRINUSE: "descriptors",
+}
+"""Failures by the kernel's error; running out of local ports counts as running out of descriptors."""
+
+BROKEN = select.EPOLLERR | select.EPOLLHUP
+
+
+def kind_of(error: OSError) -> Failure:
+    """The kind of failure that an error of the kernel is."""
+    return KINDS.get(error.errno or 0, "other")
+
+
+def tls_context(verify: bool) -> ssl.SSLContext:
+    """How TLS is spoken; without verify, any certificate is taken."""
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class Connection:
+    """A TCP connection in a loop. on_open(), on_data(bytes) and on_close(failure) tell what happens to it.
+
+    on_close is called once, and not after the owner's own close().
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        address: Address,
+        context: ssl.SSLContext | None,
+        on_open: Callable[[], None],
+        on_data: Callable[[bytes], None],
+        on_close: Callable[[Failure], None],
+    ) -> None:
+        self._loop = loop
+        self._address = address
+        self._context = context
+        self._on_open, self._on_data, self._on_close = on_open, on_data, on_close
+        self._socket: socket.socket | None = None
+        self._descriptor = -1
+        self._is_open = False
+        self._waits_to_write = False
+        self._unsent = b""
+        self.sent_bytes = self.received_bytes = 0
+
+    def start(self) -> None:
+        """Begin to connect; the outcome is told by on_open or on_close, never in this call except by on_close."""
+        try:
+            plain = socket.socket(
+                self._address.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
+            )
+        except OSError as error:
+            self._on_close(kind_of(error))
+            return
+        self._socket = plain
+        self._descriptor = plain.fileno()
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        code = plain.connect_ex(self._address.sockaddr)
+        if code not in (0, errno.EINPROGRESS):
+            self._fail(KINDS.get(code, "other"))
+            return
+        self._loop.watch(self._descriptor, WRITE, self._connecting)
+
+    def send(self, data: bytes) -> None:
+        """Send now what the kernel takes, the rest when it takes more."""
+        if self._socket is None:
+            return
+        self.sent_bytes += len(data)
+        if self._unsent:
+            self._unsent += data
+            return
+        sent = self._try_send(data)
+        if sent is not None and sent < len(data):
+            self._unsent = data[sent:]
+            self._wait_to_write(True)
+
+    def close(self) -> None:
+        """Close without a word to the owner."""
+        if self._socket is not None:
+            self._loop.forget(self._descriptor)
+            self._socket.close()
+            self._socket = None
+            self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection stands."""
+        return self._is_open
+
+    def _fail(self, kind: Failure) -> None:
+        self.close()
+        self._on_close(kind)
+
+    def _connecting(self, events: int) -> None:
+        assert self._socket is not None
+        code = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if code:
+            self._fail(KINDS.get(code, "other"))
+            return
+        self._loop.forget(self._descriptor)
+        if self._context is None:
+            self._opened()
+            return
+        try:
+            self._socket = self._context.wrap_socket(
+                self._socket, server_hostname=self._address.host, do_handshake_on_connect=False
+            )
+        except (OSError, ValueError):
+            self._fail("garbage")
+            return
+        self._loop.watch(self._descriptor, WRITE, self._shaking_hands)
+
+    def _shaking_hands(self, events: int) -> None:
+        assert isinstance(self._socket, ssl.SSLSocket)
+        try:
+            self._socket.do_handshake()
+        except ssl.SSLWantReadError:
+            self._loop.change(self._descriptor, READ)
+        except ssl.SSLWantWriteError:
+            self._loop.change(self._descriptor, WRITE)
+        except ssl.SSLError:
+            self._fail("garbage")
+        except OSError as error:
+            self._fail(kind_of(error))
+        else:
+            self._loop.forget(self._descriptor)
+            self._opened()
+
+    def _opened(self) -> None:
+        self._is_open = True
+        self._loop.watch(self._descriptor, READ, self._ready)
+        self._on_open()
+
+    def _ready(self, events: int) -> None:
+        if events & WRITE:
+            self._send_rest()
+        if events & (READ | BROKEN) and self._socket is not None:
+            self._receive()
+
+    def _receive(self) -> None:
+        while self._socket is not None:
+            try:
+                data = self._socket.recv(PIECE_BYTES)
+            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                return
+            except ssl.SSLError:
+                self._fail("closed")
+                return
+            except OSError as error:
+                self._fail(kind_of(error))
+                return
+            if not data:
+                self._fail("closed")
+                return
+            self.received_bytes += len(data)
+            self._on_data(data)
+            if self._context is None and len(data) < PIECE_BYTES:
+                return
+
+    def _try_send(self, data: bytes) -> int | None:
+        """How much was sent; None where the connection broke, which has been told."""
+        assert self._socket is not None
+        try:
+            return self._socket.send(data)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return 0
+        except ssl.SSLError:
+            self._fail("closed")
+        except OSError as error:
+            self._fail(kind_of(error))
+        return None
+
+    def _send_rest(self) -> None:
+        sent = self._try_send(self._unsent)
+        if sent is None:
+            return
+        self._unsent = self._unsent[sent:]
+        if not self._unsent:
+            self._wait_to_write(False)
+
+    def _wait_to_write(self, wanted: bool) -> None:
+        if wanted != self._waits_to_write:
+            self._waits_to_write = wanted
+            self._loop.change(self._descriptor, READ | WRITE if wanted else READ)

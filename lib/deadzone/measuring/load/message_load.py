@@ -1,0 +1,242 @@
+"""Messages over WebSocket or STOMP at a constant arrival rate, sent in turn by users who all stay connected.
+
+A message carries its number, so its answers are recognised wherever they arrive: the one on the connection that sent it
+is the reply, every other one a broadcast, unless the plan says by which words they differ. Without a number in the body
+the n-th message of a connection answers the n-th sent.
+"""
+
+from __future__ import annotations
+
+import ssl
+import time
+from array import array
+
+from deadzone.measuring.load.addresses import Address
+from deadzone.measuring.load.connection import Failure
+from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.pacing import Pacer, moments
+from deadzone.measuring.load.plan import ID, LoadPlan
+from deadzone.measuring.load.recording import Recorder
+from deadzone.measuring.load.sessions import KINDS, Session, WebSocketSession
+from deadzone.measuring.load.window import START_IN_S, WindowedLoad
+
+MARK = b"dz-"
+"""Begins the number of a message; a dash ends it."""
+
+QUIET_S = 0.5
+"""Where nobody says how many broadcasts a message causes, so long without one means that all have come [s]."""
+
+OPEN, ANSWERED, GIVEN_UP = 0, 1, 2
+
+
+class MessageLoad(WindowedLoad):
+    """The load: first all users connect, then messages have their moments."""
+
+    def __init__(
+        self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
+    ) -> None:
+        super().__init__(loop, plan, recorder)
+        self._address, self._context = address, context
+        self._users: list[WebSocketSession] = []
+        self._texts: dict[int, list[bytes]] = {}
+        self._unsettled = 0
+        self._opening = True
+        self._began = 0.0
+        self._due = array("d")
+        self._state = bytearray()
+        self._copies = array("l")
+        self._senders: list[Session] = []
+        self._oldest = 0
+        self._outstanding = self._expected = 0
+        self._turn = 0
+        self._heard_s = 0.0
+        self._body = plan.body or ID
+        self._numbered = ID in self._body
+        self._reply_mark, self._broadcast_mark = (
+            plan.reply_contains.encode(),
+            plan.broadcast_contains.encode(),
+        )
+
+    def run(self) -> None:
+        """Connect, send everything, and wait for the answers."""
+        plan = self._plan
+        self._began = time.monotonic() + START_IN_S
+        end_s = plan.connections / plan.connection_rate
+        starts = moments(plan.connection_rate, 0.0, end_s)
+        self._unsettled = plan.connections
+        self._origin = self._began + end_s + plan.timeout_s
+        self._pacer = Pacer(
+            self.loop, self._began, starts, end_s, self._connect, lambda t, late: None, lambda: None
+        )
+        self._pacer.start()
+        self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
+        self.loop.run()
+        for user in self._users:
+            self.recorder.sent_bytes += user.connection.sent_bytes
+            self.recorder.received_bytes += user.connection.received_bytes
+            user.close()
+
+    def on_ready(self, session: Session) -> None:
+        """A user is connected; when the last one is, the load begins."""
+        assert isinstance(session, WebSocketSession)
+        self.recorder.opened(session.began_s, time.monotonic() - self._began - session.began_s)
+        parts = session.fill(self._body).split(ID)
+        first, *rest = session.message(b"\1".join(part.encode() for part in parts)).split(b"\1")
+        self._texts[session.number] = [first, *rest]
+        self._settled()
+
+    def on_message(self, session: Session, body: bytes) -> None:
+        """A reply or a broadcast."""
+        number = self._number_in(body) if self._numbered else next(iter(session.pending), -1)
+        if not 0 <= number < len(self._due):
+            return
+        now_s, due_s = self.now_s(), self._due[number]
+        self._heard_s = now_s
+        if self._is_reply(session, body, number):
+            self._answer(number, due_s, now_s)
+            return
+        self._copies[number] += 1
+        self._expected -= self._plan.fan_out > 0 and self._copies[number] <= self._plan.fan_out
+        self.recorder.broadcast.add(due_s, now_s - due_s)
+        if due_s >= 0:
+            self.recorder.broadcasts += 1
+            self.recorder.last_broadcast_s = max(self.recorder.last_broadcast_s, now_s)
+        if self._plan.answered_by == "broadcast":
+            self._answer(number, due_s, now_s)
+        elif self._all_due:
+            self._end_if_done()
+
+    def on_closed(self, session: Session, kind: Failure) -> None:
+        """A user is gone, with all it waited for."""
+        if not session.is_ready:
+            self.recorder.connect_errors[kind] += 1
+            self._settled()
+            return
+        self.recorder.lost()
+        for number in list(session.pending):
+            self._close(number, GIVEN_UP)
+            self.recorder.failure(self._due[number], kind)
+        self._end_if_done()
+
+    def _connect(self, moment_s: float) -> None:
+        make = KINDS[self._plan.protocol]
+        user = make(self.loop, self._plan, self._address, self._context, self, len(self._users), moment_s)
+        assert isinstance(user, WebSocketSession)
+        self._users.append(user)
+        self.recorder.attempted += 1
+        user.start()
+
+    def _settled(self) -> None:
+        if self._opening:
+            self._unsettled -= 1
+            if not self._unsettled:
+                self._begin(0.0)
+
+    def _begin(self, _: float) -> None:
+        """All users are connected, or have had the time to."""
+        if not self._opening:
+            return
+        self._opening = False
+        self._pacer.stop()
+        for user in [one for one in self._users if not one.is_ready and not one.is_over]:
+            user.close()
+            self.recorder.connect_errors["timeout"] += 1
+        self._users = [user for user in self._users if user.is_ready]
+        if not self._users:
+            self.loop.stop()
+            return
+        self._open_window()
+
+    def _fire(self, due_s: float) -> None:
+        if due_s >= 0:
+            self.recorder.due += 1
+        user = self._next_user()
+        if user is None:
+            self.recorder.failure(due_s, "closed")
+            return
+        number = len(self._due)
+        self._due.append(due_s)
+        self._state.append(OPEN)
+        self._copies.append(0)
+        self._senders.append(user)
+        user.pending[number] = None
+        self._outstanding += 1
+        self._expected += self._plan.fan_out
+        self.sends(due_s)
+        user.send((b"%s%d-" % (MARK, number)).join(self._texts[user.number]))
+
+    def _next_user(self) -> WebSocketSession | None:
+        users = self._users
+        for _ in range(len(users)):
+            user = users[self._turn % len(users)]
+            self._turn += 1
+            if not user.is_over:
+                return user
+        return None
+
+    @staticmethod
+    def _number_in(body: bytes) -> int:
+        begin = body.find(MARK)
+        if begin < 0:
+            return -1
+        begin += len(MARK)
+        digits = body[begin : body.find(b"-", begin)]
+        return int(digits) if digits.isdigit() else -1
+
+    def _is_reply(self, session: Session, body: bytes, number: int) -> bool:
+        if self._reply_mark:
+            return self._reply_mark in body
+        if self._broadcast_mark:
+            return self._broadcast_mark not in body
+        if self._plan.answered_by == "broadcast":
+            return False
+        return self._senders[number] is session and self._state[number] == OPEN
+
+    def _answer(self, number: int, due_s: float, now_s: float) -> None:
+        if self._state[number] == OPEN:
+            self._close(number, ANSWERED)
+            self.recorder.answer(due_s, now_s)
+        if self._all_due:
+            self._end_if_done()
+
+    def _close(self, number: int, state: int) -> None:
+        self._state[number] = state
+        self._outstanding -= 1
+        self._senders[number].pending.pop(number, None)
+
+    def _give_up_overdue(self, now_s: float) -> None:
+        while self._oldest < len(self._due) and (
+            self._state[self._oldest] != OPEN or self._due[self._oldest] <= now_s - self._plan.timeout_s
+        ):
+            if self._state[self._oldest] == OPEN:
+                self._close(self._oldest, GIVEN_UP)
+                self.recorder.no_answer(self._due[self._oldest], now_s, was_sent=True)
+            self._oldest += 1
+
+    def _end_if_done(self) -> None:
+        if not self._all_due or self._outstanding or self.now_s() < self._plan.duration_s:
+            return
+        nobody = all(user.is_over for user in self._users)
+        all_came = self._expected <= 0 if self._plan.fan_out else self.now_s() - self._heard_s > QUIET_S
+        if nobody or all_came:
+            self._finish()
+
+    def _cut_off(self, _: float) -> None:
+        self._pacer.stop()
+        now_s = self.now_s()
+        for number in range(self._oldest, len(self._due)):
+            if self._state[number] == OPEN:
+                self._close(number, GIVEN_UP)
+                self.recorder.no_answer(self._due[number], now_s, was_sent=True)
+        self._finish()
+
+    def _finish(self) -> None:
+        """Broadcasts that never came count with the time they had been waited for."""
+        now_s = self.now_s()
+        for number, copies in enumerate(self._copies):
+            missing = self._plan.fan_out - copies
+            for _ in range(max(missing, 0)):
+                self.recorder.broadcast.add(self._due[number], now_s - self._due[number])
+            if missing > 0 and self._due[number] >= 0:
+                self.recorder.broadcasts_missing += missing
+        self.loop.stop()

@@ -1,0 +1,93 @@
+"""When requests are due, and turning to them on time: an open loop, which waits for no answer."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+
+from deadzone.measuring.load.loop import Loop
+
+MOST_A_TURN = 64
+"""So many sends are caught up with before answers are read again, where the generator is behind."""
+
+PATIENCE_S = 1.0
+"""So long after the last moment the generator gives up on what it has not even turned to [s]."""
+
+
+def moments(
+    rate: float, start_s: float, end_s: float, arrival: str = "constant", seed: int = 1
+) -> Iterator[float]:
+    """Moments from start_s to before end_s at a rate [1/s]: evenly spaced, or those of a Poisson process."""
+    if arrival == "constant":
+        count = 0
+        while (moment := start_s + count / rate) < end_s - 1e-9:
+            yield moment
+            count += 1
+        return
+    draw = random.Random(seed)
+    moment = start_s + draw.expovariate(rate)
+    while moment < end_s:
+        yield moment
+        moment += draw.expovariate(rate)
+
+
+class Pacer:
+    """Calls fire(t) for every moment t, as soon after it as it can, and records how late it was.
+
+    given_up: moments it never came to, because it was more than PATIENCE_S behind at the end.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        origin: float,
+        due: Iterator[float],
+        end_s: float,
+        fire: Callable[[float], None],
+        lag: Callable[[float, float], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        """origin: time.monotonic() at t = 0. lag(t, seconds) takes the lateness of each turn."""
+        self._loop, self._origin, self._end_s = loop, origin, end_s
+        self._due, self._fire, self._lag, self._on_end = due, fire, lag, on_end
+        self._next: float | None = next(due, None)
+        self._stopped = False
+        self.given_up = 0
+
+    def start(self) -> None:
+        """Wait for the first moment."""
+        self._loop.at(self._origin + (self._next or 0.0), self._turn)
+
+    def stop(self) -> None:
+        """Fire no more; on_end is not called."""
+        self._stopped = True
+
+    def _turn(self, _: float) -> None:
+        if self._stopped:
+            return
+        clock, origin = time.monotonic, self._origin
+        for _count in range(MOST_A_TURN):
+            if self._next is None:
+                self._on_end()
+                return
+            now = clock() - origin
+            if self._next > now:
+                break
+            if now > self._end_s + PATIENCE_S:
+                self._give_up(now)
+                return
+            self._lag(self._next, now - self._next)
+            self._fire(self._next)
+            if self._stopped:
+                return
+            self._next = next(self._due, None)
+        self._loop.at(origin + (self._next if self._next is not None else 0.0), self._turn)
+
+    def _give_up(self, now: float) -> None:
+        assert self._next is not None
+        for moment in (self._next, *self._due):
+            self._lag(moment, now - moment)
+            self.given_up += 1
+        self._next = None
+        self._on_end()

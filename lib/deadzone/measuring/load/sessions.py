@@ -1,0 +1,198 @@
+"""Connections that a user holds: made ready (request answered, WebSocket agreed, STOMP connected and subscribed), then
+handing messages over."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from typing import Protocol
+
+from deadzone.measuring.load.addresses import Address
+from deadzone.measuring.load.connection import Connection, Failure
+from deadzone.measuring.load.http1 import GarbageError, ResponseReader, request
+from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.plan import ROOM, USER, LoadPlan
+from deadzone.measuring.load.stomp import SUBPROTOCOL, read_frame, write_frame
+from deadzone.measuring.load.websocket import FrameReader, RefusedError, text_frame, upgrade
+
+HTTP_ERRORS = 400
+"""Status codes from here on are errors."""
+
+
+class Owner(Protocol):
+    """Who holds sessions, and is told what becomes of them."""
+
+    def on_ready(self, session: Session) -> None:
+        """It can be used."""
+
+    def on_message(self, session: Session, body: bytes) -> None:
+        """A message came: a text message, or the body of a STOMP message."""
+
+    def on_closed(self, session: Session, kind: Failure) -> None:
+        """It broke, or could not be made ready. It is not told of any more."""
+
+
+class Session:
+    """A connection of user `number` that began at a moment of the plan; an HTTP session is ready at its first answer."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        plan: LoadPlan,
+        address: Address,
+        context: ssl.SSLContext | None,
+        owner: Owner,
+        number: int,
+        began_s: float,
+    ) -> None:
+        self.number = number
+        self.began_s = began_s
+        self.is_ready = False
+        self.is_over = False
+        self.pending: dict[int, None] = {}
+        self._plan, self._address, self._owner = plan, address, owner
+        self.connection = Connection(loop, address, context, self._on_open, self._receive, self._over)
+
+    def start(self) -> None:
+        """Begin to connect."""
+        self.connection.start()
+
+    def close(self) -> None:
+        """Close without telling the owner."""
+        self.is_over = True
+        self.connection.close()
+
+    def fill(self, text: str) -> str:
+        """A text of the plan with this session's number and room in it."""
+        return text.replace(USER, str(self.number)).replace(ROOM, str(self.number // self._plan.room_size))
+
+    def _on_open(self) -> None:
+        self._reader = ResponseReader()
+        self.connection.send(
+            request(
+                self._plan.method,
+                self.fill(self._address.path),
+                self._address.host_header,
+                self._plan.headers,
+                self.fill(self._plan.body).encode(),
+            )
+        )
+
+    def _receive(self, data: bytes) -> None:
+        try:
+            complete = self._reader.feed(data)
+        except GarbageError:
+            self._broken("garbage")
+            return
+        if complete and not self.is_ready:
+            if self._reader.status >= HTTP_ERRORS:
+                self._broken("status")
+            else:
+                self._ready()
+
+    def _ready(self) -> None:
+        self.is_ready = True
+        self._owner.on_ready(self)
+
+    def _broken(self, kind: Failure) -> None:
+        self.connection.close()
+        self._over(kind)
+
+    def _over(self, kind: Failure) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._owner.on_closed(self, kind)
+
+
+class WebSocketSession(Session):
+    """A WebSocket; ready when the server has agreed and what is said first has been sent."""
+
+    subprotocol = ""
+
+    def send(self, payload: bytes) -> None:
+        """Send a message."""
+        self.connection.send(text_frame(payload))
+
+    def message(self, body: bytes) -> bytes:
+        """What is sent for a body; here the body itself."""
+        return body
+
+    def _on_open(self) -> None:
+        asked, accepted = upgrade(
+            self.fill(self._address.path), self._address.host_header, self._plan.headers, self.subprotocol
+        )
+        self._frames = FrameReader(accepted)
+        self.connection.send(asked)
+
+    def _receive(self, data: bytes) -> None:
+        frames = self._frames
+        was_upgraded = frames.is_upgraded
+        try:
+            messages = frames.feed(data)
+            if frames.is_upgraded and not was_upgraded:
+                self._on_upgrade()
+            for message in messages:
+                self._on_message(message)
+        except GarbageError:
+            self._broken("garbage")
+            return
+        except RefusedError:
+            self._broken("status")
+            return
+        if frames.answers:
+            for answer in frames.answers:
+                self.connection.send(answer)
+            frames.answers.clear()
+        if frames.is_closed and not self.is_over:
+            self._broken("closed")
+
+    def _on_upgrade(self) -> None:
+        self._say_first()
+        self._ready()
+
+    def _on_message(self, message: bytes) -> None:
+        if not self.is_over:
+            self._owner.on_message(self, message)
+
+    def _say_first(self) -> None:
+        for text in self._plan.on_open:
+            self.send(self.fill(text).encode())
+
+
+class StompSession(WebSocketSession):
+    """STOMP 1.2 over WebSocket; ready when connected, with its subscriptions on their way."""
+
+    subprotocol = SUBPROTOCOL
+
+    def message(self, body: bytes) -> bytes:
+        """A SEND frame with the body, which tells no length: it is text and ends at the null byte."""
+        headers = {"destination": self.fill(self._plan.send_to), "content-type": "application/json"}
+        return write_frame("SEND", headers).removesuffix(b"\0") + body + b"\0"
+
+    def _on_upgrade(self) -> None:
+        host = self._address.host
+        self.send(write_frame("CONNECT", {"accept-version": "1.2", "host": host, "heart-beat": "0,0"}))
+
+    def _on_message(self, message: bytes) -> None:
+        frame = read_frame(message)
+        if frame is None or self.is_over:
+            return
+        if frame.command == b"MESSAGE":
+            self._owner.on_message(self, frame.body)
+        elif frame.command == b"CONNECTED" and not self.is_ready:
+            for number, destination in enumerate(self._plan.subscribe):
+                self.send(
+                    write_frame("SUBSCRIBE", {"id": str(number), "destination": self.fill(destination)})
+                )
+            self._say_first()
+            self._ready()
+        elif frame.command == b"ERROR":
+            self._broken("status")
+
+
+KINDS: dict[str, Callable[..., Session]] = {
+    "http": Session,
+    "websocket": WebSocketSession,
+    "stomp": StompSession,
+}
+"""Sessions by the protocol of the plan."""

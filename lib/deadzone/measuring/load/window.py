@@ -1,0 +1,78 @@
+"""The measured window of a load at a given arrival rate: what loads of requests and of messages have in common."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+
+from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.pacing import Pacer, moments
+from deadzone.measuring.load.plan import LoadPlan
+from deadzone.measuring.load.recording import LATE_S, Recorder
+
+CHECK_S = 0.05
+"""How often what is under way is looked at for its time-out [s]."""
+
+START_IN_S = 0.05
+"""Time to get ready before the first moment [s]."""
+
+
+class WindowedLoad(ABC):
+    """Something is sent at every moment of the warm-up and of the window; then answers are waited for."""
+
+    _pacer: Pacer
+
+    def __init__(self, loop: Loop, plan: LoadPlan, recorder: Recorder) -> None:
+        self.loop, self.recorder = loop, recorder
+        self._plan = plan
+        self._origin = 0.0
+        self._all_due = False
+
+    def now_s(self) -> float:
+        """Time since the start of the measured window."""
+        return time.monotonic() - self._origin
+
+    def sends(self, due_s: float) -> None:
+        """What a moment is for is being sent."""
+        if due_s >= 0 and self.now_s() - due_s > LATE_S:
+            self.recorder.late += 1
+
+    def _open_window(self) -> None:
+        """Begin to send, soon."""
+        plan = self._plan
+        self._origin = time.monotonic() + START_IN_S + plan.warmup_s
+        due = moments(plan.rate, -plan.warmup_s, plan.duration_s, plan.arrival, plan.seed)
+        self._pacer = Pacer(
+            self.loop, self._origin, due, plan.duration_s, self._fire, self.recorder.lag.add, self._on_end
+        )
+        self._pacer.start()
+        self.loop.at(self._origin + plan.duration_s + plan.drain_s, self._cut_off)
+        self.loop.at(time.monotonic() + CHECK_S, self._check)
+
+    def _on_end(self) -> None:
+        self._all_due = True
+        self.recorder.due += self._pacer.given_up
+        self.recorder.dropped += self._pacer.given_up
+        self.recorder.connections_held = self.recorder.connections_now
+        self._end_if_done()
+
+    def _check(self, _: float) -> None:
+        self._give_up_overdue(self.now_s())
+        self._end_if_done()
+        self.loop.at(time.monotonic() + CHECK_S, self._check)
+
+    @abstractmethod
+    def _fire(self, due_s: float) -> None:
+        """Send what a moment is for."""
+
+    @abstractmethod
+    def _give_up_overdue(self, now_s: float) -> None:
+        """Give up on what had no answer in time."""
+
+    @abstractmethod
+    def _end_if_done(self) -> None:
+        """Stop the loop if everything was sent and answered."""
+
+    @abstractmethod
+    def _cut_off(self, _: float) -> None:
+        """The time for answers is over."""

@@ -1,0 +1,122 @@
+"""A service under test: where it can run, how it is reached, and what it used while a client asked it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from deadzone.errors import DeadzoneError
+from deadzone.measurement import Command
+from deadzone.measuring.load.addresses import STANDARD_PORTS
+from deadzone.measuring.targets.base import Limiting
+from deadzone.measuring.targets.launching import Exit
+from deadzone.measuring.targets.limits.base import Counters
+from deadzone.study.service_specs import ADDRESS, HOST, PORT, SERVICE_URL
+
+SERVICE_RESPONSES = (
+    "client_cpu_s",
+    "service_start_s",
+    "service_cpu_limit",
+    "service_memory_limit_bytes",
+    "service_memory_peak_bytes",
+    "service_memory_stall_s",
+    "service_major_faults",
+    "service_oom_kills",
+    "service_io_stall_s",
+    "service_disk_wait_s",
+    "service_read_bytes",
+    "service_written_bytes",
+    "service_rss_bytes",
+    "service_threads",
+)
+"""Columns that every trial with a service has, as far as the system can tell them."""
+
+
+class ServiceError(DeadzoneError):
+    """A service under test did not start, did not become ready, or ended too early; the trial has failed."""
+
+
+class RunningProgram(Protocol):
+    """A service that was started."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        ...
+
+    def runs(self) -> bool:
+        """Whether it has not ended by itself."""
+        ...
+
+    def stop(self, timeout_s: float) -> Exit:
+        """End it and all its descendants."""
+        ...
+
+
+class Host(Limiting, Protocol):
+    """Where a service runs: a target that puts limits in force and tells what its inhabitants use.
+
+    It may lack `start` where it only limits and counts a service that is up already, `processes` where they are not on
+    this machine, and `read` where nothing is counted.
+    """
+
+
+class StartingHost(Host, Protocol):
+    """A host that starts services."""
+
+    def start(self, command: Command, log: Path, port: int | None = None) -> RunningProgram:
+        """Start a service under the limits in force; what it prints goes to the log. port: where it will be asked.
+
+        A host whose inside is another one than this machine may say, as inner_port and python, which port and which
+        Python there are inside.
+        """
+        ...
+
+
+class CountingHost(Host, Protocol):
+    """A host that counts.
+
+    One that says counts_from_afar is asked as a trial begins and ends, and not in between: each reading takes a while,
+    and costs the service CPU.
+    """
+
+    def read(self) -> Counters:
+        """The accounting now."""
+        ...
+
+    def processes(self) -> tuple[int, ...]:
+        """Processes on this machine; the first only holds the account of those that ended."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A service that answers. placeholders: what stands in a client's arguments for its address."""
+
+    url: str
+
+    @property
+    def placeholders(self) -> Mapping[str, str | int]:
+        """service_url, address, host and port."""
+        parts = urlsplit(self.url)
+        host = parts.hostname or ""
+        port = parts.port or STANDARD_PORTS[parts.scheme]
+        named = f"[{host}]" if ":" in host else host
+        return {SERVICE_URL: self.url.rstrip("/"), ADDRESS: f"{named}:{port}", HOST: host, PORT: port}
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a service used between the beginning and the end of a trial; None: the system does not tell."""
+
+    user_s: float | None = None
+    sys_s: float | None = None
+    largest_rss_bytes: int | None = None
+    nr_periods: int | None = None
+    nr_throttled: int | None = None
+    throttled_s: float | None = None
+    oom_kills: int | None = None
+    responses: Mapping[str, float] = field(default_factory=dict)

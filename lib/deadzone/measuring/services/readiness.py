@@ -1,0 +1,98 @@
+"""Ports, and waiting until a service answers on one."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from deadzone.measuring.services.base import ServiceError
+from deadzone.measuring.targets.processes import listening_on
+from deadzone.study.service_specs import ReadinessSpec
+
+LOOK_EVERY_S = 0.02
+"""A service that takes a second to start loses two per cent of it to a look that came too early [s]."""
+
+ANSWER_TIMEOUT_S = 5.0
+"""A service that accepts a connection and then says nothing for so long is not ready yet [s]."""
+
+
+def free_port(host: str) -> int:
+    """A TCP port of this machine that nobody listens on.
+
+    Raises ServiceError if the address is none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.bind((host, 0))
+            return int(probe.getsockname()[1])
+    except OSError as error:
+        raise ServiceError(f"service.host: nothing can listen on {host} here: {error.strerror}.") from error
+
+
+def check_free(host: str, port: int) -> None:
+    """Raise ServiceError, naming who has it, if a port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        holders = ", ".join(_named(pid) for pid in listening_on(port))
+        raise ServiceError(
+            f"port taken: {host}:{port} cannot be used: {error.strerror}{f' (by {holders})' if holders else ''}. "
+            "Stop that, or leave service.port out and write {port} in its arguments."
+        ) from error
+
+
+def await_ready(host: str, port: int, spec: ReadinessSpec, runs: Callable[[], bool]) -> float:
+    """Wait until a service answers; returns how long that took [s].
+
+    runs: whether its process still lives.
+
+    Raises ServiceError if it ends first, or the time is over.
+    """
+    began = time.monotonic()
+    seen = "nothing listens there"
+    while True:
+        alive = runs()  # asked first: what answers afterwards may be somebody else
+        problem = _problem(host, port, spec)
+        if problem is None:
+            return time.monotonic() - began
+        seen = problem
+        if not alive:
+            raise ServiceError("the service ended before it was ready")
+        if time.monotonic() - began > spec.timeout_s:
+            where = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
+            raise ServiceError(f"the service was not ready within {spec.timeout_s:g} s: {where}: {seen}")
+        time.sleep(LOOK_EVERY_S)
+
+
+def _problem(host: str, port: int, spec: ReadinessSpec) -> str | None:
+    """Why a service is not ready; None if it is."""
+    try:
+        if spec.path is None:
+            socket.create_connection((host, port), timeout=ANSWER_TIMEOUT_S).close()
+            return None
+        connection = http.client.HTTPConnection(host, port, timeout=min(ANSWER_TIMEOUT_S, spec.timeout_s))
+        try:
+            connection.request("GET", spec.path)
+            status = connection.getresponse().status
+        finally:
+            connection.close()
+    except ConnectionRefusedError:
+        return "nothing listens there"
+    except (OSError, http.client.HTTPException) as error:
+        return f"{type(error).__name__}: {error}".rstrip(": ")
+    return None if status == spec.status else f"status {status} where {spec.status} means ready"
+
+
+def _named(pid: int) -> str:
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        name = "process"
+    return f"{name}, process {pid}"

@@ -1,0 +1,276 @@
+"""A service in one environment: started or only reached, ready before a client asks, stopped afterwards, its log kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from deadzone.errors import StudyError, WorkloadError
+from deadzone.measurement import Command
+from deadzone.measuring.load.addresses import STANDARD_PORTS, is_this_machine
+from deadzone.measuring.services.base import (
+    CountingHost,
+    Host,
+    Reached,
+    RunningProgram,
+    ServiceError,
+    StartingHost,
+)
+from deadzone.measuring.services.readiness import await_ready, check_free, free_port
+from deadzone.measuring.services.watching import Pids, Watch, await_settled
+from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.processes import below, listening_on
+from deadzone.measuring.workloads.place import Here, fresh_folder
+from deadzone.study.design import Treatment
+from deadzone.study.levels import Level
+from deadzone.study.masking import masked
+from deadzone.study.service_specs import HOST, PORT, PYTHON, ServiceSpec
+from deadzone.study.templates import fill
+
+LOG_KEPT_BYTES = 1_000_000
+"""How much of the end of a service's log is kept [bytes]."""
+
+LOG_SHOWN = 600
+"""How much of the end of a log stands in the message of a failed trial [characters]."""
+
+HOOK_TIMEOUT_S = 600.0
+"""A hook or a setup that takes longer than this is taken for hung [s]."""
+
+SETTLING_S = 2.0
+"""How long a service that is ready may still be busy with its start before it is asked [s]."""
+
+SCRATCH, INPUTS = "scratch", "inputs"
+
+
+class Service:
+    """The service of a study in one environment; `host` is where it runs, None where it is only reached."""
+
+    def __init__(
+        self,
+        spec: ServiceSpec,
+        host: Host | None,
+        folder: Path,
+        environment: str = "",
+        logs: Path | None = None,
+        limits: Mapping[str, Level] | None = None,
+    ) -> None:
+        """folder: where the study file lies. logs: folder in which the logs are kept. limits: those of the environment,
+        for treatments that have none of their own."""
+        self._limits = dict(limits or {})
+        self._spec, self._host, self._folder = spec, host, folder
+        self._environment, self._logs = environment, logs
+        self._program: RunningProgram | None = None
+        self._log: Path | None = None
+        self._reached: Reached | None = None
+        self._treatment: Treatment | None = None
+        self.start_s: float | None = None
+
+    @property
+    def url(self) -> str | None:
+        """Address of a service that is up already; None where it is started."""
+        return self._spec.url
+
+    def prepare_sweep(self) -> None:
+        """Run the setup. Raises WorkloadError if it fails, StudyError if the host starts no services."""
+        if self.url is None and not hasattr(self._host, "start"):
+            raise StudyError(
+                f"{self._where()}: this target starts no services; give the url of one that is up."
+            )
+        if self._spec.setup and self._host:
+            python = getattr(self._host, "python", sys.executable)
+            self._run("setup", self._spec.setup, {INPUTS: str(self._inputs()), PYTHON: python})
+
+    def ready(self, treatment: Treatment) -> Reached:
+        """Have the service up for a treatment: freshly started, or as it went on running.
+
+        Raises ServiceError if it does not become ready; then nothing of it runs any more.
+        """
+        goes_on = (
+            self._reached is not None
+            and self._spec.restart == "treatment"
+            and self._treatment == treatment
+            and (self._program is None or self._program.runs())
+        )
+        if goes_on and self._reached:
+            return self._reached
+        self.stop()
+        if self._host:
+            self._host.prepare(Treatment({**self._limits, **treatment.levels}))
+        try:
+            if self._spec.hook and treatment != self._treatment:
+                self._run("hook", self._spec.hook, self._values(treatment.levels, None))
+        except WorkloadError as error:
+            raise ServiceError(str(error)) from error
+        self._reached = self._reach() if self.url else self._start(treatment)
+        self._treatment = treatment
+        return self._reached
+
+    def watch(self) -> Watch:
+        """A companion for a trial that asks the service."""
+        read = cast(CountingHost, self._host).read if hasattr(self._host, "read") else Counters
+        return Watch(read, self._processes, getattr(self._host, "counts_from_afar", False))
+
+    def process(self) -> int | None:
+        """Process id of the service, where it runs on this machine."""
+        if self._program:
+            return self._program.pid if self._program.runs() else None
+        return next(iter(self._processes()[0]), None)
+
+    def death(self) -> str | None:
+        """How the service ended by itself, with the end of its log; None while it runs, or where it is only reached."""
+        if self._program is None or self._program.runs():
+            return None
+        ended = self._program.stop(0)
+        if ended.exec_error:
+            how = f"did not start: {ended.exec_error}"
+        elif ended.exit_code < 0:
+            how = f"was killed by signal {-ended.exit_code}"
+        else:
+            how = f"ended with exit code {ended.exit_code}"
+        return f"the service {how}{self._last_words()}"
+
+    def displaced(self) -> None:
+        """A trial of another environment came between: what is shared with that one has to be set up again."""
+        if self.url:
+            self._treatment, self._reached = None, None
+
+    def after_trial(self) -> None:
+        """A fresh process for each trial is stopped now, and so is one that ended by itself."""
+        if self._spec.restart == "trial" or self.death():
+            self.stop()
+
+    def stop(self) -> None:
+        """Stop what was started, with all its descendants; its log is kept."""
+        program, self._program = self._program, None
+        log, self._log = self._log, None
+        self._reached = None
+        try:
+            if program:
+                program.stop(self._spec.stop_timeout_s)
+        finally:
+            if log:
+                _trim(log)
+
+    def _start(self, treatment: Treatment) -> Reached:
+        spec = self._spec
+        if spec.port:
+            check_free(spec.host, spec.port)
+        port = spec.port or free_port(spec.host)
+        values = self._values(treatment.levels, getattr(self._host, "inner_port", None) or port)
+        command = Command(
+            argv=tuple(fill(argument, values) for argument in spec.argv or ()),
+            env={name: fill(value, values) for name, value in spec.env.items()},
+            cwd=self._cwd(),
+        )
+        self._log = self._next_log()
+        host = cast(StartingHost, self._host)
+        self._program = host.start(command, self._log, port)
+        try:
+            self.start_s = await_ready(spec.host, port, spec.ready, self._program.runs)
+            if not self._program.runs():
+                raise ServiceError("the service ended before it was ready")
+        except ServiceError as error:
+            why = self.death() or f"{error}{self._last_words()}"
+            self.stop()
+            raise ServiceError(f"service not ready: {masked(why)}") from error
+        except BaseException:
+            self.stop()
+            raise
+        await_settled(self.watch(), SETTLING_S)
+        named = f"[{spec.host}]" if ":" in spec.host else spec.host
+        return Reached(f"http://{named}:{port}")
+
+    def _reach(self) -> Reached:
+        """A service that is up already has to be ready too."""
+        reached = Reached(str(self.url))
+        places = reached.placeholders
+        try:
+            self.start_s = None
+            if urlsplit(str(self.url)).scheme in ("http", "ws"):
+                await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True)
+        except ServiceError as error:
+            raise ServiceError(f"service not ready: {masked(str(error))}") from error
+        return reached
+
+    def _processes(self) -> tuple[Pids, Pids]:
+        if self._program is not None and hasattr(self._host, "processes"):
+            first, *others = cast(CountingHost, self._host).processes()
+            return tuple(others), (first,) if first else ()
+        if self.url:
+            parts = urlsplit(self.url)
+            if is_this_machine(parts.hostname or ""):
+                found = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
+                return tuple(dict.fromkeys((*found, *(one for pid in found for one in below(pid))))), ()
+        return (), ()
+
+    def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:
+        values: dict[str, Level] = {**levels, PYTHON: getattr(self._host, "python", sys.executable)}
+        if self._host and self._host.scratch.is_dir():
+            scratch = fresh_folder(self._host.scratch / f"service-{SCRATCH}")
+            values |= {SCRATCH: str(scratch), INPUTS: str(self._inputs())}
+        if port is not None:
+            values |= {PORT: port, HOST: self._spec.host}
+        elif self.url:
+            values |= Reached(self.url).placeholders
+        return values
+
+    def _inputs(self) -> Path:
+        assert self._host is not None
+        inputs = self._host.scratch / f"service-{INPUTS}"
+        inputs.mkdir(exist_ok=True)
+        return inputs
+
+    def _cwd(self) -> Path:
+        return (self._folder / self._spec.cwd).resolve() if self._spec.cwd else self._folder.resolve()
+
+    def _next_log(self) -> Path:
+        """A log of its own for every start, in the order of the starts."""
+        folder = self._logs or (self._host.scratch if self._host else Path.cwd())
+        folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + max((int(path.name[:5]) for path in folder.glob("[0-9]" * 5 + "*.log")), default=0)
+        return folder / f"{number:05d}{f'-{self._environment}' if self._environment else ''}.log"
+
+    def _last_words(self) -> str:
+        if self._log is None or not self._log.is_file():
+            return ""
+        end = _end_of(self._log, LOG_KEPT_BYTES).decode(errors="replace").strip()[-LOG_SHOWN:]
+        return masked(f"; the end of its log {self._log.name}: {end}") if end else "; its log is empty"
+
+    def _where(self) -> str:
+        return f"environments.{self._environment}" if self._environment else "service"
+
+    def _run(self, key: str, argv: tuple[str, ...], values: Mapping[str, Any]) -> None:
+        """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
+        filled = tuple(fill(argument, values) for argument in argv)
+        said = masked(" ".join(filled))
+        try:
+            answer = Here().run(filled, self._cwd(), HOOK_TIMEOUT_S)
+        except OSError as error:
+            raise WorkloadError(f"service.{key} cannot be started: {said}: {error.strerror}.") from error
+        if answer is None:
+            raise WorkloadError(f"service.{key} did not end within {HOOK_TIMEOUT_S:g} s: {said}.")
+        if answer.code:
+            words = masked(answer.text[-LOG_SHOWN:])
+            raise WorkloadError(f"service.{key} failed with exit code {answer.code}: {said}\n{words}")
+
+
+def _trim(log: Path) -> None:
+    """Keep the end of a log, with secrets in addresses masked; an empty one is removed."""
+    if not log.is_file():
+        return
+    end = _end_of(log, LOG_KEPT_BYTES)
+    if not end:
+        log.unlink()
+        return
+    clean = masked(end.decode(errors="replace")).encode()
+    if log.stat().st_size > LOG_KEPT_BYTES or clean != end:
+        log.write_bytes(clean)
+
+
+def _end_of(path: Path, size: int) -> bytes:
+    with path.open("rb") as handle:
+        handle.seek(max(0, path.stat().st_size - size))
+        return handle.read()

@@ -1,0 +1,106 @@
+"""What can be wrong with a study besides its file: found before anything is made or measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from deadzone.errors import StudyError, did_you_mean
+from deadzone.measuring.services.base import SERVICE_RESPONSES, Host
+from deadzone.measuring.sweep.profiling import check_profiles
+from deadzone.measuring.targets.base import Target
+from deadzone.measuring.workloads.base import Workload
+from deadzone.measuring.workloads.command import INPUTS, SCRATCH
+from deadzone.store.table import IDENTITY, NOT_COLUMNS, PLACED, SHARED
+from deadzone.study.service_specs import ENVIRONMENT, HOST, PORT, PYTHON, SERVICE_PLACEHOLDERS, ServiceSpec
+from deadzone.study.spec import Study
+from deadzone.study.templates import fill, placeholders
+
+JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
+"""Columns of every table that a study can have as its response."""
+
+
+def check(
+    study: Study,
+    targets: Sequence[Target | Host],
+    workload: Workload,
+    services: Mapping[str, ServiceSpec] | None = None,
+) -> None:
+    """Raise StudyError if names collide, a factor reaches nothing, or the response is measured by nobody.
+
+    targets: those of the study, one for each environment where it has several. services: the service under test in
+    each environment, where there is one.
+    """
+    check_names(study, workload)
+    check_factors(study, targets, workload, services or {})
+    check_response(study, workload)
+    responses = (*JUDGED, *workload.responses, *_service_responses(study))
+    check_profiles(study, responses, has_service=study.has_service)
+
+
+def _service_responses(study: Study) -> tuple[str, ...]:
+    return SERVICE_RESPONSES if study.has_service else ()
+
+
+def check_names(study: Study, workload: Workload) -> None:
+    """A factor or response must not take the name of another column, or of a folder."""
+    taken = {*IDENTITY, *SHARED, *PLACED, *NOT_COLUMNS, INPUTS, SCRATCH}
+    if study.has_service:
+        taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
+    for kind, names in (("factor", study.factor_names()), ("response", workload.responses)):
+        for name in names:
+            if name in taken:
+                raise StudyError(
+                    f"the {kind} {name!r} has the name of something else; call it otherwise, for "
+                    f"{', '.join(sorted(taken))} are taken."
+                )
+        taken |= set(names)
+
+
+def check_factors(
+    study: Study, targets: Sequence[Target | Host], workload: Workload, services: Mapping[str, ServiceSpec]
+) -> None:
+    """Every factor must reach a target, a service or the program, and every placeholder be a factor."""
+    names = study.factor_names()
+    workload.check((*names, *(SERVICE_PLACEHOLDERS if study.has_service else ())))
+    for service in services.values():
+        _check_placeholders(service, names)
+    in_force = tuple(dict.fromkeys(name for target in targets for name in target.factors))
+    for name in names:
+        served = any(service.uses(name) for service in services.values())
+        known_environment = name == ENVIRONMENT and bool(study.environments)
+        if name not in in_force and not workload.uses(name) and not served and not known_environment:
+            known = (*in_force, "threads")
+            raise StudyError(
+                f"the factor {name!r} changes nothing: the {study.target.kind} target puts "
+                f"{', '.join(in_force) or 'nothing'} in force, and the {study.workload.kind} workload does not use it"
+                f"{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
+            )
+
+
+def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
+    """Raise StudyError for a placeholder of a service that is neither a factor nor something Deadzone fills in."""
+    given = (*factors, PYTHON, SCRATCH, INPUTS, PORT, HOST)
+    reached = SERVICE_PLACEHOLDERS if service.url else ()
+    for template in service.templates():
+        fill(template, dict.fromkeys((*given, *reached), ""))
+    for template in service.setup or ():
+        fill(template, {INPUTS: "", PYTHON: ""})
+    if (
+        service.argv
+        and service.port is None
+        and not any(PORT in placeholders(text) for text in service.templates())
+    ):
+        raise StudyError(
+            "service.argv names no {port}, so it is not known where the service listens; write {port} in it, or in "
+            "service.env, or give service.port."
+        )
+
+
+def check_response(study: Study, workload: Workload) -> None:
+    """The response must be a column that trials will have."""
+    known = (*JUDGED, *workload.responses, *_service_responses(study))
+    name = study.response.name
+    if name not in known:
+        raise StudyError(
+            f"response.name is {name!r}, which no trial measures.{did_you_mean(name, known)} Known: {', '.join(known)}."
+        )

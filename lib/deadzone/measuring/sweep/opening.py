@@ -1,0 +1,72 @@
+"""Opening a run: a new one of a study, or an earlier one to go on with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadzone import places
+from deadzone.errors import StoreError
+from deadzone.measuring.sweep.running import resolved_study
+from deadzone.store.run import OVERRIDES_FILE, Run
+from deadzone.study.loading import find_study
+from deadzone.study.masking import MASK, masked_document
+from deadzone.study.spec import Study
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A resolved study with the run it is recorded in; folder is where the study file lies."""
+
+    study: Study
+    run: Run
+    folder: Path
+
+
+def open_run(
+    study: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    resume: str | None = None,
+    run_id: str | None = None,
+    runs: Path | None = None,
+) -> OpenRun:
+    """Start a new run of a study, or find the one to resume.
+
+    study: a path, or the name of a study of the repository. resume: a run id, or `latest`. run_id: name of the
+    new run, by default one made of the time.
+
+    Raises StudyError or StoreError if the study or the run cannot be used as asked.
+    """
+    runs = runs or places.runs_folder()
+    path = find_study(study, places.study_folders()).resolve()
+    if not resume:
+        resolved = resolved_study(path, overrides)
+        run = Run.create(runs, resolved, run_id, {OVERRIDES_FILE: _as_text(overrides)})
+        return OpenRun(resolved, run, path.parent)
+    run = _run_to_resume(runs, path, resume)
+    resolved = resolved_study(path, {**_known(run.overrides()), **(overrides or {})})
+    run.check_same_study(resolved)
+    return OpenRun(resolved, run, path.parent)
+
+
+def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
+    """`latest` means the latest run of this study."""
+    name = resolved_study(path).study
+    run = Run.find(runs, f"{name}/latest" if resume == "latest" else resume)
+    if run.study().study != name:
+        raise StoreError(f"Run {run.run_id} is of the study {run.study().study}, not of {name}.")
+    return run
+
+
+def _known(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """The overrides whose value was written down: a secret has to be given again, as `check_same_study` says."""
+    return {name: value for name, value in overrides.items() if MASK not in json.dumps(value)}
+
+
+def _as_text(overrides: Mapping[str, Any] | None) -> str:
+    """The overrides as JSON, with what nobody may read masked."""
+    return json.dumps(masked_document(dict(overrides or {})), default=str) + "\n"

@@ -1,0 +1,89 @@
+"""Profiles beside a trial: where a study asks for them, they are taken while its load runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from deadzone.errors import StudyError, did_you_mean
+from deadzone.measuring.capture.base import Subject
+from deadzone.measuring.capture.capturing import Captured, Capturing
+from deadzone.measuring.capture.registry import make_profiler
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
+from deadzone.study.spec import Study
+from deadzone.study.templates import placeholders
+
+
+@dataclass
+class Beside:
+    """The profiles of one trial, known when its load has ended."""
+
+    captured: Captured = field(default_factory=Captured)
+
+    def added_to(self, outcome: Outcome) -> Outcome:
+        """The outcome with the profiles; a profile that is missing makes the trial a failed one."""
+        failure = outcome.failure or self.captured.failure
+        return replace(outcome, profiles=self.captured.files, failure=failure)
+
+
+class Profiling:
+    """The profiles of a study's trials; nothing happens where it asks for none."""
+
+    def __init__(self, spec: ProfilesSpec | None) -> None:
+        self._spec = spec
+        self._profiler = make_profiler(spec) if spec else None
+
+    def prepare(self) -> dict[str, Any]:
+        """Facts for the provenance. Raises WorkloadError if the profiler is not installed."""
+        return self._profiler.check() if self._profiler else {}
+
+    @contextmanager
+    def beside(self, subject: Subject) -> Iterator[Beside]:
+        """Take profiles as long as the context lasts, which is as long as the load does."""
+        result = Beside()
+        if self._spec is None or self._profiler is None:
+            yield result
+            return
+        capturing = Capturing(self._spec, self._profiler)
+        capturing.begin(subject)
+        try:
+            yield result
+        except BaseException:
+            capturing.abandon()
+            raise
+        result.captured = capturing.finish()
+
+
+def check_profiles(study: Study, responses: Sequence[str], has_service: bool) -> None:
+    """Raise StudyError if the profiles of a study are of nothing, or name what it does not have.
+
+    responses: columns that trials will have, besides the factors. has_service: whether there is a service under test.
+    """
+    spec, factors = study.profiles, study.factor_names()
+    for name in study.gates:
+        if name not in responses:
+            raise StudyError(f"gates.{name} is measured by no trial.{did_you_mean(name, responses)}")
+    if spec is None:
+        return
+    if spec.profiler == "pprof" and spec.url is None and not has_service:
+        raise StudyError("profiles.url is missing; without a service it says where the pages of pprof are")
+    known = (*factors, *((SERVICE_URL,) if has_service else ()))
+    for name in placeholders(spec.url or ""):
+        if name not in known:
+            raise StudyError(f"profiles.url names {{{name}}}, which is no factor.{did_you_mean(name, known)}")
+    if spec.change.factor is not None and spec.change.factor not in factors:
+        raise StudyError(
+            f"profiles.change.factor is {spec.change.factor!r}, which is no factor."
+            f"{did_you_mean(spec.change.factor, factors)}"
+        )
+    if spec.load is not None and spec.load.column not in (*factors, *responses):
+        raise StudyError(
+            f"profiles.load.column is {spec.load.column!r}, which no trial has."
+            f"{did_you_mean(spec.load.column, (*factors, *responses))}"
+        )
+    unknown = set(spec.change.alone) - set(spec.causes)
+    if spec.causes and unknown:
+        raise StudyError(f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause.")

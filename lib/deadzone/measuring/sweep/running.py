@@ -1,0 +1,242 @@
+"""The sweep: executes every trial of a study that its run does not hold yet."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import StoreError, StudyError, SweepError
+from deadzone.measurement import Measurement
+from deadzone.measuring.sweep.estimate import Estimate, expected_s, in_words
+from deadzone.measuring.sweep.measuring import Measuring, measuring_of
+from deadzone.measuring.sweep.parallel import in_parallel
+from deadzone.measuring.sweep.progress import Progress, SilentProgress
+from deadzone.measuring.sweep.serving import ServiceMeasuring
+from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.trust import doubts
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.store.provenance import usable_cores
+from deadzone.store.run import LOGS, Run
+from deadzone.study.design import PlannedTrial, limit_of, plan, resolve, treatments
+from deadzone.study.disk_plan import resolved_disk, warning_of
+from deadzone.study.disk_specs import DiskWorkload
+from deadzone.study.loading import load_study
+from deadzone.study.masking import masked
+from deadzone.study.spec import Study
+
+FAILURES_IN_A_ROW = 3
+"""After so many failed trials one after the other the next ones would fail too."""
+
+SHOWN_OUTPUT = 1_000
+"""How much of a failing program's output is shown [characters]."""
+
+
+def resolved_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
+    """A study file as it will be run on this machine, checked, with every level written out.
+
+    Raises StudyError, with the file's name in it.
+    """
+    study = load_study(path, overrides)
+    try:
+        study = resolved_disk(resolve(study, usable_cores()))
+        plan(study)
+        measuring_of(study, path.parent).check()
+    except StudyError as error:
+        raise StudyError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
+    return study
+
+
+def run_sweep(study: Study, run: Run, folder: Path, progress: Progress | None = None) -> Run:
+    """Execute every trial of a resolved study that the run does not hold yet.
+
+    folder: where the study file lies; relative paths in it start there.
+
+    Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more, TargetError or
+    WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables; a run
+    that ends before its first trial leaves no folder.
+    """
+    progress = progress or SilentProgress()
+    with run.lock():
+        run.check_same_study(study)
+        planned = plan(study)
+        remaining = _remaining(planned, run.finished())
+        try:
+            if remaining:
+                around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
+                with measuring_of(study, folder, run.folder / LOGS, around) as measuring:
+                    if warning := warning_of(study):
+                        progress.note(warning)
+                    run.write_provenance(measuring.prepare())
+                    _measure_all(study, run, remaining, len(planned), measuring, progress)
+            run.write_tables()
+        except BaseException:
+            progress.close(_keep(run, len(planned)))
+            raise
+        progress.close(f"Run {run.run_id}: {len(planned)} trials, recorded in {run.folder}")
+    return run
+
+
+def _keep(run: Run, n_planned: int) -> str:
+    """After a sweep that was stopped: keep what there is, and say how to go on."""
+    try:
+        if not run.journal_file.exists():
+            run.discard()
+            return "Nothing was measured."
+        done = len(run.finished())
+        run.write_tables()
+    except StoreError as error:
+        return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
+    return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
+
+
+def _remaining(planned: Sequence[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
+    return [trial for trial in planned if trial.trial not in finished]
+
+
+def _measure_all(
+    study: Study,
+    run: Run,
+    remaining: Sequence[PlannedTrial],
+    total: int,
+    measuring: Measuring | ServiceMeasuring,
+    progress: Progress,
+) -> None:
+    estimate = Estimate(remaining, study.design.cooldown_s)
+    attempts: dict[int, int] = {}
+    for record in run.records():
+        estimate.add(record)
+        attempts[record["trial"]] = record["attempt"]
+    failures, done = 0, total - len(remaining)
+    turn = threading.Lock()
+
+    def measure(worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> None:
+        nonlocal failures, done
+        with turn:
+            progress.show(done, total, trial.treatment.label(), estimate.left_s())
+        first = attempts.get(trial.trial, 0) + 1
+        last = _measure_until_trusted(study, run, trial, first, worker, progress, turn)
+        with turn:
+            estimate.add(last)
+            estimate.finish(trial)
+            done += 1
+            failures = 0 if last["status"] == "ok" else failures + 1
+            if failures >= FAILURES_IN_A_ROW:
+                raise SweepError(_failing(last, failures))
+        if trial is not remaining[-1]:
+            time.sleep(study.design.cooldown_s)
+
+    if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
+        # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
+        in_parallel(remaining, workers, measure, measuring.stop, lambda worker: worker.stop())
+    else:
+        for trial in remaining:
+            measure(measuring, trial)
+
+
+def _measure_until_trusted(
+    study: Study,
+    run: Run,
+    trial: PlannedTrial,
+    first: int,
+    measuring: Measuring | ServiceMeasuring,
+    progress: Progress,
+    turn: threading.Lock,
+) -> dict[str, Any]:
+    """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
+
+    first: number of the next attempt at it, above 1 in a resumed run. turn: held while something is recorded.
+    """
+    limit = limit_of(study, trial.treatment.levels, "cpu_limit")
+    for attempt in range(first, max(first, study.trust.max_attempts) + 1):
+        measured, outcome = measuring.measure(trial.treatment)
+        reasons = doubts(measured, limit, study.trust, waits_on_io=isinstance(study.workload, DiskWorkload))
+        lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
+        again = bool(lost or reasons) and attempt < study.trust.max_attempts
+        record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
+        with turn:
+            run.append(record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles)
+            if again:
+                progress.note(f"trial {trial.trial} is repeated: {masked((*lost, *reasons)[0])}")
+        if not again:
+            break
+    return {**record, "printed": masked((measured.stderr or measured.stdout).strip())}
+
+
+def trial_record(
+    trial: PlannedTrial,
+    attempt: int,
+    measured: Measurement,
+    outcome: Outcome,
+    reasons: Sequence[str],
+    final: bool,
+) -> dict[str, Any]:
+    """A line of the journal."""
+    seen = measured.interference
+    failed = measured.status == "ok" and outcome.failure is not None
+    error = outcome.failure if failed else measured.error
+    return {
+        "trial": trial.trial,
+        "attempt": attempt,
+        "final": final,
+        "block": trial.block,
+        "replicate": trial.replicate,
+        "warmup": trial.warmup,
+        "started_at": measured.started_at,
+        "levels": dict(trial.treatment.levels),
+        "wall_s": measured.wall_s,
+        "user_s": measured.user_s,
+        "sys_s": measured.sys_s,
+        "cpu_efficiency": measured.cpu_efficiency,
+        "foreign_cpu": seen.foreign_cpu,
+        "steal": seen.steal,
+        "memory_pressure": seen.memory_pressure,
+        "io_pressure": seen.io_pressure,
+        "max_rss_bytes": measured.max_rss_bytes,
+        "nr_periods": measured.nr_periods,
+        "nr_throttled": measured.nr_throttled,
+        "throttled_s": measured.throttled_s,
+        "exit_code": measured.exit_code,
+        "status": (outcome.status or "failed") if failed else measured.status,
+        "error": masked(error) if error else None,
+        "trusted": not reasons,
+        "distrust_reason": "; ".join(reasons) or None,
+        **measured.placed,
+        "responses": dict(outcome.responses),
+    }
+
+
+def _failing(last: Mapping[str, Any], failures: int) -> str:
+    printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
+    return (
+        f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was stopped.\n"
+        f"The program printed: {printed}"
+    )
+
+
+def preview(
+    study: Study, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
+) -> dict[str, Any]:
+    """What a sweep of a resolved study would do: its treatments, trials, and the time it would take.
+
+    earlier: records of an earlier run of the study, or of the one to resume, from which the time is estimated; may be
+    empty. finished: numbers of the trials that need not be measured again.
+    """
+    planned = plan(study)
+    remaining = _remaining(planned, finished)
+    estimate = expected_s(remaining, earlier, study.design.cooldown_s)
+    return {
+        "study": study.study,
+        "treatments": [dict(treatment.levels) for treatment in treatments(study)],
+        "replicates": study.design.replicates,
+        "warmup": study.design.warmup,
+        "n_trials": len(planned),
+        "n_remaining": len(remaining),
+        "estimated_s": estimate,
+        "estimated": in_words(estimate) if estimate is not None else "unknown: no earlier run of this study",
+        "longest_s": len(remaining) * (study.design.timeout_s + study.design.cooldown_s),
+        **({"warning": warning} if (warning := warning_of(study)) else {}),
+        "order": [trial.treatment.label() for trial in remaining],
+    }

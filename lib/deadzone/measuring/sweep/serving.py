@@ -1,0 +1,234 @@
+"""Measuring one treatment of a service: it is started in its environment, asked by a client outside, watched, stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+from deadzone.measurement import Interference, Measurement, Status
+from deadzone.measuring.capture.base import Subject
+from deadzone.measuring.services.base import Host, ServiceError, Use
+from deadzone.measuring.services.service import Service
+from deadzone.measuring.sweep.checks import check
+from deadzone.measuring.sweep.profiling import Profiling
+from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.targets.registry import make_target
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.measuring.workloads.registry import make_workload
+from deadzone.store.provenance import git_facts, host_facts
+from deadzone.study.design import Treatment, limit_of, treatments
+from deadzone.study.levels import NONE, Level, is_number
+from deadzone.study.masking import masked
+from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
+from deadzone.study.spec import Study
+from deadzone.study.target_specs import KUBERNETES
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+NOWHERE = ""
+"""Name of the only environment of a study that lists none."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One environment: its service, and the target it is on, if it has one."""
+
+    spec: ServiceSpec
+    host: Host | None
+    service: Service
+
+
+class ServiceMeasuring:
+    """A study's client against its service. A context manager: all environments are open inside it."""
+
+    def __init__(
+        self, study: Study, folder: Path, logs: Path | None = None, around: Surroundings | None = None
+    ) -> None:
+        """folder: where the study file lies. logs: where the logs of the service are kept. around: what the targets
+        are told."""
+        self._study, self._folder = study, folder
+        planned = [dict(treatment.levels) for treatment in treatments(study)]
+        self._workload = make_workload(study.workload, folder, planned)
+        self._client = LocalTarget(LocalSpec(mechanism="unlimited"))
+        self._profiling = Profiling(study.profiles)
+        self._places = _places(study, folder, logs, around)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(self._client)
+            hosts = {id(place.host): place.host for place in self._places.values() if place.host}
+            for host in hosts.values():
+                stack.enter_context(host)
+            for place in self._places.values():
+                stack.callback(place.service.stop)
+            stack.callback(self._workload.finish)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def check(self) -> None:
+        """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
+        specs = {name: place.spec for name, place in self._places.items()}
+        hosts = [place.host for place in self._places.values() if place.host]
+        check(self._study, hosts, self._workload, specs)
+
+    def prepare(self) -> dict[str, Any]:
+        """Get everything ready before the first trial; returns the facts for the provenance.
+
+        Raises WorkloadError if a program or an input is missing, StudyError if a service cannot be started there.
+        """
+        for place in self._places.values():
+            place.service.prepare_sweep()
+        prepared = {**self._profiling.prepare(), **self._workload.prepare_sweep(self._client.scratch)}
+        hosts = {name: place.host.facts() for name, place in self._places.items() if place.host}
+        first: Mapping[str, Any] = next(iter(hosts.values()), {"target": "url"})
+        return {
+            **host_facts(),
+            **first,
+            **prepared,
+            **git_facts(self._folder),
+            "environments": {
+                name: {**hosts.get(name, {}), **_address(place)} for name, place in self._places.items()
+            },
+        }
+
+    def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
+        """Ask the service once, or as long as the load of a trial lasts.
+
+        A service that does not become ready, or ends meanwhile, is a failed trial. Raises TargetError or
+        WorkloadError where nothing can be started as the study asks.
+        """
+        place = self._places[str(treatment.levels.get(ENVIRONMENT, NOWHERE))]
+        service = place.service
+        for other in self._places.values():
+            if other is not place:
+                other.service.displaced()
+        limits = _limits(self._study, treatment)
+        try:
+            reached = service.ready(treatment)
+        except ServiceError as error:
+            return _not_measured(str(error)), Outcome(_known(limits))
+        try:
+            values = {**treatment.levels, **reached.placeholders}
+            command = self._workload.prepare_trial(values, self._client.scratch)
+            watch = service.watch()
+            with self._profiling.beside(Subject(values, service.process)) as profiles:
+                client = self._client.execute(command, self._study.design.timeout_s, watch)
+            use = watch.use()
+            outcome = (
+                self._workload.outcome(client, self._client.scratch) if client.status == "ok" else Outcome()
+            )
+            started = {} if service.start_s is None else {"service_start_s": service.start_s}
+            responses = {**_known(limits), **_client(client), **started, **use.responses, **outcome.responses}
+            measured = _of_service(client, use, outcome, service.death())
+            return measured, profiles.added_to(replace(outcome, responses=responses))
+        finally:
+            service.after_trial()
+
+
+def _places(study: Study, folder: Path, logs: Path | None, around: Surroundings | None) -> dict[str, Place]:
+    """Every environment with its service. Environments of a cluster that differ in their limit alone share the target:
+    it is one workload, whose limit is changed to and fro."""
+    names = tuple(study.environments) or (NOWHERE,)
+    hosts: dict[str, Host] = {}
+    for key in dict.fromkeys(_host_key(study, name) for name in names):
+        if key is not None:
+            sharing = [name for name in names if _host_key(study, name) == key]
+            hosts[key] = _host(study, sharing, around)
+    places = {}
+    for name in names:
+        key = _host_key(study, name)
+        host = None if key is None else hosts[key]
+        spec = service_in(study.service, study.environment_of(name))
+        target = study.target_in(study.environment_of(name))
+        own = {
+            limit: getattr(target, limit) for limit in ("cpu_limit", "memory_limit") if hasattr(target, limit)
+        }
+        places[name] = Place(spec, host, Service(spec, host, folder, name, logs, own))
+    return places
+
+
+def _host_key(study: Study, name: str) -> str | None:
+    """Which target an environment is on; None where its service is only reached."""
+    environment = study.environment_of(name)
+    spec, target = service_in(study.service, environment), study.target_in(environment)
+    if spec.url is not None and (environment is None or environment.target is None):
+        return None
+    return repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
+
+
+def _host(study: Study, names: Sequence[str], around: Surroundings | None) -> Host:
+    """The target of environments, with a mechanism for every limit that will be asked of it."""
+    target = study.target_in(study.environment_of(names[0]))
+    planned = [one for one in treatments(study) if one.levels.get(ENVIRONMENT, NOWHERE) in names]
+    limits = [_limits(study, one) for one in planned]
+    cpu, memory = (tuple(dict.fromkeys(kind)) for kind in zip(*limits, strict=True)) if limits else ((), ())
+    return cast(Host, make_target(target, cpu, memory, around=around))
+
+
+def _limits(study: Study, treatment: Treatment) -> tuple[Level, Level]:
+    """CPU and memory limit of a treatment: its own levels, or those of the environment's target."""
+    levels = treatment.levels
+    return limit_of(study, levels, "cpu_limit"), limit_of(study, levels, "memory_limit")
+
+
+def _known(limits: tuple[Level, Level]) -> dict[str, float]:
+    """The limits in force as columns; no limit is a missing value."""
+    named = zip(("service_cpu_limit", "service_memory_limit_bytes"), limits, strict=True)
+    return {name: float(limit) for name, limit in named if is_number(limit)}
+
+
+def _client(client: Measurement) -> dict[str, float]:
+    return {"client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0)}
+
+
+def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | None) -> Measurement:
+    """The trial: the client's time, and the CPU, memory and throttling of the service it asked."""
+    status, error = client.status, client.error
+    if death or use.oom_kills:
+        status, error = _fallen(use, death, outcome.failure or client.error)
+        status = client.status if outcome.death_is_result else status
+    return replace(
+        client,
+        wall_s=outcome.wall_s or client.wall_s,
+        user_s=use.user_s,
+        sys_s=use.sys_s,
+        max_rss_bytes=use.largest_rss_bytes,
+        nr_periods=use.nr_periods,
+        nr_throttled=use.nr_throttled,
+        throttled_s=use.throttled_s,
+        status=status,
+        error=masked(error) if error else None,
+    )
+
+
+def _fallen(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]:
+    """Status of a trial whose service was killed or ended, and what the client saw of it."""
+    client = f"; the client saw: {seen}" if seen else ""
+    if use.oom_kills:
+        return "oom_killed", f"a process of the service was killed for want of memory{client}"
+    return "failed", f"{death}{client}"
+
+
+def _not_measured(error: str) -> Measurement:
+    """A trial whose service did not become ready: no client asked."""
+    return Measurement(
+        started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        wall_s=0.0, user_s=None, sys_s=None, max_rss_bytes=None, nr_periods=None, nr_throttled=None,
+        throttled_s=None, exit_code=-1, status="failed", error=masked(error), stdout="", stderr="",
+        interference=Interference(0.0, 0.0, 0.0, None, None, 0.0),
+    )  # fmt: skip
+
+
+def _address(place: Place) -> dict[str, str]:
+    return {"url": masked(place.spec.url)} if place.spec.url else {}

@@ -1,0 +1,82 @@
+"""What the rest of the machine did while a trial ran: other processes' CPU, steal, pressure and the clocks.
+
+Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /proc/pressure.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from deadzone.measurement import Interference
+from deadzone.measuring.targets.limits.base import stall_s
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+BUSY_FIELDS = (0, 1, 2, 5, 6)
+"""user, nice, system, irq and softirq in the first line of /proc/stat; guest time is already in user."""
+
+STEAL_FIELD = 7
+
+RESOLUTION_TICKS = 3
+"""Each busy field is rounded to a tick and charged by sampling; three ticks cover what that adds up to."""
+
+
+@dataclass(frozen=True)
+class MachineReading:
+    """Running totals of the machine at one moment; differences of two readings are what counts."""
+
+    busy_s: float
+    steal_s: float
+    memory_stall_s: float | None
+    io_stall_s: float | None
+    monotonic_s: float
+    wall_clock_s: float
+    boot_clock_s: float
+
+
+def read_machine() -> MachineReading:
+    """The machine's totals now."""
+    with Path("/proc/stat").open() as handle:
+        fields = [int(word) for word in handle.readline().split()[1:]]
+    return MachineReading(
+        busy_s=sum(fields[i] for i in BUSY_FIELDS) * TICK_S,
+        steal_s=(fields[STEAL_FIELD] if len(fields) > STEAL_FIELD else 0) * TICK_S,
+        memory_stall_s=stalled_s("memory"),
+        io_stall_s=stalled_s("io"),
+        monotonic_s=time.monotonic(),
+        wall_clock_s=time.time(),
+        boot_clock_s=time.clock_gettime(time.CLOCK_BOOTTIME),
+    )
+
+
+def stalled_s(resource: str) -> float | None:
+    """Seconds in which some task was stalled on a resource; None where the kernel has no PSI.
+
+    Stalls on the CPU are left out: a throttled program stalls itself, and the machine's total cannot tell.
+    """
+    return stall_s(Path(f"/proc/pressure/{resource}"))
+
+
+def between(before: MachineReading, after: MachineReading, own_cpu_s: float) -> Interference:
+    """Interference between two readings.
+
+    own_cpu_s: CPU time of the trial and the harness in between [s].
+    """
+    elapsed = max(after.monotonic_s - before.monotonic_s, 1e-9)
+    suspended = (after.boot_clock_s - before.boot_clock_s) - elapsed
+    stepped = (after.wall_clock_s - before.wall_clock_s) - elapsed
+    return Interference(
+        foreign_cpu=max(0.0, after.busy_s - before.busy_s - own_cpu_s) / elapsed,
+        foreign_cpu_resolution=RESOLUTION_TICKS * TICK_S / elapsed,
+        steal=(after.steal_s - before.steal_s) / elapsed,
+        memory_pressure=_share(before.memory_stall_s, after.memory_stall_s, elapsed),
+        io_pressure=_share(before.io_stall_s, after.io_stall_s, elapsed),
+        clock_drift=max(abs(suspended), abs(stepped)) / elapsed,
+    )
+
+
+def _share(before: float | None, after: float | None, elapsed: float) -> float | None:
+    return None if before is None or after is None else min(1.0, (after - before) / elapsed)

@@ -1,0 +1,252 @@
+"""From what the launcher in a container tells to a measurement.
+
+Time is that of the container's node, read by the launcher beside the program, so no part of it is the network's or
+the API server's. The uptime is exact to 10 ms and never steps; where the shell or `date` tells finer, the difference
+of those is taken as far as the uptime allows it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from deadzone.measurement import Interference, Measurement, Sample, Status, difference
+from deadzone.measuring.targets.interference import (
+    BUSY_FIELDS,
+    RESOLUTION_TICKS,
+    STEAL_FIELD,
+    MachineReading,
+    between,
+)
+
+UPTIME_RESOLUTION_S = 0.01
+
+TICK_S = 0.01
+"""/proc/stat counts in hundredths of a second on every system that containers run on."""
+
+NO_INTERFERENCE = Interference(0.0, 0.0, 0.0, None, None, 0.0)
+
+
+@dataclass
+class Reading:
+    """One moment of a container: its clock, limit and counters, and those of its node."""
+
+    uptime: float = 0.0
+    fine: float = 0.0
+    cpu_max: str | None = None
+    machine: str = ""
+    numbers: dict[str, int] = field(default_factory=dict)
+    stat: dict[str, int] = field(default_factory=dict)
+    memory: dict[str, int] = field(default_factory=dict)
+    pressure: dict[str, int] = field(default_factory=dict)
+
+    def add(self, line: str) -> None:
+        """Take in a line of the launcher."""
+        key, _, value = line.partition(" ")
+        if key == "uptime":
+            self.uptime = float(value)
+        elif key == "fine":
+            self.fine = float(value.replace(",", ".") or 0)
+        elif key == "cpu_max":
+            self.cpu_max = value
+        elif key == "machine":
+            self.machine = value
+        elif key in ("stat", "memory", "pressure"):
+            name, _, number = value.partition(" ")
+            if number.strip().isdigit():
+                getattr(self, key)[name] = int(number)
+        elif value.strip().isdigit():
+            self.numbers[key] = int(value)
+
+    @property
+    def usage_s(self) -> float | None:
+        """CPU time of the container so far [s]."""
+        return _scaled(self.stat.get("usage_usec"), 1e6) or _scaled(self.numbers.get("usage_ns"), 1e9)
+
+    @property
+    def user_s(self) -> float | None:
+        """Of it, outside the kernel [s]."""
+        return _scaled(self.stat.get("user_usec"), 1e6) or _scaled(self.numbers.get("user_ns"), 1e9)
+
+    @property
+    def sys_s(self) -> float | None:
+        """Of it, inside the kernel [s]."""
+        return _scaled(self.stat.get("system_usec"), 1e6) or _scaled(self.numbers.get("sys_ns"), 1e9)
+
+    @property
+    def throttled_s(self) -> float | None:
+        """Time for which the limit stopped the container so far [s]."""
+        if "throttled_usec" in self.stat:
+            return self.stat["throttled_usec"] / 1e6
+        return _scaled(self.stat.get("throttled_time"), 1e9)
+
+    def machine_reading(self) -> MachineReading:
+        """The node's totals, in the form of the local target's."""
+        fields = [int(word) for word in self.machine.split()[1:]] or [0] * 10
+        return MachineReading(
+            busy_s=sum(fields[i] for i in BUSY_FIELDS) * TICK_S,
+            steal_s=(fields[STEAL_FIELD] if len(fields) > STEAL_FIELD else 0) * TICK_S,
+            memory_stall_s=_scaled(self.pressure.get("memory"), 1e6),
+            io_stall_s=_scaled(self.pressure.get("io"), 1e6),
+            monotonic_s=self.uptime,
+            wall_clock_s=self.fine or self.uptime,
+            boot_clock_s=self.uptime,
+        )
+
+
+@dataclass(frozen=True)
+class Told:
+    """Everything the launcher tells of a trial."""
+
+    result: str
+    timed_out: bool
+    peak_kib: int | None
+    before: Reading
+    after: Reading
+    series: tuple[Reading, ...]
+    stdout: str
+    stderr: str
+
+
+def parse(text: str) -> Told:
+    """What the launcher printed, taken apart."""
+    values: dict[str, str] = {}
+    printed: dict[str, list[str]] = defaultdict(list)
+    readings = {"before": Reading(), "after": Reading()}
+    series: list[Reading] = []
+    for line in text.split("\n"):
+        key, _, rest = line.partition(" ")
+        if key in ("stdout", "stderr"):
+            printed[key].append(rest)
+        elif key in readings:
+            readings[key].add(rest)
+        elif key == "telemetry" and rest.startswith("sample "):
+            series.append(Reading(uptime=float(rest.split()[1])))
+        elif key == "telemetry" and series:
+            series[-1].add(rest)
+        elif key:
+            values[key] = rest
+    peak = values.get("peak", "")
+    return Told(
+        result=values.get("result", ""),
+        timed_out="timed_out" in values,
+        peak_kib=int(peak) if peak.isdigit() else None,
+        before=readings["before"],
+        after=readings["after"],
+        series=tuple(series),
+        stdout="\n".join(printed["stdout"]),
+        stderr="\n".join(printed["stderr"]),
+    )
+
+
+def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[str, str]) -> Measurement:
+    """A trial as measured in its container.
+
+    started_at: when it was asked for. placed: where it ran, for the table.
+    """
+    before, after = told.before, told.after
+    wall_s = wall(before, after)
+    user_s, sys_s = _cpu_times(before, after)
+    status, code, error = _judge(told, timeout_s)
+    ran = bool(after.uptime)
+    return Measurement(
+        started_at=_start(before) or started_at,
+        wall_s=wall_s,
+        user_s=user_s,
+        sys_s=sys_s,
+        max_rss_bytes=None if told.peak_kib is None else told.peak_kib * 1024,
+        nr_periods=difference(before.stat.get("nr_periods"), after.stat.get("nr_periods")),
+        nr_throttled=difference(before.stat.get("nr_throttled"), after.stat.get("nr_throttled")),
+        throttled_s=difference(before.throttled_s, after.throttled_s),
+        exit_code=code,
+        status=status,
+        error=error,
+        stdout=told.stdout,
+        stderr=told.stderr,
+        interference=_interference(before, after, user_s + sys_s) if ran else NO_INTERFERENCE,
+        telemetry=tuple(_series(told)),
+        placed=dict(placed),
+    )
+
+
+def wall(before: Reading, after: Reading) -> float:
+    """Time between two readings [s]: the fine clock's, held within what the uptime allows."""
+    coarse = after.uptime - before.uptime
+    least = UPTIME_RESOLUTION_S / 2
+    if not (before.fine and after.fine):
+        return max(coarse, least)
+    fine = after.fine - before.fine
+    return max(min(max(fine, coarse - UPTIME_RESOLUTION_S), coarse + UPTIME_RESOLUTION_S), least)
+
+
+def _start(before: Reading) -> str | None:
+    """When the program started by its node's clock, where that tells the date."""
+    if not before.fine:
+        return None
+    return datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
+
+
+def _cpu_times(before: Reading, after: Reading) -> tuple[float, float]:
+    """User and system time [s], split as the group says."""
+    usage = difference(before.usage_s, after.usage_s) or 0.0
+    user, system = (
+        difference(before.user_s, after.user_s) or 0.0,
+        difference(before.sys_s, after.sys_s) or 0.0,
+    )
+    share = user / (user + system) if user + system else 1.0
+    return usage * share, usage * (1 - share)
+
+
+def _judge(told: Told, timeout_s: float) -> tuple[Status, int, str | None]:
+    kind, _, rest = told.result.partition(" ")
+    if kind == "failed":
+        return "failed", 127, f"the program did not start: {rest}"
+    code, _, orphans = rest.partition(" ")
+    number = int(code)
+    exit_code = 128 - number if number > 128 else number
+    if told.timed_out:
+        return "timeout", exit_code, f"killed after {timeout_s:g} s"
+    if difference(told.before.memory.get("oom_kill"), told.after.memory.get("oom_kill")):
+        return "oom_killed", exit_code, "a process was killed for want of memory"
+    if exit_code < 0:
+        return "failed", exit_code, f"killed by signal {-exit_code}"
+    if int(orphans or 0):
+        return "ok", exit_code, f"{orphans} processes were left running and were killed"
+    return "ok", exit_code, None
+
+
+def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interference:
+    seen = between(before.machine_reading(), after.machine_reading(), own_cpu_s)
+    elapsed = max(after.uptime - before.uptime, 1e-9)
+    # The two clocks are read a moment apart, and the uptime is rounded: no step of a clock is so small.
+    unsure = 3 * UPTIME_RESOLUTION_S / elapsed
+    drift = 0.0 if not (before.fine and after.fine) else max(0.0, seen.clock_drift - unsure)
+    return Interference(
+        seen.foreign_cpu,
+        RESOLUTION_TICKS * TICK_S / elapsed,
+        seen.steal,
+        seen.memory_pressure,
+        seen.io_pressure,
+        drift,
+    )
+
+
+def _series(told: Told) -> list[Sample]:
+    """The time series, cumulative since the trial's start."""
+    found = []
+    for now in (*told.series, told.after):
+        t_s = now.uptime - told.before.uptime
+        series = {
+            "cpu_usage_s": difference(told.before.usage_s, now.usage_s),
+            "nr_periods": difference(told.before.stat.get("nr_periods"), now.stat.get("nr_periods")),
+            "nr_throttled": difference(told.before.stat.get("nr_throttled"), now.stat.get("nr_throttled")),
+            "throttled_s": difference(told.before.throttled_s, now.throttled_s),
+        }
+        found += [Sample(t_s, name, float(value)) for name, value in series.items() if value is not None]
+    return found
+
+
+def _scaled(count: int | None, unit: float) -> float | None:
+    return None if count is None else count / unit

@@ -1,0 +1,281 @@
+"""A container that trials run in: the launcher brought there, its actions, and plain file work.
+
+All of it goes through short commands that may be repeated without harm; only the launcher's own rule (a trial's
+folder is made once) decides that a program runs, and that it runs once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path, PurePosixPath
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command
+from deadzone.measuring.targets.kubernetes import counting, streams
+from deadzone.measuring.targets.kubernetes.cluster import Cluster
+from deadzone.measuring.targets.kubernetes.errors import ClusterError
+from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
+from deadzone.measuring.targets.limits.base import Counters
+
+SHELLS: tuple[tuple[str, ...], ...] = (("/bin/sh",), ("/busybox/sh",), ("/bin/busybox", "sh"), ("/bin/bash",))
+"""Where images keep a shell; the second is that of distroless images for debugging."""
+
+END_OF_FILE = "@@@ end of file @@@"
+
+TELEMETRY_PERIOD_S = 1.0
+"""A reading costs the container two or three milliseconds of CPU: a quarter of a percent of a core [s]."""
+
+COLLECT_MARGIN_S = 60.0
+"""What a trial's start and its telling take beyond the trial itself, at the smallest limit [s]."""
+
+LONGEST_STREAM_S = 240.0
+"""So long one stream waits for a trial; the next one notices a pod that is gone, and a launcher that died [s]."""
+
+LAST_LOOK_S = 30.0
+"""How long is waited for the result of a trial whose time is over, as after an outage [s]."""
+
+NOT_STARTED, CANNOT_WRITE, LAUNCHER_DIED = 90, 91, 92
+"""Exit codes of the launcher."""
+
+TOLD = "told"
+
+WRITE_FILE = (
+    'dz=$1; : >"$dz"; while IFS= read -r line && [ "$line" != "$2" ]; do printf "%s\\n" "$line" >>"$dz"; done'
+)
+"""Receives a text with nothing but a shell's own commands."""
+
+RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
+
+COUNT = 'n=0; for f in "$1"/* "$1"/.[!.]*; do [ -e "$f" ] && n=$((n + 1)); done; echo $n'
+
+
+class NotStartedError(ClusterError):
+    """The trial was not started, and never will be: it may be asked for again under another name."""
+
+
+class LauncherDiedError(ClusterError):
+    """Whatever measured the trial is gone, and with it what it measured."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a container has: version of its cgroups (0: none readable), limit in force, cores of its node."""
+
+    cgroup: int
+    cpu_max: str | None
+    cores: int
+    memory_bytes: int
+    tools: frozenset[str]
+    fine_clock: bool
+
+    @property
+    def limit_cores(self) -> float | None:
+        """The limit in force [cores]; None for no limit."""
+        return limit_cores(self.cpu_max)
+
+
+def limit_cores(cpu_max: str | None) -> float | None:
+    """Cores that a quota and its period grant, as `50000 100000`; None without a limit."""
+    if cpu_max is None:
+        return None
+    quota, _, period = cpu_max.partition(" ")
+    return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
+
+
+class Container:
+    """One container of one pod, with the launcher in it."""
+
+    def __init__(
+        self, cluster: Cluster, spot: Spot, home: PurePosixPath, lent: PurePosixPath | None = None
+    ) -> None:
+        """home: folder for Deadzone's files in the container. lent: where a busybox was brought for it."""
+        self._cluster = cluster
+        self.spot = spot
+        self.home = home
+        self._shell: tuple[str, ...] = (str(lent / "busybox"), "sh") if lent else ()
+        self._tools = str(lent / "bin") if lent else "-"
+
+    def open(self) -> Probe:
+        """Find the shell, bring the launcher, and look around.
+
+        Raises TargetError where the container has no shell or nothing can be written.
+        """
+        self._shell = self._shell or self._find_shell()
+        text = resources.files(__package__).joinpath("launcher.sh").read_text()
+        made = self.shell('mkdir -p "$1"', str(self.home))
+        if made.code:
+            raise TargetError(
+                f"Nothing can be written to {self.home} in {self.spot}: {made.stderr.strip()}. Name a folder that can: "
+                "target.scratch, an emptyDir volume for example."
+            )
+        stdin = f"{text}\n{END_OF_FILE}\n".encode()
+        wrote = self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin)
+        if wrote.code:
+            raise TargetError(
+                f"Nothing can be written to {self.home} in {self.spot}: {wrote.stderr.strip()}."
+            )
+        return self.probe()
+
+    def _find_shell(self) -> tuple[str, ...]:
+        for shell in SHELLS:
+            try:
+                if streams.run(self._cluster, self.spot, (*shell, "-c", "exit 0")).code == 0:
+                    return shell
+            except NoProgramError:
+                continue
+        raise TargetError(
+            f"{self.spot} has no shell (looked for {', '.join(' '.join(shell) for shell in SHELLS)}). Give "
+            "target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
+        )
+
+    def shell(self, script: str, *arguments: str, stdin: bytes = b"", timeout_s: float = 60.0) -> Answer:
+        """Run a few lines of shell that may be run twice, also when the stream breaks meanwhile."""
+        path = f'PATH="{self._tools}:$PATH"; ' if self._tools != "-" else ""
+        argv = (*self._shell, "-c", path + script, "deadzone", *arguments)
+        return self._patiently(argv, stdin, timeout_s)
+
+    def _patiently(self, argv: Sequence[str], stdin: bytes, timeout_s: float) -> Answer:
+        deadline = time.monotonic() + timeout_s + self._cluster.patience_s
+        while True:
+            try:
+                return streams.run(self._cluster, self.spot, tuple(argv), stdin, timeout_s)
+            except StreamBrokenError:
+                if time.monotonic() > deadline:
+                    raise
+                self._cluster.pause(1.0)
+
+    def probe(self) -> Probe:
+        """What the container has now, with the limit in force in its own control group."""
+        told = [line.partition(" ") for line in self._act("probe").stdout.splitlines()]
+        values = {key: value for key, _, value in told}
+        if "writable" not in values:
+            raise TargetError(
+                f"Nothing can be written to {self.home} in {self.spot}. Name another target.scratch."
+            )
+        return Probe(
+            cgroup=int(values["cgroup"]),
+            cpu_max=values.get("cpu_max"),
+            cores=int(values["cores"]),
+            memory_bytes=int(values.get("memory_kib", 0)) * 1024,
+            tools=frozenset(value for key, _, value in told if key == "tool"),
+            fine_clock=bool(values.get("fine_clock")),
+        )
+
+    def count(self) -> Counters:
+        """Its accounting now. The reading itself costs the container a few milliseconds of CPU."""
+        return counting.parse(self._act("count").stdout)
+
+    def _argv(self, action: str, *arguments: str) -> tuple[str, ...]:
+        launch = str(self.home / "launch")
+        return (*self._shell, launch, action, str(self.home), " ".join(self._shell), self._tools, *arguments)
+
+    def _act(self, action: str, timeout_s: float = 60.0) -> Answer:
+        answer = self._patiently(self._argv(action), b"", timeout_s)
+        if answer.code:
+            raise ClusterError(
+                f"The launcher in {self.spot} failed to {action}: {answer.stderr.strip()[-300:]}."
+            )
+        return answer
+
+    def run_trial(self, command: Command, timeout_s: float) -> str:
+        """Run a command as one trial; what the launcher tells of it. A broken stream neither ends nor repeats it.
+
+        Raises NotStartedError if it was never started, LauncherDiedError if what measured it is gone, AbsentError
+        if the container is.
+        """
+        trial = secrets.token_hex(4)
+        env = [f"{name}={value}" for name, value in command.env.items()]
+        arguments = (
+            trial,
+            str(max(1, round(timeout_s * 100))),
+            f"{TELEMETRY_PERIOD_S:g}",
+            str(command.cwd or ""),
+            str(len(env)),
+            *env,
+            *command.argv,
+        )
+        deadline = time.monotonic() + timeout_s + COLLECT_MARGIN_S
+        argv = self._argv("run", *arguments)
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                answer = streams.run(
+                    self._cluster, self.spot, argv, timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
+                )
+            except StreamBrokenError as error:
+                if left <= 0:
+                    raise LauncherDiedError(f"A trial in {self.spot} did not end in its time.") from error
+                argv = self._argv("await", trial)
+                self._cluster.pause(1.0)
+                continue
+            return self._told(answer)
+
+    def _told(self, answer: Answer) -> str:
+        if answer.code == NOT_STARTED:
+            raise NotStartedError(f"A trial in {self.spot} was not started.")
+        if answer.code == CANNOT_WRITE:
+            raise TargetError(f"Nothing can be written to {self.home} in {self.spot}.")
+        if answer.code or not answer.stdout.rstrip().endswith(TOLD):
+            raise LauncherDiedError(
+                f"The launcher in {self.spot} ended with code {answer.code}: {answer.stderr.strip()[-300:] or 'killed'}."
+            )
+        return answer.stdout
+
+    def stop_trials(self) -> None:
+        """Kill whatever trials left running."""
+        self._act("stop")
+
+    def clean_left(self) -> bool:
+        """Clean up after a killed sweep; whether there was anything of it."""
+        self._shell = self._shell or self._find_shell()
+        if self.shell('[ -e "$1/launch" ]', str(self.home)).code:
+            return False
+        self.clean()
+        return True
+
+    def clean(self) -> None:
+        """Kill what trials left running, and remove the folder."""
+        self.stop_trials()
+        self.shell('rm -rf "$1"', str(self.home))
+
+    def prepare(self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Answer:
+        """Run a program unmeasured, with the container's own PATH; what it prints goes to a file named by $0."""
+        command = (*self._shell, "-c", script, str(self.home / "prepare"), str(cwd or ""), *argv)
+        return streams.run(self._cluster, self.spot, command, timeout_s=timeout_s)
+
+    def fresh_folder(self, folder: Path) -> None:
+        """Empty a folder, whatever stood there before."""
+        made = self.shell('rm -rf "$1" && mkdir -p "$1"', str(folder), timeout_s=600.0)
+        if made.code:
+            raise TargetError(f"{folder} in {self.spot} cannot be made anew: {made.stderr.strip()}.")
+
+    def count_files(self, folder: Path) -> int:
+        """Entries of a folder."""
+        return int(self.shell(COUNT, str(folder)).stdout.strip() or 0)
+
+    def send(self, source: Path, there: Path) -> None:
+        """Copy a file into the container, and compare checksums where the container can.
+
+        Raises TargetError if what arrives is not what was sent.
+        """
+        content = source.read_bytes()
+        for attempt in (1, 2, 3):
+            answer = self.shell(RECEIVE, str(there), str(len(content)), stdin=content, timeout_s=600.0)
+            if answer.code == 0 and self.holds(there, hashlib.sha256(content).hexdigest(), len(content)):
+                return
+            if answer.code and attempt == 3:
+                raise TargetError(
+                    f"{source.name} cannot be copied into {self.spot}: {answer.stderr.strip()}."
+                )
+        raise TargetError(f"{source.name} arrives damaged in {self.spot}, at the third attempt too.")
+
+    def holds(self, there: Path, sha256: str, size: int) -> bool:
+        """Whether a file of the container has this content; by its size where the container has no sha256sum."""
+        script = 'if command -v sha256sum >/dev/null; then sha256sum "$1"; else wc -c <"$1"; fi'
+        said = self.shell(script, str(there), timeout_s=600.0).stdout.split()
+        return bool(said) and said[0] in (sha256, str(size))

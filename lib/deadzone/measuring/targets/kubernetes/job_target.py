@@ -1,0 +1,315 @@
+"""Trials in fresh pods, one Job each, several at once where the study says so."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Any, Self
+
+from deadzone.errors import DeadzoneError, TargetError
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.interrupts import undisturbed
+from deadzone.measuring.targets.kubernetes import jobs, prometheus, trial, trouble, verifying
+from deadzone.measuring.targets.kubernetes.changing import NO_HOPE_AFTER_S
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.container import Container, Probe
+from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError, MissingVerbError
+from deadzone.measuring.targets.kubernetes.lease import Lease
+from deadzone.measuring.targets.kubernetes.place import PodPlace
+from deadzone.measuring.targets.kubernetes.quantities import as_cores, check_limits, cores_of
+from deadzone.measuring.targets.kubernetes.streams import Spot
+from deadzone.measuring.targets.kubernetes.workload import container_status, label_selector
+from deadzone.study.design import Treatment
+from deadzone.study.levels import NONE, Level
+from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+
+LOOK_EVERY_S = 0.3
+
+CREATE, READ, DELETE = (f"batch.{verb}_namespaced_job" for verb in ("create", "read", "delete"))
+
+
+class JobTarget:
+    """Fresh pods in a namespace of a cluster; as many workers as trials may run at once."""
+
+    factors: tuple[str, ...] = ("cpu_limit",)
+
+    def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
+        """levels: the CPU limits the study will ask for."""
+        assert spec.job is not None
+        self.spec = spec
+        self.around = around
+        self._levels = tuple(dict.fromkeys(levels)) or (spec.cpu_limit,)
+        self.token = secrets.token_hex(4)
+        self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
+        self.scratch = Path(self.home / "work")
+        self._cluster: Cluster | None = None
+        self._lease: Lease | None = None
+        self._numbers = itertools.count()
+        self._workers = tuple(JobWorker(self) for _ in range(spec.job.parallelism))
+        self._turn = threading.Lock()
+        self.place = self._workers[0].place
+
+    @property
+    def cluster(self) -> Cluster:
+        """The open connection."""
+        assert self._cluster is not None
+        return self._cluster
+
+    @property
+    def lease_name(self) -> str:
+        """Name of the lock that says that this sweep lives; its Jobs bear it as a label."""
+        return f"deadzone-jobs-{self.token}"
+
+    def __enter__(self) -> Self:
+        try:
+            self._open()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def _open(self) -> None:
+        check_limits(self._levels)
+        self._cluster = Cluster(self.spec.context, self.around.note)
+        self._check_fits()
+        subject = f"the Jobs of run {self.around.run_id}"
+        self._lease = Lease(self._cluster, self.spec.namespace, self.lease_name, subject, self.around.run_id)
+        self._lease.acquire()
+        # A pod without a limit first: what is wrong with image, account or permissions shows before any trial.
+        self._workers[0].start(None)
+
+    def _check_fits(self) -> None:
+        """Raise TargetError for a limit that no node could ever give; said only where nodes may be listed."""
+        cores = [amount for level in self._levels if (amount := as_cores(level)) is not None]
+        if not cores:
+            return
+        try:
+            nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
+        except MissingVerbError:
+            return
+        most = max((cores_of(node["status"]["allocatable"]["cpu"]) for node in nodes), default=0.0)
+        if nodes and max(cores) > most:
+            raise TargetError(
+                f"A CPU limit of {max(cores):g} cores is beyond every node of the cluster: the largest has {most:g} cores to "
+                "give. Use smaller limits, and none for no limit."
+            )
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._cluster is None:
+            return
+        with undisturbed(), self._cluster.cleaning_up():
+            problems = [said for worker in self._workers if (said := worker.stop())]
+            if self._lease and not problems:
+                self._lease.release()
+        if problems:
+            said = f"{problems[0]} `deadzone restore` removes the Jobs of this run."
+            if isinstance(error, DeadzoneError):
+                raise type(error)(f"{error}\n{said}") from error
+            self.around.note(said)
+
+    def workers(self) -> tuple[JobWorker, ...]:
+        """One for each trial that may run at once."""
+        return self._workers
+
+    def stop(self) -> None:
+        """Let all workers end soon."""
+        if self._cluster:
+            self._cluster.stopping.set()
+
+    def check_lease(self) -> None:
+        """Raise TargetError if somebody took this sweep for dead and removes its Jobs."""
+        assert self._lease is not None
+        self._lease.check()
+
+    def next_name(self) -> str:
+        """A name for the next Job."""
+        with self._turn:
+            return f"deadzone-{self.token}-{next(self._numbers)}"
+
+    def others_measure(self, worker: JobWorker) -> bool:
+        """Whether another worker has a pod: then one that no node takes may just have to wait for it."""
+        return any(other is not worker and other.has_pod for other in self._workers)
+
+    def prepare(self, treatment: Treatment) -> None:
+        """As the first worker does."""
+        self._workers[0].prepare(treatment)
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """As the first worker does."""
+        return self._workers[0].execute(command, timeout_s)
+
+    def facts(self) -> dict[str, Any]:
+        """What the pods are, and how limits are put in force, for the provenance."""
+        job, worker = self.spec.job, self._workers[0]
+        assert job is not None
+        return {
+            "target": "kubernetes",
+            "target_mode": "job",
+            "namespace": self.spec.namespace,
+            "image": job.image,
+            "image_id": trial.image_id(worker.pod, jobs.CONTAINER),
+            "cluster_node": worker.pod["spec"].get("nodeName"),
+            "node_cores": worker.probe.cores if worker.probe else None,
+            "limits_mechanism": "Kubernetes, a fresh pod for each trial",
+            "parallelism": job.parallelism,
+            "one_a_node": job.one_a_node,
+            **(trial.how_measured(worker.probe, bool(self.spec.launcher_image)) if worker.probe else {}),
+        }
+
+
+class JobWorker:
+    """One trial after the other, each in a pod of its own."""
+
+    factors: tuple[str, ...] = ("cpu_limit",)
+
+    def __init__(self, target: JobTarget) -> None:
+        self._target = target
+        self.place = PodPlace(target.spec.inputs)
+        self.scratch = target.scratch
+        self._job = ""
+        self.pod: Object = {}
+        self.probe: Probe | None = None
+        self._container: Container | None = None
+
+    @property
+    def has_pod(self) -> bool:
+        """Whether a trial of it has a node."""
+        return self._container is not None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def prepare(self, treatment: Treatment) -> None:
+        """A fresh pod with the treatment's limit, seen in its own control group."""
+        level = treatment.levels.get("cpu_limit", self._target.spec.cpu_limit)
+        self._target.check_lease()
+        cores = as_cores(level)
+        self.start(cores)
+        assert self._container is not None
+        self.probe = verifying.verified(self._container, NONE if cores is None else cores)
+
+    def start(self, cores: float | None) -> None:
+        """Replace the pod by a new one that waits for a trial."""
+        if said := self.stop():
+            raise TargetError(said)
+        target = self._target
+        spec, cluster = target.spec, target.cluster
+        self._job = target.next_name()
+        body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, cores)
+        cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
+        self.pod = self._await_pod()
+        metadata = self.pod["metadata"]
+        spot = Spot(metadata["namespace"], metadata["name"], metadata["uid"], jobs.CONTAINER)
+        lent = jobs.LENT if spec.launcher_image else None
+        self._container = Container(cluster, spot, target.home, lent)
+        self.probe = self._container.open()
+        self.place.enter(self._container)
+
+    def _await_pod(self) -> Object:
+        target = self._target
+        cluster, namespace = target.cluster, target.spec.namespace
+        deadline = time.monotonic() + target.spec.start_timeout_s
+        hopeless_since = 0.0
+        while True:
+            job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
+            found = cluster.call(
+                f"list the pods of the Job {self._job}",
+                "core.list_namespaced_pod",
+                namespace,
+                label_selector=label_selector({"matchLabels": {jobs.JOB_NAME_LABEL: self._job}}),
+            )["items"]
+            pod = found[-1] if found else None
+            state = container_status(pod, jobs.CONTAINER) if pod else None
+            if pod and state and "running" in (state.get("state") or {}):
+                return pod
+            reason = (trouble.hopeless(pod) if pod else None) or _failed(job)
+            hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
+            if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
+                raise TargetError(f"The pod of the Job {self._job} cannot run: {reason}.{_hint(reason)}")
+            if target.others_measure(self):
+                deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
+            if time.monotonic() > deadline:
+                raise TargetError(
+                    f"The pod of the Job {self._job} does not run after {target.spec.start_timeout_s:g} s: "
+                    f"{self._waits_for(job, pod)}."
+                )
+            cluster.pause(LOOK_EVERY_S)
+
+    def _waits_for(self, job: Object, pod: Object | None) -> str:
+        if pod:
+            return trouble.not_yet(pod)
+        if job["spec"].get("suspend"):
+            return "the Job is suspended, so its queue does not admit it"
+        return self._events() or "the cluster makes no pod for it, and says nothing of it"
+
+    def _events(self) -> str | None:
+        """What the cluster says of the Job, such as a quota that forbids its pod."""
+        try:
+            found = self._target.cluster.call(
+                f"list the events of the Job {self._job}",
+                "core.list_namespaced_event",
+                self._target.spec.namespace,
+                field_selector=f"involvedObject.name={self._job},type=Warning",
+            )["items"]
+        except ClusterError as error:
+            return str(error)
+        return str(found[-1].get("message")) if found else None
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
+        assert self._container is not None
+        target = self._target
+        measured = trial.execute(
+            target.cluster, self._container, self.pod, command, timeout_s, target.around.note
+        )
+        return prometheus.added(
+            target.spec.prometheus_url, self.pod, jobs.CONTAINER, measured, target.around.note
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Those of the target."""
+        return self._target.facts()
+
+    def stop(self) -> str | None:
+        """Remove the Job with its pod; what could not be done, in words."""
+        self._container = None
+        self.place.enter(None)
+        if not self._job:
+            return None
+        name, namespace = self._job, self._target.spec.namespace
+        try:
+            self._target.cluster.call(
+                f"remove the Job {name}", DELETE, name, namespace, propagation_policy="Background"
+            )
+        except AbsentError:
+            pass
+        except ClusterError as error:
+            return f"The Job {name} in the namespace {namespace} could not be removed: {error}"
+        self._job = ""
+        return None
+
+
+def _failed(job: Object) -> str | None:
+    for condition in (job.get("status") or {}).get("conditions") or []:
+        if condition["type"] == "Failed" and condition["status"] == "True":
+            return str(condition.get("message") or condition.get("reason"))
+    return None
+
+
+def _hint(reason: str) -> str:
+    if "/bin/sh" in reason:
+        return " The image has no shell: give target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
+    return ""

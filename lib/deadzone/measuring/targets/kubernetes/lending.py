@@ -1,0 +1,86 @@
+"""Lending a busybox to a container that has no shell.
+
+An ephemeral container of an image with a static /bin/busybox sees the processes of the target container, and by
+/proc/1/root its files: it copies the busybox there and ends. Its entry stays in the pod, which cannot be undone but
+by a new pod; so it is made only where the study names an image for it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from pathlib import PurePosixPath
+
+from deadzone.errors import TargetError
+from deadzone.measuring.targets.kubernetes import trouble
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.errors import AbsentError
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload
+
+BUSYBOX = "/bin/busybox"
+
+COPY = (
+    'd="/proc/1/root$1" && mkdir -p "$d/bin" && cp /bin/busybox "$d/busybox" && '
+    'for a in $(/bin/busybox --list); do ln -sf ../busybox "$d/bin/$a"; done'
+)
+"""Run in the ephemeral container, whose first process is the target's."""
+
+COPY_INSIDE = (
+    'mkdir -p "$1/bin" && cp /bin/busybox "$1/busybox" && '
+    'for a in $(/bin/busybox --list); do ln -sf ../busybox "$1/bin/$a"; done'
+)
+"""Run in an init container, into a volume of the pod."""
+
+
+def lend(
+    cluster: Cluster, pod: Object, container: str, image: str, home: PurePosixPath, timeout_s: float
+) -> PurePosixPath:
+    """Bring a busybox into a running container; the folder in which it lies.
+
+    Raises TargetError where the image cannot be run or nothing can be written.
+    """
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    lender = f"deadzone-{secrets.token_hex(4)}"
+    folder = home / "lent"
+    context = _security_context(pod, container)
+    body = {
+        "spec": {
+            "ephemeralContainers": [
+                {
+                    "name": lender,
+                    "image": image,
+                    "targetContainerName": container,
+                    "command": [BUSYBOX, "sh", "-c", COPY, "lend", str(folder)],
+                    **({"securityContext": context} if context else {}),
+                }
+            ]
+        }
+    }
+    what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
+    cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
+    deadline = time.monotonic() + timeout_s
+    while True:
+        now = Workload(POD, namespace, name).read(cluster)
+        states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
+        state: Object = next((entry for entry in states if entry["name"] == lender), {})
+        if ended := trouble.ended(state):
+            if ended.get("exitCode") == 0:
+                return folder
+            raise TargetError(
+                f"The cluster was asked to {what}, but its image {image} could not do it (exit code "
+                f"{ended.get('exitCode')}): it needs a static /bin/busybox, and the right to write to {home.parent}."
+            )
+        waiting = (state.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in trouble.HOPELESS or time.monotonic() > deadline:
+            reason = waiting.get("message") or waiting.get("reason") or "it does not start"
+            raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")
+        cluster.pause(0.3)
+
+
+def _security_context(pod: Object, container: str) -> Object:
+    """The user of the target container: only the same one sees its files."""
+    for one in pod["spec"]["containers"]:
+        if one["name"] == container:
+            own = one.get("securityContext") or {}
+            return {key: own[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in own}
+    raise AbsentError(f"The pod {pod['metadata']['name']} has no container {container}.")

@@ -1,0 +1,186 @@
+"""Giving back what killed sweeps left changed in a cluster: resources, programs in containers, Jobs.
+
+Nothing needs to be remembered for it: every changed workload carries its original resources, every Job a label with
+the lock of its sweep. A sweep that still lives holds its lock, and is left alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+
+from deadzone.errors import DeadzoneError, TargetError
+from deadzone.measuring.targets.kubernetes import jobs, originals
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.container import Container
+from deadzone.measuring.targets.kubernetes.errors import (
+    AbsentError,
+    BusyError,
+    ClusterError,
+    MissingVerbError,
+)
+from deadzone.measuring.targets.kubernetes.lease import Lease, lease_name
+from deadzone.measuring.targets.kubernetes.originals import Original
+from deadzone.measuring.targets.kubernetes.streams import Spot
+from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, LIST, POD, STATEFUL_SET, Workload, pods
+
+EVERYWHERE = {
+    DEPLOYMENT: "apps.list_deployment_for_all_namespaces",
+    STATEFUL_SET: "apps.list_stateful_set_for_all_namespaces",
+    POD: "core.list_pod_for_all_namespaces",
+}
+JOBS_EVERYWHERE, JOBS_IN = "batch.list_job_for_all_namespaces", "batch.list_namespaced_job"
+DELETE_JOB = "batch.delete_namespaced_job"
+
+RESTORER = "restore"
+"""Whose lock it is while something is given back."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What was done, what is left to sweeps that live, and what could not be done: one sentence each."""
+
+    done: tuple[str, ...]
+    busy: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restored:
+    """Find and give back whatever killed sweeps left in a cluster.
+
+    namespaces: where to look if the account may not look everywhere; by default the namespace of its context.
+
+    Raises ClusterError where the cluster cannot even be asked.
+    """
+    places = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
+    done: list[str] = []
+    busy: list[str] = []
+    problems: list[str] = []
+    left: list[Callable[[], list[str]]] = [
+        partial(_restore, cluster, workload, found)
+        for workload, found in _annotated(cluster, places, problems.append)
+    ]
+    left += [
+        partial(_remove_jobs, cluster, namespace, lock, names)
+        for (namespace, lock), names in _jobs(cluster, places, problems.append).items()
+    ]
+    for give_back in left:
+        try:
+            done += give_back()
+        except BusyError as error:
+            busy.append(str(error))
+        except DeadzoneError as error:
+            problems.append(str(error))
+    return Restored(tuple(done), tuple(busy), tuple(dict.fromkeys(problems)))
+
+
+def _annotated(
+    cluster: Cluster, namespaces: tuple[str, ...], tell: Callable[[str], None]
+) -> Iterator[tuple[Workload, Object]]:
+    for kind, everywhere in EVERYWHERE.items():
+        for item in _listed(cluster, f"{kind}s", everywhere, LIST[kind], namespaces, tell):
+            metadata = item["metadata"]
+            if originals.ANNOTATION in (metadata.get("annotations") or {}):
+                yield Workload(kind, metadata["namespace"], metadata["name"]), item
+
+
+def _jobs(
+    cluster: Cluster, namespaces: tuple[str, ...], tell: Callable[[str], None]
+) -> dict[tuple[str, str], list[str]]:
+    """Names of the Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
+    found = _listed(
+        cluster,
+        "Jobs",
+        JOBS_EVERYWHERE,
+        JOBS_IN,
+        namespaces,
+        tell,
+        label_selector=f"{jobs.MANAGED_BY}={jobs.DEADZONE}",
+    )
+    sweeps: dict[tuple[str, str], list[str]] = {}
+    for metadata in (job["metadata"] for job in found):
+        lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
+        if lock and not metadata.get("deletionTimestamp"):
+            sweeps.setdefault((metadata["namespace"], lock), []).append(metadata["name"])
+    return sweeps
+
+
+def _listed(
+    cluster: Cluster,
+    what: str,
+    everywhere: str,
+    inside: str,
+    namespaces: tuple[str, ...],
+    tell: Callable[[str], None],
+    **options: str,
+) -> list[Object]:
+    """Objects of all namespaces, or of those named where the account may not list all."""
+    with contextlib.suppress(MissingVerbError):
+        everything: list[Object] = cluster.call(f"list all {what}", everywhere, **options)["items"]
+        return everything
+    found: list[Object] = []
+    for namespace in namespaces:
+        try:
+            answer = cluster.call(
+                f"list the {what} in the namespace {namespace}", inside, namespace, **options
+            )
+        except MissingVerbError as error:
+            tell(f"The {what} of the namespace {namespace} could not be looked at: {error}")
+            continue
+        found += answer["items"]
+    return found
+
+
+def _restore(cluster: Cluster, workload: Workload, found: Object) -> list[str]:
+    original = originals.kept(found, str(workload))
+    if original is None:
+        return []
+    lease = Lease(cluster, workload.namespace, lease_name(workload), str(workload), RESTORER)
+    lease.acquire()
+    try:
+        now = originals.kept(workload.read(cluster), str(workload))
+        return restore_workload(cluster, workload, now) if now else []
+    except AbsentError:
+        return []
+    finally:
+        lease.release()
+
+
+def restore_workload(cluster: Cluster, workload: Workload, original: Original) -> list[str]:
+    """End what trials left running in the workload's pods, then give back its resources; says what was done.
+
+    Whoever calls this holds the workload's lock.
+    """
+    with contextlib.suppress(ClusterError, TargetError):
+        _stop_trials(cluster, workload, original)
+    return originals.give_back(cluster, workload, original)
+
+
+def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> None:
+    home = PurePosixPath(original.scratch)
+    for pod in pods(cluster, workload):
+        metadata = pod["metadata"]
+        spot = Spot(metadata["namespace"], metadata["name"], metadata["uid"], original.container)
+        for lent in (None, home / "lent"):
+            with contextlib.suppress(ClusterError, TargetError):
+                if Container(cluster, spot, home, lent).clean_left():
+                    break
+
+
+def _remove_jobs(cluster: Cluster, namespace: str, lock: str, names: list[str]) -> list[str]:
+    """Remove the Jobs of one sweep that is dead."""
+    subject = f"{len(names)} Jobs in the namespace {namespace}, the first is {names[0]}"
+    lease = Lease(cluster, namespace, lock, subject, RESTORER)
+    lease.acquire()
+    try:
+        for name in names:
+            with contextlib.suppress(AbsentError):
+                cluster.call(
+                    f"remove the Job {name}", DELETE_JOB, name, namespace, propagation_policy="Background"
+                )
+    finally:
+        lease.release()
+    return [f"job/{name} in the namespace {namespace}: removed" for name in names]

@@ -1,0 +1,175 @@
+"""Running a short command in a container over the API server's exec stream.
+
+Streams break: a server restarts, a proxy cuts what says nothing for minutes. So whatever runs over one here may be
+asked for again without harm, and pings keep a quiet one open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from deadzone.measuring.targets.kubernetes.cluster import Cluster
+from deadzone.measuring.targets.kubernetes.errors import (
+    AbsentError,
+    ClusterError,
+    StoppedError,
+    status_and_message,
+    translated,
+)
+
+PING_EVERY_S = 15.0
+"""Well below the idle times after which load balancers and proxies cut a connection, of which 60 s is common [s]."""
+
+LOOK_EVERY_S = 0.5
+"""How soon a stop of the sweep is noticed on a stream that says nothing [s]."""
+
+PIECE_BYTES = 64 * 1024
+"""What is written to a stream at a time [bytes]."""
+
+STDIN, STDOUT, STDERR, STATUS = 0, 1, 2, 3
+"""Channels of the stream."""
+
+NO_SUCH_PROGRAM = ("executable file not found", "no such file or directory", "permission denied")
+
+
+class StreamBrokenError(ClusterError):
+    """The stream ended before the command did; whether the command still runs is not known."""
+
+
+class NoProgramError(ClusterError):
+    """The container has no program of that name."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command in a container printed, and how it ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A container of one particular pod."""
+
+    namespace: str
+    pod: str
+    uid: str
+    container: str
+
+    def __str__(self) -> str:
+        return f"the container {self.container} of pod {self.pod} in the namespace {self.namespace}"
+
+
+def run(
+    cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bytes = b"", timeout_s: float = 60.0
+) -> Answer:
+    """Run a command in a container to its end.
+
+    Raises StreamBrokenError if the stream ends first or timeout_s is over, NoProgramError if the container has no
+    such program, other kinds of ClusterError as the API server refuses.
+    """
+    from kubernetes.client.exceptions import ApiException
+
+    what = f"run a command in {spot}"
+    for attempt in cluster.attempts(what):
+        try:
+            stream = _open(cluster, spot, argv, bool(stdin))
+        except ApiException as error:
+            if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
+                raise error.__context__ from None  # the client takes a Ctrl-C while it connects for a refusal
+            status, message = status_and_message(error)
+            if status in (0, 429, 502, 503, 504):
+                attempt(message)
+                continue
+            if status == 500 and "container not found" in message:
+                raise AbsentError(f"{spot} does not run: {message}.") from error
+            if status == 500:
+                attempt(message)
+                continue
+            raise translated(error, what) from error
+        return _follow(cluster, spot, stream, stdin, timeout_s)
+    raise AssertionError("attempts ends by an error only")
+
+
+def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> Any:
+    # `stream` changes the client it is given while it connects: a client of its own for each call.
+    from kubernetes import client
+    from kubernetes.stream import stream
+
+    api = client.CoreV1Api(client.ApiClient(cluster.configuration))
+    return stream(
+        api.connect_get_namespaced_pod_exec,
+        spot.pod,
+        spot.namespace,
+        container=spot.container,
+        command=list(argv),
+        stdin=stdin,
+        stdout=True,
+        stderr=True,
+        tty=False,
+        _preload_content=False,
+    )
+
+
+def _follow(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: float) -> Answer:
+    printed: dict[int, list[str]] = {STDOUT: [], STDERR: [], STATUS: []}
+    began = pinged = time.monotonic()
+    try:
+        for start in range(0, len(stdin), PIECE_BYTES):
+            stream.write_channel(STDIN, stdin[start : start + PIECE_BYTES])
+        while stream.is_open():
+            stream.update(timeout=LOOK_EVERY_S)
+            _drain(stream, printed)
+            if printed[STATUS]:
+                break
+            if cluster.stopping.is_set():
+                raise StoppedError("The sweep is being stopped.")
+            now = time.monotonic()
+            if now - began > timeout_s:
+                raise StreamBrokenError(f"A command in {spot} did not end within {timeout_s:g} s.")
+            if now - pinged > PING_EVERY_S:
+                stream.sock.ping()
+                pinged = now
+        _drain(stream, printed)
+    except ClusterError:
+        raise
+    # The web socket library raises whatever its transport does, from its own errors to OpenSSL's.
+    except Exception as error:
+        if not printed[STATUS]:
+            raise StreamBrokenError(f"The stream to {spot} broke: {error}.") from error
+    finally:
+        with contextlib.suppress(Exception):
+            stream.close()
+    return _answer(spot, "".join(printed[STATUS]), "".join(printed[STDOUT]), "".join(printed[STDERR]))
+
+
+def _drain(stream: Any, printed: dict[int, list[str]]) -> None:
+    for channel, pieces in printed.items():
+        while piece := stream.read_channel(channel):
+            pieces.append(piece)
+
+
+def _answer(spot: Spot, status: str, stdout: str, stderr: str) -> Answer:
+    """The answer from the status channel. Raises StreamBrokenError without one."""
+    told = yaml.safe_load(status) if status else None
+    if not isinstance(told, dict):
+        raise StreamBrokenError(f"The stream to {spot} ended before the command did.")
+    if told.get("status") == "Success":
+        return Answer(0, stdout, stderr)
+    causes = (told.get("details") or {}).get("causes") or []
+    codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
+    if codes:
+        return Answer(int(codes[0]), stdout, stderr)
+    message = str(told.get("message") or "no reason given")
+    if any(words in message.lower() for words in NO_SUCH_PROGRAM):
+        raise NoProgramError(f"{spot} has no such program: {message}.")
+    if "container not found" in message or "not running" in message:
+        raise AbsentError(f"{spot} does not run: {message}.")
+    raise StreamBrokenError(f"A command in {spot} could not be run: {message}.")

@@ -1,0 +1,156 @@
+"""One trial in a container, from its start to its measurement, whatever happens to the pod meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from deadzone.measurement import Command, Measurement, Status
+from deadzone.measuring.targets.kubernetes import accounting, trouble
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.container import (
+    Container,
+    LauncherDiedError,
+    NotStartedError,
+    Probe,
+)
+from deadzone.measuring.targets.kubernetes.errors import AbsentError
+from deadzone.measuring.targets.kubernetes.streams import StreamBrokenError
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_status, is_ending
+
+START_ATTEMPTS = 3
+"""A trial that never started may be asked for again, so often [count]."""
+
+SETTLE_S = 20.0
+"""The kubelet tells of a container that died within a second or two, of a node that died much later [s]."""
+
+
+def execute(
+    cluster: Cluster,
+    container: Container,
+    pod: Object,
+    command: Command,
+    timeout_s: float,
+    note: Callable[[str], None],
+) -> Measurement:
+    """Run a command as a trial and measure it; `lost` where the pod was restarted, evicted or replaced meanwhile.
+
+    Raises ClusterError where the cluster refuses, or does not answer any more.
+    """
+    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    began = time.monotonic()
+    for _ in range(START_ATTEMPTS):
+        try:
+            text = container.run_trial(command, timeout_s)
+        except NotStartedError:
+            continue
+        except (LauncherDiedError, AbsentError, StreamBrokenError) as error:
+            fate = what_became_of(cluster, container, pod, str(error))
+            if fate is None:
+                raise
+            return _ended_with_pod(fate, started_at, time.monotonic() - began, placed(pod))
+        told = accounting.parse(text)
+        where = {**placed(pod), **({"cpu_max": told.before.cpu_max} if told.before.cpu_max else {})}
+        measured = accounting.measurement(told, started_at, timeout_s, where)
+        changed = told.after.cpu_max is not None and told.before.cpu_max != told.after.cpu_max
+        if changed:
+            note(
+                f"the limit changed during a trial, from {told.before.cpu_max} to {told.after.cpu_max}; it is lost"
+            )
+            return _ended_with_pod(
+                ("lost", "something else changed the limit during the trial"),
+                started_at,
+                measured.wall_s,
+                where,
+            )
+        return measured
+    return _ended_with_pod(
+        ("lost", f"the trial could not be started in {container.spot}"),
+        started_at,
+        time.monotonic() - began,
+        placed(pod),
+    )
+
+
+def placed(pod: Mapping[str, Any]) -> dict[str, str]:
+    """Where a trial ran, for the table."""
+    return {"node": str(pod["spec"].get("nodeName") or ""), "pod": str(pod["metadata"]["name"])}
+
+
+def what_became_of(
+    cluster: Cluster, container: Container, pod: Object, said: str
+) -> tuple[Status, str] | None:
+    """Status and words for a trial whose container did not survive it; None if the container is as it was."""
+    spot = container.spot
+    deadline = time.monotonic() + SETTLE_S
+    while True:
+        try:
+            now = Workload(POD, spot.namespace, spot.pod).read(cluster)
+        except AbsentError:
+            return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
+        if now["metadata"]["uid"] != spot.uid or is_ending(now):
+            return "lost", f"the pod {spot.pod} was replaced during the trial"
+        status = now.get("status") or {}
+        if status.get("reason") == "Evicted":
+            return "lost", f"the pod {spot.pod} was evicted during the trial: {status.get('message')}"
+        state = container_status(now, spot.container) or {}
+        ended = trouble.ended(state)
+        restarted = restarts(now, spot.container) != restarts(pod, spot.container)
+        if restarted or "terminated" in (state.get("state") or {}):
+            if ended.get("reason") == trouble.OUT_OF_MEMORY:
+                return "oom_killed", f"the container {spot.container} was killed for want of memory"
+            return (
+                "lost",
+                f"the container {spot.container} was restarted during the trial ({ended.get('reason')})",
+            )
+        if time.monotonic() > deadline:
+            return "lost", f"what measured the trial is gone: {said}"
+        cluster.pause(0.5)
+
+
+def _ended_with_pod(
+    fate: tuple[Status, str], started_at: str, wall_s: float, where: Mapping[str, str]
+) -> Measurement:
+    status, error = fate
+    return Measurement(
+        started_at=started_at,
+        wall_s=wall_s,
+        user_s=None,
+        sys_s=None,
+        max_rss_bytes=None,
+        nr_periods=None,
+        nr_throttled=None,
+        throttled_s=None,
+        exit_code=-9,
+        status=status,
+        error=error,
+        stdout="",
+        stderr="",
+        interference=accounting.NO_INTERFERENCE,
+        placed=dict(where),
+    )
+
+
+def restarts(pod: Mapping[str, Any], container: str) -> int:
+    """How often a container was restarted."""
+    return int((container_status(pod, container) or {}).get("restartCount") or 0)
+
+
+def image_id(pod: Mapping[str, Any], container: str) -> str | None:
+    """The digest of the image that a container runs."""
+    found = (container_status(pod, container) or {}).get("imageID")
+    return str(found) if found else None
+
+
+def how_measured(probe: Probe, lent: bool) -> dict[str, Any]:
+    """How a container's trials are measured, for the provenance."""
+    shell = "a busybox lent to the container" if lent else "the container's own shell"
+    clock = "the node's clock, to a millisecond" if probe.fine_clock else "the node's uptime, to 10 ms"
+    return {
+        "measured_by": f"a launcher in the container, run by {shell}",
+        "wall_clock": clock,
+        "accounting": f"the container's control group (version {probe.cgroup}), so with all that runs in it beside the trial",
+        "peak_memory": "of the program alone, read after 0.2 s, then every second",
+    }

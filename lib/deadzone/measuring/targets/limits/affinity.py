@@ -1,0 +1,104 @@
+"""CPU limits by affinity: the program may run on so many cores only. A last resort.
+
+It limits whole cores and throttles nothing: a program sees fewer processors instead of losing time slices,
+which is not what a quota does. Reports say so in their first lines.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from deadzone.errors import TargetError
+from deadzone.measuring.targets.limits.base import Counters
+
+
+class Affinity:
+    """The launcher pinned to the last so many of the cores this process may use."""
+
+    name = "affinity"
+
+    def __init__(self) -> None:
+        self._pid = 0
+        self._cores: list[int] = []
+
+    def open(self, group: str) -> None:
+        """Note which cores there are; nothing is made on the system."""
+        self._cores = sorted(os.sched_getaffinity(0))
+
+    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The launcher needs no wrapping."""
+        return tuple(argv)
+
+    def adopt(self, pid: int) -> None:
+        """Remember whom to pin."""
+        self._pid = pid
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Pin the launcher; more cores than there are is the same as no limit."""
+        if cores is not None and cores != int(cores):
+            raise TargetError(
+                f"A CPU limit of {cores:g} cores needs a quota, and no mechanism for quotas works here; affinity knows "
+                "whole cores only. Run as root, or in a systemd user session, or use whole cores in the study."
+            )
+        count = len(self._cores) if cores is None else min(int(cores), len(self._cores))
+        os.sched_setaffinity(self._pid, self._cores[-count:])
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Only `none` can be had."""
+        _refuse_memory_limit(self.name, size)
+
+    def read(self) -> Counters:
+        """Affinity counts nothing; CPU time comes from the program's own accounting."""
+        return Counters()
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """There is no group."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing was made."""
+
+
+class Unlimited:
+    """No limit and no group: for studies that limit nothing, on machines that permit nothing."""
+
+    name = "unlimited"
+
+    def open(self, group: str) -> None:
+        """Nothing to make."""
+
+    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The launcher needs no wrapping."""
+        return tuple(argv)
+
+    def adopt(self, pid: int) -> None:
+        """There is no group to enter."""
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Only `none` can be had."""
+        if cores is not None:
+            raise TargetError(f"The mechanism is unlimited, so a CPU limit of {cores:g} cores cannot be set.")
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Only `none` can be had."""
+        _refuse_memory_limit(self.name, size)
+
+    def read(self) -> Counters:
+        """Nothing is counted; CPU time comes from the program's own accounting."""
+        return Counters()
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """There is no group."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing was made."""
+
+
+def _refuse_memory_limit(mechanism: str, size: int | None) -> None:
+    if size is not None:
+        raise TargetError(
+            f"A memory limit of {size:,} bytes needs a control group, and the mechanism is {mechanism}."
+        )

@@ -1,0 +1,180 @@
+"""Limits by cgroup v1: `cpu.cfs_quota_us` and `memory.limit_in_bytes`, with accounting from cpuacct and memory.
+
+Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler/sched-bwc.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from deadzone.errors import TargetError
+from deadzone.measuring.targets.limits.base import (
+    PERIOD_US,
+    Counters,
+    key_values,
+    quota_us,
+    reason,
+    remove_group,
+    stall_s,
+    whole_number,
+)
+from deadzone.measuring.targets.limits.cgroup_v2 import v2_mount
+
+NANOSECONDS = 1e9
+
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+"""The kernel rounds memory limits down to whole pages."""
+
+CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
+
+PRESSURE = "pressure"
+"""A group in the v2 hierarchy, which systems with v1 controllers have beside them, tells the group's stalls."""
+
+
+class CgroupV1:
+    """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one."""
+
+    name = "cgroup-v1"
+
+    def __init__(self) -> None:
+        self._groups: dict[str, Path] = {}
+
+    def open(self, group: str) -> None:
+        """Make the groups below the ones this process is in."""
+        homes = v1_homes()
+        for controller in ("cpu", "cpuacct"):
+            if controller not in homes:
+                raise TargetError(f"the cgroup v1 controller {controller} is not mounted")
+        try:
+            for controller in ("cpu", "cpuacct"):
+                self._make(homes[controller], group, controller)
+            self._write("cpu", "cpu.cfs_period_us", PERIOD_US)
+        except OSError as error:
+            self.close()
+            raise TargetError(reason(error)) from error
+        if "memory" in homes:
+            with contextlib.suppress(OSError):
+                self._make(homes["memory"], group, "memory")
+        beside = v2_mount()
+        if beside and (beside / "io.pressure").exists():
+            with contextlib.suppress(OSError):
+                self._make(beside, group, PRESSURE)
+
+    def _make(self, home: Path, group: str, controller: str) -> None:
+        (home / group).mkdir(exist_ok=True)
+        self._groups[controller] = home / group
+
+    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The launcher needs no wrapping: it is moved once, before any trial."""
+        return tuple(argv)
+
+    def adopt(self, pid: int) -> None:
+        """Move the launcher into every group."""
+        try:
+            for path in set(self._groups.values()):
+                (path / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            raise TargetError(reason(error)) from error
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Write the quota, -1 for none; writing it also refills the group's budget."""
+        quota = quota_us(cores) or -1
+        try:
+            self._write("cpu", "cpu.cfs_quota_us", quota)
+            in_force = int((self._groups["cpu"] / "cpu.cfs_quota_us").read_text())
+        except OSError as error:
+            raise TargetError(f"The CPU limit cannot be set: {reason(error)}.") from error
+        if in_force != quota:
+            raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Write the limit, -1 for none. Nothing is swapped out: the limit is to be met, not to be paged around."""
+        if "memory" not in self._groups:
+            if size is None:
+                return
+            raise TargetError("the cgroup v1 controller memory is not mounted, or not permitted")
+        try:
+            with contextlib.suppress(OSError):
+                self._write("memory", "memory.swappiness", 0)
+            self._write("memory", "memory.limit_in_bytes", -1 if size is None else size)
+            in_force = int((self._groups["memory"] / "memory.limit_in_bytes").read_text())
+        except OSError as error:
+            raise TargetError(f"The memory limit cannot be set: {reason(error)}.") from error
+        if size is not None and not size - PAGE_BYTES < in_force <= size:
+            raise TargetError(f"The memory limit is {in_force} bytes where {size} were asked for.")
+
+    def read(self) -> Counters:
+        """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
+        return read_v1(self._groups, self._groups.get(PRESSURE))
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """The group's process list; all hierarchies hold the same processes."""
+        return (self._groups["cpu"] / "cgroup.procs",) if self._groups else ()
+
+    def close(self) -> None:
+        """Remove the groups."""
+        for path in set(self._groups.values()):
+            remove_group(path)
+        self._groups = {}
+
+    def _write(self, controller: str, name: str, value: int) -> None:
+        (self._groups[controller] / name).write_text(str(value))
+
+
+def read_v1(groups: Mapping[str, Path], pressure: Path | None) -> Counters:
+    """Accounting of a group. groups: its folder in each hierarchy. pressure: its folder in the v2 hierarchy."""
+    cpuacct, memory = groups["cpuacct"], groups.get("memory")
+    stat = key_values(groups["cpu"] / "cpu.stat")
+    oom = key_values(memory / "memory.oom_control") if memory else {}
+    return Counters(
+        usage_s=int((cpuacct / "cpuacct.usage").read_text()) / NANOSECONDS,
+        user_s=_seconds(cpuacct / "cpuacct.usage_user"),
+        sys_s=_seconds(cpuacct / "cpuacct.usage_sys"),
+        nr_periods=stat.get("nr_periods"),
+        nr_throttled=stat.get("nr_throttled"),
+        throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
+        oom_kills=oom.get("oom_kill"),
+        memory_bytes=whole_number(memory / "memory.usage_in_bytes") if memory else None,
+        memory_peak_bytes=whole_number(memory / "memory.max_usage_in_bytes") if memory else None,
+        memory_stall_s=stall_s(pressure / "memory.pressure") if pressure else None,
+        io_stall_s=stall_s(pressure / "io.pressure") if pressure else None,
+    )
+
+
+def _seconds(path: Path) -> float | None:
+    try:
+        return int(path.read_text()) / NANOSECONDS
+    except OSError:
+        return None
+
+
+def v1_homes(pid: int | str = "self") -> dict[str, Path]:
+    """The folder of a process's group in the hierarchy of each mounted v1 controller."""
+    own: dict[str, str] = {}
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        own.update(dict.fromkeys(controllers.split(","), path))
+    homes: dict[str, Path] = {}
+    for controller, root, mount in _mounted():
+        if controller in own:
+            inside = own[controller].removeprefix(root if root != "/" else "").lstrip("/")
+            homes[controller] = mount / inside if (mount / inside).is_dir() else mount
+    return homes
+
+
+def v1_mounts() -> dict[str, Path]:
+    """Where the hierarchies are mounted in which groups are made, by controller."""
+    return {controller: mount for controller, _, mount in _mounted() if controller in CONTROLLERS}
+
+
+def _mounted() -> Iterator[tuple[str, str, Path]]:
+    """Each mounted v1 controller with the group that is its root here, and its mount point."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split()[:3]
+        if kind == "cgroup":
+            root, mount_point = left.split()[3:5]
+            yield from ((controller, root, Path(mount_point)) for controller in options.split(","))

@@ -1,0 +1,274 @@
+"""Limits by cgroup v2: `cpu.max` and `memory.max`, with accounting from `cpu.stat` and the memory controller.
+
+Files and units: Linux kernel documentation, admin-guide/cgroup-v2. Used as root, or in a sub-tree that was
+delegated to the user (Control Group APIs and Delegation, systemd documentation).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from deadzone.errors import TargetError
+from deadzone.measuring.targets.limits.base import (
+    GROUP_PREFIX,
+    PERIOD_US,
+    Counters,
+    key_values,
+    quota_us,
+    reason,
+    remove_group,
+    stall_s,
+    whole_number,
+)
+
+MICROSECONDS = 1e6
+
+
+LENT = "-lent"
+"""Ends the name of a group for which controllers were switched on in the group above it: cpu, and those that the
+name goes on with (`-lent_memory_io`)."""
+
+WANTED = ("cpu", "memory", "io")
+"""Controllers that a group should have. Without the first there is no limit; the others limit and count more."""
+
+UNIT_SUFFIXES = (".scope", ".service", ".slice")
+
+SYSTEMCTL_TIMEOUT_S = 30.0
+
+
+class CgroupV2:
+    """A group of its own below one that hands the cpu controller down."""
+
+    name = "cgroup-v2"
+
+    def __init__(self) -> None:
+        self._group: Path | None = None
+        self._list = "cgroup.procs"
+
+    def open(self, group: str) -> None:
+        """Make the group in the first place that permits it."""
+        mount = v2_mount()
+        if mount is None:
+            raise TargetError("no cgroup v2 hierarchy is mounted")
+        refusals = []
+        for parent in _candidates(mount):
+            try:
+                self._open_below(parent, group)
+            except OSError as error:
+                self.close()
+                refusals.append(reason(error))
+            else:
+                return
+        raise TargetError(refusals[-1] if refusals else _why_nowhere(mount))
+
+    def _open_below(self, parent: Path, group: str) -> None:
+        lent = [name for name in WANTED if _switch_on(parent, name)]
+        self._group = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
+        self._group.mkdir(exist_ok=True)
+        if _words(self._group / "cgroup.type") == ["domain", "invalid"]:
+            # The group above holds processes, this one among them: only threaded groups may live beside those.
+            (self._group / "cgroup.type").write_text("threaded")
+            self._list = "cgroup.threads"
+        (self._group / "cpu.max").write_text(f"max {PERIOD_US}")
+
+    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
+        """The launcher needs no wrapping: it is moved once, before any trial."""
+        return tuple(argv)
+
+    def adopt(self, pid: int) -> None:
+        """Move the launcher into the group."""
+        try:
+            (self._path / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            raise TargetError(f"{self._path}/cgroup.procs: {error.strerror}") from error
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Write cpu.max; writing it also refills the group's budget."""
+        quota = quota_us(cores)
+        wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
+        try:
+            (self._path / "cpu.max").write_text(wanted)
+        except OSError as error:
+            raise TargetError(f"The CPU limit cannot be set: {reason(error)}.") from error
+        verify_cpu_max(self._path, wanted)
+
+    def set_memory_limit(self, size: int | None) -> None:
+        """Write memory.max, and no swap beside it."""
+        try:
+            set_memory_max(self._path, size)
+        except OSError as error:
+            raise TargetError(f"The memory limit cannot be set: {reason(error)}.") from error
+
+    def read(self) -> Counters:
+        """The group's cpu.stat, and its memory and stalls."""
+        return read_v2(self._path)
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """The group's process list; a threaded group has one of threads only, which serves as well."""
+        return (self._group / self._list,) if self._group else ()
+
+    def close(self) -> None:
+        """Remove the group, and hand the cpu controller back where it was switched on for it."""
+        if self._group:
+            remove_group(self._group)
+            hand_back(self._group)
+            self._group = None
+            self._list = "cgroup.procs"
+
+    @property
+    def _path(self) -> Path:
+        assert self._group is not None
+        return self._group
+
+
+def _switch_on(parent: Path, controller: str) -> bool:
+    """Hand a controller down to the groups below; whether it was not handed down before.
+
+    Raises OSError where the system refuses the cpu controller; of the others a group may do without.
+    """
+    control = parent / "cgroup.subtree_control"
+    if controller in control.read_text().split() or controller not in _words(parent / "cgroup.controllers"):
+        return False
+    try:
+        control.write_text(f"+{controller}")
+    except OSError:
+        if controller == "cpu":
+            raise
+        return False
+    return True
+
+
+def hand_back(group: Path) -> None:
+    """Switch those controllers off again that were switched on for a group that is gone now."""
+    another_sweep = any(group.parent.glob(f"{GROUP_PREFIX}*"))  # would lose its limit
+    _, lent, names = group.name.rpartition(LENT)
+    if not lent or another_sweep:
+        return
+    for controller in reversed(names.split("_")[1:] or ["cpu"]):
+        with contextlib.suppress(OSError):
+            (group.parent / "cgroup.subtree_control").write_text(f"-{controller}")
+
+
+def set_memory_max(group: Path, size: int | None) -> None:
+    """Put a memory limit of a v2 group in force; None removes it.
+
+    Raises OSError where the system refuses it, TargetError where another one is in force afterwards.
+    """
+    if not (group / "memory.max").exists():
+        if size is None:
+            return
+        raise TargetError(f"{group} has no memory controller, so its memory cannot be limited")
+    with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
+        (group / "memory.swap.max").write_text("max" if size is None else "0")
+    (group / "memory.max").write_text("max" if size is None else str(size))
+    in_force = whole_number(group / "memory.max")
+    if (in_force is None) != (size is None) or abs((in_force or 0) - (size or 0)) >= os.sysconf(
+        "SC_PAGE_SIZE"
+    ):
+        raise TargetError(f"{group}/memory.max is {in_force} bytes where {size} were asked for.")
+
+
+def read_v2(group: Path) -> Counters:
+    """Accounting of a v2 group. Raises TargetError if the cpu controller, and so the limit, was taken from it."""
+    stat = key_values(group / "cpu.stat")
+    if "nr_periods" not in stat:
+        raise TargetError(f"{group} has lost its cpu controller, so the CPU limit is no longer in force.")
+    return Counters(
+        usage_s=stat["usage_usec"] / MICROSECONDS,
+        user_s=stat["user_usec"] / MICROSECONDS,
+        sys_s=stat["system_usec"] / MICROSECONDS,
+        nr_periods=stat["nr_periods"],
+        nr_throttled=stat["nr_throttled"],
+        throttled_s=stat["throttled_usec"] / MICROSECONDS,
+        oom_kills=key_values(group / "memory.events").get("oom_kill"),
+        memory_bytes=whole_number(group / "memory.current"),
+        memory_peak_bytes=whole_number(group / "memory.peak"),
+        memory_stall_s=stall_s(group / "memory.pressure"),
+        io_stall_s=stall_s(group / "io.pressure"),
+    )
+
+
+def cpu_max(group: Path) -> str | None:
+    """The limit in force, as the kernel writes it; None where the group has no cpu controller."""
+    try:
+        return (group / "cpu.max").read_text().strip()
+    except OSError:
+        return None
+
+
+def verify_cpu_max(group: Path, wanted: str) -> None:
+    """Raise TargetError unless the limit in force is the one that was asked for."""
+    in_force = cpu_max(group)
+    if in_force != wanted:
+        raise TargetError(f"{group}/cpu.max is {in_force!r} where {wanted!r} was asked for.")
+
+
+def v2_mount() -> Path | None:
+    """Where the cgroup v2 hierarchy is mounted, or None."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        if right.split()[0] == "cgroup2":
+            return Path(left.split()[4])
+    return None
+
+
+def own_v2_group(pid: int | str = "self") -> Path | None:
+    """The v2 group a process is in, or None."""
+    mount = v2_mount()
+    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+        if line.startswith("0::") and mount:
+            return mount / line[3:].lstrip("/")
+    return None
+
+
+def _candidates(mount: Path) -> Iterator[Path]:
+    """Places a group may be made in: for root the top, for all their own group if it was handed over to them."""
+    own = own_v2_group()
+    if os.geteuid() == 0 and has_cpu_controller(mount):
+        yield mount
+    if own and has_cpu_controller(own) and os.access(own, os.W_OK) and _is_delegated(own):
+        yield own
+
+
+def has_cpu_controller(group: Path) -> bool:
+    """Whether the limits of a group's inhabitants can be set."""
+    return "cpu" in _words(group / "cgroup.controllers")
+
+
+def _is_delegated(group: Path) -> bool:
+    """Whether systemd leaves the inside of a group alone.
+
+    A user may write to all that the user's systemd made, but systemd undoes changes to units that it manages.
+    """
+    unit = next((path for path in (group, *group.parents) if path.suffix in UNIT_SUFFIXES), None)
+    if unit is None:
+        return True
+    manager = ("--user",) if any(name.startswith("user@") for name in unit.parent.parts) else ()
+    argv = ("systemctl", *manager, "show", "--property=Delegate", "--value", unit.name)
+    try:
+        answer = subprocess.run(
+            argv, capture_output=True, text=True, timeout=SYSTEMCTL_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.stdout.strip() == "yes"
+
+
+def _why_nowhere(mount: Path) -> str:
+    if not has_cpu_controller(mount):
+        return f"{mount} has no cpu controller (is this cgroup v1?)"
+    return (
+        "no control group is delegated to this user "
+        "(`systemd-run --user --scope --property=Delegate=yes COMMAND` starts a command in one)"
+    )
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []

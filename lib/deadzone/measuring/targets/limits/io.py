@@ -1,0 +1,190 @@
+"""I/O limits on the disk below a folder: bytes and calls a second, for reads and for writes each.
+
+By cgroup v2 `io.max` in the group of the mechanism in force, or by cgroup v1 `blkio.throttle.*` in a group of our own in
+that hierarchy, whatever limits the CPU. Files and units: Linux kernel documentation, admin-guide/cgroup-v2 and
+cgroup-v1/blkio-controller. Under v1 only what bypasses the page cache is slowed down as it is written: the kernel
+writes the cache out later, in a group of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deadzone.errors import TargetError
+from deadzone.measuring.targets.limits.base import reason, remove_group
+from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
+from deadzone.study.levels import NONE, Level
+
+IO_LIMITS = ("io_bandwidth_limit", "iops_limit")
+"""Names of the factors."""
+
+V1_FILES = {
+    "blkio.throttle.read_bps_device": "bandwidth",
+    "blkio.throttle.write_bps_device": "bandwidth",
+    "blkio.throttle.read_iops_device": "calls",
+    "blkio.throttle.write_iops_device": "calls",
+}
+
+V2_KEYS = {"rbps": "bandwidth", "wbps": "bandwidth", "riops": "calls", "wiops": "calls"}
+
+BLOCK_DEVICES = Path("/sys/dev/block")
+
+
+@dataclass(frozen=True)
+class IoLimit:
+    """A limit in each direction. bandwidth: [bytes/s]. calls: reads or writes [1/s]. None: no limit."""
+
+    bandwidth: int | None = None
+    calls: int | None = None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing is limited."""
+        return self.bandwidth is None and self.calls is None
+
+
+@dataclass(frozen=True)
+class IoWish:
+    """What a study wants limited: the folder whose disk is meant, and every limit that it will ask for."""
+
+    folder: Path
+    limits: tuple[IoLimit, ...] = ()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is any limit to put in force."""
+        return not all(limit.is_none for limit in self.limits)
+
+
+class IoLimiter:
+    """Puts I/O limits of one disk in force for the launcher and all it starts."""
+
+    def __init__(self, wish: IoWish) -> None:
+        self._wish = wish
+        self._device = ""
+        self._max: Path | None = None
+        self._group: Path | None = None
+        self.name = ""
+
+    def open(self, group: str, pid: int, procs_files: Sequence[Path]) -> None:
+        """Find the way that works here. group: name for a group of our own. pid: the launcher. procs_files: of the
+        group that it is in already.
+
+        Raises TargetError, with the reason, where there is none, or a limit of the study is refused.
+        """
+        self._device = throttled_device(self._wish.folder)
+        self._find(group, pid, procs_files)
+        try:
+            for limit in (*self._wish.limits, IoLimit()):
+                self.set(limit)
+        except TargetError:
+            self.close()
+            raise
+
+    def _find(self, group: str, pid: int, procs_files: Sequence[Path]) -> None:
+        for path in procs_files:
+            if (path.parent / "io.max").exists():
+                self._max, self.name = path.parent / "io.max", "io.max"
+                return
+        home = v1_homes().get("blkio")
+        if home is None:
+            raise TargetError(
+                "I/O cannot be limited here: the group has no io.max (is the io controller handed down to it?), and the "
+                "cgroup v1 controller blkio is not mounted. Run as root on a system with either"
+            )
+        try:
+            self._group = home / group
+            self._group.mkdir(exist_ok=True)
+            if not (self._group / next(iter(V1_FILES))).exists():
+                raise TargetError(
+                    "I/O cannot be limited here: this kernel's blkio controller does not throttle"
+                )
+            (self._group / "cgroup.procs").write_text(str(pid))
+        except OSError as error:
+            self.close()
+            raise TargetError(f"I/O cannot be limited here: {reason(error)}") from error
+        except TargetError:
+            self.close()
+            raise
+        self.name = "blkio.throttle"
+
+    def set(self, limit: IoLimit) -> None:
+        """Put a limit in force and read it back. Raises TargetError if it is not in force."""
+        try:
+            if self._max:
+                self._set_v2(self._max, limit)
+            elif self._group:
+                self._set_v1(self._group, limit)
+        except OSError as error:
+            raise TargetError(
+                f"The I/O limit of disk {self._device} cannot be set: {reason(error)}."
+            ) from error
+
+    def _set_v1(self, group: Path, limit: IoLimit) -> None:
+        for name, field in V1_FILES.items():
+            value = getattr(limit, field)
+            (group / name).write_text(f"{self._device} {value or 0}")
+            in_force = _v1_value((group / name).read_text(), self._device)
+            if in_force != value:
+                raise TargetError(f"{group / name} is {in_force} where {value} was asked for.")
+
+    def _set_v2(self, path: Path, limit: IoLimit) -> None:
+        wanted = {key: getattr(limit, field) for key, field in V2_KEYS.items()}
+        text = " ".join(f"{key}={'max' if value is None else value}" for key, value in wanted.items())
+        path.write_text(f"{self._device} {text}")
+        in_force = _v2_values(path.read_text(), self._device)
+        if in_force != wanted:
+            raise TargetError(f"{path} is {in_force} where {wanted} was asked for.")
+
+    def close(self) -> None:
+        """Remove the group that was made. Called when no process is left in it; never raises."""
+        if self._group:
+            remove_group(self._group)
+        self._group = self._max = None
+
+
+def io_limit(bandwidth: Level, calls: Level) -> IoLimit:
+    """The limit of two levels, each a number or `none`."""
+    return IoLimit(_number(bandwidth), _number(calls))
+
+
+def _number(level: Level) -> int | None:
+    return None if level == NONE else max(1, round(float(level)))
+
+
+def throttled_device(folder: Path) -> str:
+    """major:minor of the whole disk below a folder: the kernel limits disks, not partitions.
+
+    Raises TargetError where there is no block device below it.
+    """
+    existing = next((path for path in (folder, *folder.parents) if path.is_dir()), Path("/"))
+    number = existing.stat().st_dev
+    device = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
+    if not device.exists():
+        raise TargetError(
+            f"I/O of {existing} cannot be limited: no block device is seen below its file system (memory, network, or "
+            "a container's overlay). Name a folder on a disk"
+        )
+    place = device.resolve()
+    if (place / "partition").exists():
+        place = place.parent
+    return (place / "dev").read_text().strip()
+
+
+def _v1_value(text: str, device: str) -> int | None:
+    """The limit of a device in a file of `major:minor value` lines; None where it has none."""
+    values = dict(line.split(maxsplit=1) for line in text.splitlines() if line.strip())
+    return int(values[device]) if device in values else None
+
+
+def _v2_values(text: str, device: str) -> dict[str, int | None]:
+    """The limits of a device in io.max."""
+    for line in text.splitlines():
+        name, *pairs = line.split()
+        if name == device:
+            split = (pair.split("=") for pair in pairs)
+            return {key: None if value == "max" else int(value) for key, value in split if key in V2_KEYS}
+    return dict.fromkeys(V2_KEYS)

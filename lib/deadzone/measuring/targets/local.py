@@ -1,0 +1,308 @@
+"""The local target: runs programs on this machine under a real CPU limit and measures them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import resource
+import shutil
+import signal
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command, Measurement, Sample, Status, difference
+from deadzone.measuring.targets.base import Companion
+from deadzone.measuring.targets.interference import MachineReading, between, read_machine
+from deadzone.measuring.targets.interrupts import undisturbed
+from deadzone.measuring.targets.launching import Exit, Launcher, Program
+from deadzone.measuring.targets.leftovers import remove_leftovers
+from deadzone.measuring.targets.limits.base import (
+    Counters,
+    LimitMechanism,
+    as_bytes,
+    as_cores,
+    group_name,
+    reason,
+)
+from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
+from deadzone.measuring.targets.limits.registry import MECHANISMS
+from deadzone.measuring.targets.processes import below, listed
+from deadzone.study.design import Treatment
+from deadzone.study.levels import NONE, Level
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+TELEMETRY_PERIOD_S = 0.1
+
+SCRATCH_HOMES = (Path("/dev/shm"),)
+"""Memory-backed file systems, tried first: a trial's output should not wait for a disk."""
+
+
+class LocalTarget:
+    """Programs on this machine, in a control group of their own where the system has one to give."""
+
+    factors: tuple[str, ...] = ("cpu_limit", "memory_limit", *IO_LIMITS)
+
+    def __init__(
+        self,
+        spec: LocalSpec,
+        levels: Sequence[Level] = (),
+        memory_levels: Sequence[Level] = (),
+        io: IoWish | None = None,
+    ) -> None:
+        """levels, memory_levels, io: the limits the study will ask for; a mechanism is chosen that can do them all."""
+        self._spec = spec
+        self._levels = tuple(levels) or (spec.cpu_limit,)
+        self._memory_levels = tuple(memory_levels) or (spec.memory_limit,)
+        self._memory_limit: Level = NONE
+        self._io = IoLimiter(io) if io and io.is_needed else None
+        self.scratch = Path(os.devnull)
+        self._mechanism: LimitMechanism | None = None
+        self._launcher: Launcher | None = None
+        self._refused: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        remove_leftovers()
+        try:
+            self.scratch = make_scratch()
+            self._open_best()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with undisturbed():
+            self._close()
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def prepare(self, treatment: Treatment) -> None:
+        """Put the treatment's limits in force, or the target's own where a limit is no factor."""
+        level = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
+        self._open_mechanism.set_cpu_limit(as_cores(level))
+        memory = treatment.levels.get("memory_limit", self._spec.memory_limit)
+        if memory != self._memory_limit:
+            self._open_mechanism.set_memory_limit(as_bytes(memory))
+            self._memory_limit = memory
+        if self._io:
+            asked = (treatment.levels.get(name, getattr(self._spec, name)) for name in IO_LIMITS)
+            self._io.set(io_limit(*asked))
+
+    def start(self, command: Command, log: Path, port: int | None = None) -> Program:
+        """Start a service under the limits set by prepare; it goes on until it is stopped, or the target is closed."""
+        return self._open_launcher.start(command, log)
+
+    def read(self) -> Counters:
+        """The accounting of the group now."""
+        return self._open_mechanism.read()
+
+    def processes(self) -> tuple[int, ...]:
+        """What runs in the group, the launcher first: it holds the account of those that have ended."""
+        launcher = self._open_launcher.pid
+        files = self._open_mechanism.procs_files()
+        inside = listed(files) if files else below(launcher)
+        return (launcher, *(pid for pid in inside if pid != launcher))
+
+    def execute(self, command: Command, timeout_s: float, companion: Companion | None = None) -> Measurement:
+        """Run the command to its end or time-out; the limit set by prepare holds from its first instruction.
+
+        companion: what belongs to the trial besides; its CPU time is not the neighbours'.
+        """
+        launcher, mechanism = self._open_launcher, self._open_mechanism
+        samples: list[Sample] = []
+        before: list[tuple[Counters, MachineReading, float]] = []
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+
+        def on_start() -> None:
+            beside_s = companion.begin() if companion else 0.0
+            before.append((mechanism.read(), read_machine(), _harness_cpu_s() + beside_s))
+
+        def on_tick(t_s: float) -> None:
+            samples.extend(
+                companion.tick(t_s) if companion else _samples(t_s, before[0][0], mechanism.read())
+            )
+
+        ended = launcher.run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick)
+        beside_s = companion.end() if companion else 0.0
+        after = (mechanism.read(), read_machine(), _harness_cpu_s() + beside_s)
+        wall_s = ended.ended_s - ended.started_s
+        samples.extend(companion.tick(wall_s) if companion else _samples(wall_s, before[0][0], after[0]))
+        user_s, sys_s = cpu_times(ended, before[0][0], after[0])
+        own_cpu_s = user_s + sys_s + after[2] - before[0][2]
+        status, error = _judge(ended, before[0][0], after[0], timeout_s)
+        return Measurement(
+            started_at=started_at,
+            wall_s=wall_s,
+            user_s=user_s,
+            sys_s=sys_s,
+            max_rss_bytes=ended.max_rss_bytes,
+            nr_periods=difference(before[0][0].nr_periods, after[0].nr_periods),
+            nr_throttled=difference(before[0][0].nr_throttled, after[0].nr_throttled),
+            throttled_s=difference(before[0][0].throttled_s, after[0].throttled_s),
+            exit_code=ended.exit_code,
+            status=status,
+            error=error,
+            stdout=launcher.output("stdout"),
+            stderr=launcher.output("stderr"),
+            interference=between(before[0][1], after[1], own_cpu_s),
+            telemetry=tuple(samples),
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """The mechanism in force, and why better ones were not."""
+        return {
+            "target": "local",
+            "limits_mechanism": self._open_mechanism.name,
+            "mechanisms_refused": self._refused,
+            **({"io_limits_mechanism": self._io.name} if self._io else {}),
+            "scratch": "tmpfs"
+            if any(self.scratch.is_relative_to(home) for home in SCRATCH_HOMES)
+            else "disk",
+        }
+
+    @property
+    def _open_launcher(self) -> Launcher:
+        if self._launcher is None:
+            raise TargetError("The local target is not open; use it in a with statement.")
+        return self._launcher
+
+    @property
+    def _open_mechanism(self) -> LimitMechanism:
+        if self._mechanism is None:
+            raise TargetError("The local target is not open; use it in a with statement.")
+        return self._mechanism
+
+    def _open_best(self) -> None:
+        """Open the first mechanism that takes every limit of the study."""
+        chosen = self._spec.mechanism
+        names = [chosen] if chosen != "auto" else [name for name in MECHANISMS if self._serves(name)]
+        for name in names:
+            try:
+                self._open(MECHANISMS[name]())
+            except TargetError as error:
+                self._refused[name] = str(error).rstrip(".")
+                self._close()
+            else:
+                return
+        reasons = "\n".join(f"  {name}: {why}" for name, why in self._refused.items())
+        raise TargetError(
+            f"No mechanism can put this study's limits in force here:\n{reasons}\n"
+            "Run as root, or in a systemd user session; `deadzone doctor` says what is missing."
+        )
+
+    def _serves(self, name: str) -> bool:
+        limited = any(level != NONE for level in (*self._levels, *self._memory_levels))
+        return name != "unlimited" if limited else name != "affinity"
+
+    def _open(self, mechanism: LimitMechanism) -> None:
+        self._mechanism = mechanism
+        mechanism.open(_own_group())
+        self._launcher = Launcher(mechanism, self.scratch)
+        self._launcher.open()
+        for level in dict.fromkeys(self._levels):
+            mechanism.set_cpu_limit(as_cores(level))
+        for memory in dict.fromkeys(self._memory_levels):
+            if memory != NONE:
+                mechanism.set_memory_limit(as_bytes(memory))
+                mechanism.set_memory_limit(None)
+        self._memory_limit = NONE
+        if self._io:
+            self._io.open(_own_group(), self._launcher.pid, mechanism.procs_files())
+
+    def _close(self) -> None:
+        if self._launcher:
+            self._launcher.close()
+            self._launcher = None
+            (self.scratch / "go").unlink(missing_ok=True)
+        if self._io:
+            self._io.close()
+        if self._mechanism:
+            self._mechanism.close()
+            self._mechanism = None
+
+
+_GROUPS = itertools.count(1)
+"""Several targets may be open at once, each with a group of its own."""
+
+
+def _own_group() -> str:
+    """A name of a group that no other target of this process has."""
+    number = next(_GROUPS)
+    return group_name() if number == 1 else f"{group_name()}-{number}"
+
+
+def make_scratch() -> Path:
+    """A fresh folder for what trials write, memory-backed where the system has such a place.
+
+    Raises TargetError if none can be made.
+    """
+    homes = [home for home in SCRATCH_HOMES if os.access(home, os.W_OK)]
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"{group_name()}-", dir=homes[0] if homes else None))
+    except OSError as error:
+        raise TargetError(
+            f"No folder for what trials write can be made: {reason(error)}. Make room, or set TMPDIR."
+        ) from error
+
+
+def cpu_times(ended: Exit, before: Counters, after: Counters) -> tuple[float, float]:
+    """User and system time of a trial [s].
+
+    The group's accounting where there is one, for it also holds descendants nobody waited for; split as the
+    group says, or where it does not, as the program's own accounting says.
+    """
+    usage = difference(before.usage_s, after.usage_s)
+    if usage is None:
+        return ended.user_s, ended.sys_s
+    user, system = difference(before.user_s, after.user_s), difference(before.sys_s, after.sys_s)
+    if not user and not system:
+        user, system = ended.user_s, ended.sys_s
+    total = (user or 0.0) + (system or 0.0)
+    share = (user or 0.0) / total if total else 1.0
+    return usage * share, usage * (1 - share)
+
+
+def _judge(ended: Exit, before: Counters, after: Counters, timeout_s: float) -> tuple[Status, str | None]:
+    """The status of a trial as far as its ending tells, and what went wrong."""
+    if ended.timed_out:
+        return "timeout", f"killed after {timeout_s:g} s"
+    if ended.exec_error:
+        return "failed", f"the program did not start: {ended.exec_error}"
+    if difference(before.oom_kills, after.oom_kills):
+        return "oom_killed", "a process was killed for want of memory"
+    if ended.exit_code < 0:
+        return "failed", f"killed by {signal_name(-ended.exit_code)}"
+    if ended.orphans:
+        return "ok", f"{ended.orphans} processes were left running and were killed"
+    return "ok", None
+
+
+def signal_name(number: int) -> str:
+    """SIGKILL, SIGTERM, or for a real-time signal its number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _samples(t_s: float, before: Counters, now: Counters) -> list[Sample]:
+    """One reading of the time series: cumulative since the trial's start."""
+    series = {
+        "cpu_usage_s": difference(before.usage_s, now.usage_s),
+        "nr_periods": difference(before.nr_periods, now.nr_periods),
+        "nr_throttled": difference(before.nr_throttled, now.nr_throttled),
+        "throttled_s": difference(before.throttled_s, now.throttled_s),
+    }
+    return [Sample(t_s, metric, float(value)) for metric, value in series.items() if value is not None]
+
+
+def _harness_cpu_s() -> float:
+    """CPU time of the harness and of what it waited for, such as a profiler [s]."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)

@@ -1,0 +1,184 @@
+"""The command workload: any program, with its factors in the arguments or the environment."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import WorkloadError, did_you_mean
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.measuring.workloads.place import Here, Place
+from deadzone.store.provenance import program_version
+from deadzone.study.extraction_specs import ResponseExtraction
+from deadzone.study.levels import Level
+from deadzone.study.templates import fill, placeholders
+from deadzone.study.workload_specs import CommandWorkload as CommandSpec
+
+PREPARE_TIMEOUT_S = 600.0
+"""Preparation that takes longer than this is taken for hung [s]."""
+
+SCRATCH = "scratch"
+"""Placeholder for the folder in which a trial may write; it is emptied before each trial."""
+
+
+INPUTS = "inputs"
+"""Placeholder for the folder that the setup fills; it is kept for the whole sweep, then removed."""
+
+
+class CommandWorkload:
+    """An argument vector with {factor} placeholders, and responses read from what it prints."""
+
+    def __init__(self, spec: CommandSpec, folder: Path) -> None:
+        """folder: where the study file lies; relative working folders start there."""
+        self._spec = spec
+        self.responses = tuple(spec.responses)
+        self._cwd: Path | None = (folder / spec.cwd).resolve() if spec.cwd else folder.resolve()
+        self._place: Place = Here()
+        self._set_up_at: str | None = None
+
+    def move_to(self, place: Place) -> None:
+        """Run at another place, where only an absolute working folder means anything."""
+        self._place = place
+        own = self._spec.cwd or ""
+        if not place.is_here:
+            self._cwd = Path(own) if own.startswith("/") else None
+
+    def uses(self, factor: str) -> bool:
+        """Whether the factor stands in the arguments, the environment or the preparation."""
+        return any(factor in placeholders(template) for template in self._templates())
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError for a placeholder that is neither a factor nor a folder."""
+        for template in self._templates():
+            fill(template, dict.fromkeys((*factors, INPUTS, SCRATCH), ""))
+        for template in self._spec.setup or ():
+            fill(template, {INPUTS: ""})
+
+    def _templates(self) -> tuple[str, ...]:
+        """Whatever is filled in for each trial."""
+        return (*self._spec.argv, *self._spec.env.values(), *(self._spec.prepare or ()))
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Check that the program exists, and run the setup."""
+        program = self._spec.argv[0]
+        if self._place.is_here:
+            if self._cwd and not self._cwd.is_dir():
+                raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
+            if not placeholders(program):
+                self._require(program)
+        if self._place.identity:
+            self._set_up(scratch)
+        version = _version(program) if self._place.is_here else None
+        return {"program": Path(program).name, "program_version": version}
+
+    def _set_up(self, scratch: Path) -> None:
+        """Run the setup, once at each place: a new pod has none of the files of the one before."""
+        if self._spec.setup and self._set_up_at != self._place.identity:
+            folder = self._place.fresh_folder(scratch / INPUTS)
+            self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(folder)})
+        self._set_up_at = self._place.identity
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Empty the scratch folder, run the preparation, and fill in the factors."""
+        self._set_up(scratch)
+        work = self._place.fresh_folder(scratch / SCRATCH)
+        values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS)}
+        if self._spec.prepare:
+            self._run_unmeasured("prepare", self._spec.prepare, values)
+        return Command(
+            argv=tuple(fill(argument, values) for argument in self._spec.argv),
+            env={name: fill(value, values) for name, value in self._spec.env.items()},
+            cwd=self._cwd,
+        )
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """Read the named responses; a missing one, or an exit code that is not expected, is a failure."""
+        if measurement.exit_code not in self._spec.expected_exit_codes:
+            return Outcome(failure=f"exit code {measurement.exit_code}")
+        responses: dict[str, float] = {}
+        for name, extraction in self._spec.responses.items():
+            value = extract(extraction, measurement)
+            if value is None:
+                return Outcome(responses, f"the program printed no number for the response {name}")
+            responses[name] = value
+        return Outcome(responses)
+
+    def finish(self) -> None:
+        """All it made lies in the scratch folder."""
+
+    def _require(self, program: str) -> None:
+        """Raise WorkloadError unless the program can be started from the working folder."""
+        if not self._place.has_program(program, self._cwd):
+            here = self._place.is_here
+            hint = "" if "/" in program or not here else did_you_mean(program, _programs_like(program))
+            where = "here" if here else "in the container"
+            raise WorkloadError(
+                f"workload.argv: the program {program!r} is not installed {where}, or may not be run.{hint}"
+            )
+
+    def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
+        filled = tuple(fill(argument, values) for argument in argv)
+        self._require(filled[0])
+        said = self._place.run(filled, self._cwd, PREPARE_TIMEOUT_S)
+        if said is None:
+            raise WorkloadError(
+                f"workload.{key} did not end within {PREPARE_TIMEOUT_S:g} s: {' '.join(filled)}."
+            )
+        if said.code:
+            raise WorkloadError(
+                f"workload.{key} failed with exit code {said.code}: {' '.join(filled)}\n{said.text[-500:]}"
+            )
+
+
+def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:
+    """A response from what a program printed, or None if it is not there or no finite number."""
+    text = measurement.stdout if extraction.stream == "stdout" else measurement.stderr
+    return find_number(extraction.regex, extraction.json_path, text)
+
+
+def find_number(regex: str | None, json_path: str | None, text: str) -> float | None:
+    """A number in a text, by the one that is given: the last match of a regular expression, or a path into JSON.
+
+    None if it is not there, or no finite number.
+    """
+    found = _by_regex(regex, text) if regex else _by_path(str(json_path), text)
+    try:
+        value = math.nan if found is None or isinstance(found, bool) else float(found)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _by_regex(pattern: str, text: str) -> Any:
+    matches = list(re.finditer(pattern, text, re.MULTILINE))
+    if not matches:
+        return None
+    last = matches[-1]
+    return last.group(1) if last.groups() else last.group(0)
+
+
+def _by_path(path: str, text: str) -> Any:
+    import jmespath
+
+    try:
+        return jmespath.search(path, json.loads(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _version(program: str) -> str | None:
+    """What an installed program says of itself. One given by its path is not asked: it may not know --version
+    and start its work instead."""
+    return None if "/" in program or placeholders(program) else program_version((program, "--version"))
+
+
+def _programs_like(program: str) -> list[str]:
+    import os
+
+    folders = [Path(entry) for entry in os.get_exec_path() if Path(entry).is_dir()]
+    return [path.name for folder in folders for path in folder.iterdir() if path.name[:1] == program[:1]]

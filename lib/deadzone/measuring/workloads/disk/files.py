@@ -1,0 +1,158 @@
+"""The files that trials read and write: made in the folder that the study names, filled, and removed afterwards."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from deadzone.errors import WorkloadError
+from deadzone.measuring.targets.elsewhere import forget, note, remove_left_in
+from deadzone.measuring.targets.limits.base import group_name
+from deadzone.measuring.workloads.disk.failures import in_words
+from deadzone.measuring.workloads.disk.page_cache import evict
+from deadzone.study.sizes import size_text
+
+PIECE_BYTES = 8 * 2**20
+
+SPARE_SPACE = 0.02
+"""Share of a file system that is left free: full ones become slow, and others want to write too."""
+
+MODE = 0o700
+
+
+class DiskFiles:
+    """A folder of our own within the one that the study names; whatever is made lies in it."""
+
+    def __init__(self, home: Path) -> None:
+        """home: the folder that the study names."""
+        self._home = home
+        self._made_home = False
+        self.folder: Path | None = None
+
+    def make(self) -> Path:
+        """Make the folder, note it for a later run to remove, and clean up behind killed ones.
+
+        Raises WorkloadError where it cannot be made.
+        """
+        home = self._home
+        try:
+            _refuse_devices(home)
+            if not home.exists():
+                home.mkdir()
+                self._made_home = True
+            remove_left_in(home)
+            folder = home / f"{group_name()}-disk"
+            note(folder)
+            self.folder = folder
+            folder.mkdir(mode=MODE)
+        except OSError as error:
+            self.remove()
+            raise WorkloadError(f"workload.folder: {home}: {_why(error)}.") from error
+        return folder
+
+    def check_space(self, needed: int) -> None:
+        """Raise WorkloadError unless there is room for so many bytes, with some to spare."""
+        space = os.statvfs(self._open)
+        free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
+        if size and free < needed + SPARE_SPACE * size:  # ramfs tells of no size
+            raise WorkloadError(
+                f"workload.folder: {self._home} has {size_text(free)} free, and this study needs {size_text(needed)} "
+                f"while {SPARE_SPACE:.0%} of the disk stay free. Make room, name another folder, or lower workload.file_size."
+            )
+
+    def filled(self, number: int, size: int, data: str) -> Path:
+        """A file of so many bytes of data, written through to the disk and dropped from the page cache.
+
+        Raises WorkloadError where it cannot be written; it is removed then.
+        """
+        path = self._open / f"job-{number}"
+        try:
+            if not path.exists() or path.stat().st_size != size:
+                path.unlink(missing_ok=True)
+                _fill(path, size, data)
+                evict(path)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise WorkloadError(f"workload.folder: {self._home}: {_why(error)}.") from error
+        return path
+
+    def fresh(self, number: int, size: int) -> Path:
+        """A file of so many bytes that were allocated and never written. Raises WorkloadError as `filled` does."""
+        path = self._open / f"fresh-{number}"
+        try:
+            path.unlink(missing_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                os.posix_fallocate(descriptor, 0, size)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise WorkloadError(f"workload.folder: {self._home}: {_why(error)}.") from error
+        return path
+
+    def drop(self, paths: Sequence[Path]) -> None:
+        """Remove files that one trial needed."""
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove everything that was made; the study's own folder too, where it was made here and is empty."""
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if not self.folder.exists():
+                forget(self.folder)
+            self.folder = None
+        if self._made_home:
+            try:
+                self._home.rmdir()
+            except OSError:
+                return  # somebody else put something there meanwhile
+            self._made_home = False
+
+    @property
+    def _open(self) -> Path:
+        assert self.folder is not None, "make() was not called"
+        return self.folder
+
+
+def _refuse_devices(home: Path) -> None:
+    """A disk study writes files: never a device, and never in place of a file."""
+    try:
+        mode = home.stat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
+        raise WorkloadError(
+            f"workload.folder: {home} is a device. A disk study writes files in a folder, never a device itself: "
+            "everything on it would be lost. Name a folder of a file system on it."
+        )
+    if not stat.S_ISDIR(mode):
+        raise WorkloadError(f"workload.folder: {home} is no folder; name one.")
+
+
+def _fill(path: Path, size: int, data: str) -> None:
+    """Write a file from its beginning to its end; random data cannot be compressed, and no two pieces are alike."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+        for offset in range(0, size, PIECE_BYTES):
+            length = min(PIECE_BYTES, size - offset)
+            piece = os.urandom(length) if data == "random" else bytes(length)
+            while piece:
+                written = os.pwrite(descriptor, piece, offset)
+                offset, piece = offset + written, piece[written:]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.ENOENT:
+        return "the folder above it is missing; make it, or name another one"
+    return in_words(error.errno, error.strerror or str(error))

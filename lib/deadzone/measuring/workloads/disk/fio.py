@@ -1,0 +1,175 @@
+"""The fio engine: the reference among disk benchmarks, where it is installed (fio 3 and later)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import Any
+
+from deadzone.errors import WorkloadError
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial
+from deadzone.measuring.workloads.disk.failures import in_words
+from deadzone.store.provenance import program_version
+
+OLDEST = (3, 0)
+"""fio 3 counts latencies in nanoseconds; what is older counts microseconds under other names."""
+
+OLDEST_MIXED = (3, 27)
+"""Since then reads and writes can be told both apart and together (unified_rw_reporting=both)."""
+
+WORDS = {
+    ("read", "sequential"): "read",
+    ("read", "random"): "randread",
+    ("write", "sequential"): "write",
+    ("write", "random"): "randwrite",
+    ("mixed", "sequential"): "readwrite",
+    ("mixed", "random"): "randrw",
+}
+
+SERIES = "series"
+SERIES_STEP_MS = 100
+FIRST_LOG = f"{SERIES}_bw.log"
+
+NANOSECONDS_A_MS = 1e6
+
+KIBIBYTE = 1024
+
+
+class FioEngine:
+    """One fio process a trial; its jobs are processes of its own."""
+
+    name = "fio"
+
+    def __init__(self) -> None:
+        self._version: tuple[int, int] = OLDEST
+
+    def version(self) -> str:
+        """fio's own word. Raises WorkloadError where it is missing or older than 3."""
+        if not shutil.which("fio"):
+            raise WorkloadError(
+                "workload.engine is fio, which is not installed here: apt install fio, or use builtin."
+            )
+        said = program_version(("fio", "--version")) or ""
+        found = re.search(r"fio-(\d+)\.(\d+)", said)
+        self._version = (int(found[1]), int(found[2])) if found else (0, 0)
+        if self._version < OLDEST:
+            raise WorkloadError(
+                f"workload.engine is fio, and the one here says {said or 'nothing of its version'}: fio 3 or later is "
+                "needed. Install it, or use builtin."
+            )
+        return said
+
+    def command(self, trial: Trial) -> Command:
+        """fio with every setting on its command line. Raises WorkloadError where this fio is too old for it."""
+        settings = trial.settings
+        if settings.operation == "mixed" and self._version < OLDEST_MIXED:
+            raise WorkloadError(
+                f"fio {'.'.join(map(str, self._version))} cannot tell mixed reads and writes together; "
+                f"{'.'.join(map(str, OLDEST_MIXED))} can. Install it, or use the engine builtin."
+            )
+        kind = settings.operation if settings.operation in ("read", "mixed") else "write"
+        options: dict[str, Any] = {
+            "name": "trial",
+            "directory": trial.files[0].parent,
+            "filename_format": f"{trial.files[0].name.rpartition('-')[0]}-$jobnum",
+            "rw": WORDS[(kind, settings.pattern)],
+            "bs": settings.block_size,
+            "offset": trial.first_block * settings.block_size,
+            "size": (trial.blocks - trial.first_block) * settings.block_size,
+            "numjobs": settings.jobs,
+            "iodepth": settings.queue_depth,
+            "ioengine": "libaio" if settings.direct and settings.queue_depth > 1 else "psync",
+            "direct": int(settings.direct),
+            "fallocate": "none",
+            "runtime": f"{round(trial.duration_s * 1000)}ms",
+            "randseed": trial.seed,
+            "clat_percentiles": 0,
+            "lat_percentiles": 1,
+            "group_reporting": 1,
+            "write_bw_log": trial.scratch / SERIES,
+            "log_avg_msec": SERIES_STEP_MS,
+            "per_job_logs": 0,
+            "output-format": "json",
+            **self._ends(trial),
+            **self._writes(trial),
+        }
+        if settings.operation == "mixed":
+            options |= {"rwmixread": round(100 * settings.read_share), "unified_rw_reporting": "both"}
+        return Command(("fio", *(f"--{name}={value}" for name, value in options.items())), cwd=trial.scratch)
+
+    def _ends(self, trial: Trial) -> dict[str, Any]:
+        """A trial ends by time, and where bytes are bounded by what comes first."""
+        if trial.most_blocks is None:
+            return {"time_based": 1}
+        return {"io_size": trial.most_blocks * trial.settings.block_size}
+
+    def _writes(self, trial: Trial) -> dict[str, Any]:
+        settings = trial.settings
+        if not trial.is_writing:
+            return {}
+        content = {"zero_buffers": 1} if trial.data == "zeros" else {"buffer_compress_percentage": 0}
+        flush = {"each": {"fdatasync": 1}, "end": {"end_fsync": 1}, "none": {}}[settings.fsync]
+        return {**content, **flush}
+
+    def account(self, trial: Trial, measurement: Measurement) -> Account:
+        """From fio's JSON; its warnings before the document are passed over."""
+        said = (measurement.stderr or measurement.stdout).strip()
+        start = re.search(r"^\{", measurement.stdout, re.MULTILINE)
+        try:
+            document = json.loads(measurement.stdout[start.start() :] if start else "")
+            job = document["jobs"][0]
+        except (ValueError, LookupError) as error:
+            why = said.splitlines()[0] if said else f"exit code {measurement.exit_code}"
+            raise EngineFailure(f"fio ended without a result: {why}") from error
+        if job["error"]:
+            lines = [line for line in measurement.stderr.splitlines() if line.startswith("fio: ")]
+            otherwise = lines[-1] if lines else f"fio's error {job['error']}"
+            raise EngineFailure(in_words(job["error"], otherwise))
+        read, write = job["read"], job["write"]
+        together = job.get("mixed") if trial.settings.operation == "mixed" else None
+        main = together or (write if write["total_ios"] else read)
+        try:
+            return Account(
+                elapsed_s=max(read["runtime"], write["runtime"]) / 1000,
+                read_bytes=read["io_bytes"],
+                written_bytes=write["io_bytes"],
+                calls=_latency(main["lat_ns"], read["total_ios"] + write["total_ios"]),
+                flushes=_flushes(job.get("sync", {})),
+                series=_series(trial),
+            )
+        except KeyError as error:
+            raise EngineFailure(f"fio's result has no {error}; fio 3 and later can be read") from error
+
+
+def _latency(told: dict[str, Any], number: int) -> Latency:
+    """From submission to completion, as a program that waits for its call feels it."""
+    percentiles = told.get("percentile", {})
+    return Latency(
+        number,
+        told["mean"] / NANOSECONDS_A_MS,
+        told["max"] / NANOSECONDS_A_MS,
+        {float(percent): value / NANOSECONDS_A_MS for percent, value in percentiles.items()},
+    )
+
+
+def _flushes(told: dict[str, Any]) -> Latency:
+    latency = told.get("lat_ns", {})
+    if not latency.get("N"):
+        return Latency(0)
+    return _latency(latency, latency["N"])
+
+
+def _series(trial: Trial) -> list[tuple[float, float]]:
+    """The throughput over time, from fio's own log: lines of milliseconds, KiB/s, direction, ...; jobs add up."""
+    try:
+        lines = (trial.scratch / FIRST_LOG).read_text().splitlines()
+    except OSError:
+        return []
+    sums: dict[int, float] = {}
+    for line in lines:
+        moment, rate = (int(field) for field in line.split(",")[:2])
+        step = round(moment / SERIES_STEP_MS)
+        sums[step] = sums.get(step, 0.0) + rate * KIBIBYTE
+    return [(step * SERIES_STEP_MS / 1000, rate) for step, rate in sorted(sums.items())]

@@ -1,0 +1,249 @@
+"""The disk workload: files of one folder read or written in blocks, past the page cache, by fio, Python or dd."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import StudyError, WorkloadError
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory
+from deadzone.measuring.workloads.disk.engine import Account, Engine, EngineFailure, Trial
+from deadzone.measuring.workloads.disk.engines import make_engine
+from deadzone.measuring.workloads.disk.failures import in_words
+from deadzone.measuring.workloads.disk.files import DiskFiles
+from deadzone.measuring.workloads.disk.page_cache import cached_share, evict, refused_direct
+from deadzone.measuring.workloads.disk.responses import RESPONSES, responses_of, samples_of
+from deadzone.measuring.workloads.place import fresh_folder
+from deadzone.study.disk_plan import settings_of, writes
+from deadzone.study.disk_specs import SETTINGS, DiskSettings
+from deadzone.study.disk_specs import DiskWorkload as DiskSpec
+from deadzone.study.levels import Level
+from deadzone.study.sizes import size_text
+
+ENGINE_FOLDER = "disk"
+SOURCE = "disk-source"
+
+
+class DiskWorkload:
+    """Blocks of files, read or written; the files are made before the first trial and removed after the last."""
+
+    responses: tuple[str, ...] = tuple(RESPONSES)
+
+    def __init__(self, spec: DiskSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
+        """folder: where the study file lies; the study's folder of files starts there. treatments: levels of each."""
+        self._spec = spec
+        self.folder = (folder / spec.folder).absolute()
+        self._planned = [settings_of(spec, levels) for levels in treatments or ({},)]
+        self._files = DiskFiles(self.folder)
+        self._engines: dict[str, Engine] = {}
+        self._trial: Trial | None = None
+        self._before: dict[str, float] = {}
+        self._trials = 0
+        self._position = 0
+        self._is_direct = True
+
+    def uses(self, factor: str) -> bool:
+        """Whether a factor is one of the settings of a trial."""
+        return factor in SETTINGS
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError where the settings of a treatment make no sense together with fio, builtin or dd."""
+        for one in self._planned:
+            if one.engine == "fio" and not one.direct and one.queue_depth > 1:
+                raise StudyError(
+                    "workload.engine is fio, which keeps one call under way through the page cache; "
+                    "use builtin for direct: off with a queue_depth above 1."
+                )
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Make and fill the files; find the engines, and whether the page cache can be bypassed."""
+        spec = self._spec
+        if self._home_in_memory() and not spec.allow_memory:
+            raise WorkloadError(
+                f"workload.folder: {self.folder} lies in this machine's memory ({self._home_in_memory()}), which is no "
+                "disk. Name a folder on a disk, or set workload.allow_memory to measure memory and have the report say so."
+            )
+        versions = {name: self._engine(name).version() for name in self._names()}
+        try:
+            self._files.make()
+            self._files.check_space(self._needed())
+            filled = [self._files.filled(n, spec.file_size, spec.data) for n in range(self._jobs_filled())]
+            self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
+            if "dd" in versions and spec.data == "random" and any(map(writes, self._planned)):
+                self._make_source(scratch)
+        except BaseException:
+            self.finish()
+            raise
+        return {
+            "program": "disk",
+            "program_version": ", ".join(versions.values()),
+            "disk_engine": ", ".join(versions),
+            **facts(self.folder),
+            "disk_direct": self._is_direct,
+            "disk_in_memory": self._home_in_memory(),
+            "disk_file_bytes": spec.file_size,
+            "disk_data": spec.data,
+            "disk_trial_bytes": spec.trial_bytes,
+            "disk_required": spec.required,
+            "disk_within": spec.within,
+        }
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Empty the page cache of the files, allocate fresh ones for first writes, and say what to run."""
+        settings = settings_of(self._spec, levels)
+        settings = settings.model_copy(update={"direct": settings.direct and self._is_direct})
+        self._trials += 1
+        self._drop_fresh()
+        most = self._most_blocks(settings)
+        file_size, files = self._files_for(settings, most)
+        first = self._first_block(settings, file_size, most)
+        trial = Trial(
+            settings=settings,
+            files=tuple(files),
+            file_size=file_size,
+            first_block=first,
+            most_blocks=most,
+            duration_s=self._spec.duration_s,
+            seed=self._trials,
+            data=self._spec.data,
+            scratch=fresh_folder(scratch / ENGINE_FOLDER),
+            source=scratch / SOURCE if (scratch / SOURCE).exists() else None,
+        )
+        self._trial = trial
+        shares = [share for path in files if (share := _emptied(path)) is not None]
+        self._before = {"cached_share": max(shares)} if shares else {}
+        return self._engine(settings.engine).command(trial)
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """Throughput, calls a second and latency, from the engine's own account."""
+        trial = self._trial
+        assert trial is not None
+        self._drop_fresh()
+        try:
+            account = self._engine(trial.settings.engine).account(trial, measurement)
+        except EngineFailure as failure:
+            return Outcome(failure=str(failure))
+        if not account.elapsed_s or not account.calls.number:
+            return Outcome(
+                failure="the trial was too short for a single call; raise workload.duration_s or trial_bytes"
+            )
+        self._advance(trial, account)
+        values = {**responses_of(trial, account), **self._before}
+        return Outcome(values, samples=samples_of(account, measurement.wall_s))
+
+    def finish(self) -> None:
+        """Remove every file that was made."""
+        self._files.remove()
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(self._engine(one.engine).name for one in self._planned))
+
+    def _engine(self, name: str) -> Engine:
+        """The engine of a setting, kept; fio cannot queue calls through the page cache, so `auto` avoids it there."""
+        if name not in self._engines:
+            queued = any(one.queue_depth > 1 and not one.direct for one in self._planned)
+            made = make_engine("builtin" if name == "auto" and queued else name)
+            self._engines[name] = self._engines.setdefault(made.name, made)
+        return self._engines[name]
+
+    def _jobs_filled(self) -> int:
+        return max((one.jobs for one in self._planned if one.operation != "first_write"), default=0)
+
+    def _needed(self) -> int:
+        """Bytes that lie on the disk at once."""
+        fresh = max((one.jobs for one in self._planned if one.operation == "first_write"), default=0)
+        return (self._jobs_filled() + fresh) * self._spec.file_size
+
+    def _home_in_memory(self) -> str | None:
+        existing = next((path for path in (self.folder, *self.folder.parents) if path.is_dir()), Path("/"))
+        return in_memory(existing)
+
+    def _probe_direct(self, files: Sequence[Path]) -> None:
+        """Find out whether O_DIRECT works here, with the block sizes of the study."""
+        sizes = sorted({one.block_size for one in self._planned if one.direct})
+        if not sizes:
+            return
+        aligned = max(size & -size for size in sizes)
+        if refused_direct(files[0], max(aligned, os.sysconf("SC_PAGE_SIZE"))) is not None:
+            if self._spec.require_direct:
+                raise WorkloadError(
+                    f"workload.folder: {self.folder} does not permit O_DIRECT, and workload.require_direct is set. "
+                    "Name a folder on another file system, or measure through the page cache with require_direct: false."
+                )
+            self._is_direct = False
+            return
+        for size in sizes:
+            if (number := refused_direct(files[0], size)) is not None:
+                self._refuse_block(size, number)
+
+    def _refuse_block(self, size: int, number: int) -> None:
+        if number != errno.EINVAL:
+            raise WorkloadError(f"workload.folder: {self.folder}: {in_words(number, os.strerror(number))}.")
+        disk = disk_of(self.folder)
+        block = f"{disk.logical_block} bytes" if disk and disk.logical_block else "the logical block"
+        raise WorkloadError(
+            f"block_size {size}: past the page cache a block must be a multiple of the device's logical block ({block}). "
+            "Use such a size, or direct: off."
+        )
+
+    def _most_blocks(self, settings: DiskSettings) -> int | None:
+        """Blocks after which a job stops: writes are bounded, and no file is read twice through the page cache."""
+        blocks = self._spec.file_size // settings.block_size
+        if not writes(settings):
+            return blocks if not settings.direct else None
+        bound = self._spec.trial_bytes or self._spec.max_written_bytes
+        allowed = max(1, bound // settings.jobs // settings.block_size)
+        return min(blocks, allowed) if settings.operation == "first_write" else allowed
+
+    def _files_for(self, settings: DiskSettings, most: int | None) -> tuple[int, list[Path]]:
+        """Size of the trial's files, and the files, one a job."""
+        spec = self._spec
+        if settings.operation != "first_write":
+            return spec.file_size, [
+                self._files.filled(n, spec.file_size, spec.data) for n in range(settings.jobs)
+            ]
+        assert most is not None
+        size = most * settings.block_size
+        return size, [self._files.fresh(n, size) for n in range(settings.jobs)]
+
+    def _first_block(self, settings: DiskSettings, file_size: int, most: int | None) -> int:
+        """Where sequential work begins: where the last trial ended, so that no region is written over and over."""
+        if settings.operation == "first_write" or settings.pattern == "random" or most is None:
+            return 0
+        blocks = file_size // settings.block_size
+        first = -(-self._position // settings.block_size)
+        return first if first + most <= blocks else 0
+
+    def _advance(self, trial: Trial, account: Account) -> None:
+        if trial.settings.operation == "overwrite":
+            moved = account.written_bytes // trial.settings.jobs
+            self._position = (trial.first_block * trial.settings.block_size + moved) % trial.file_size
+
+    def _drop_fresh(self) -> None:
+        if self._trial and self._trial.settings.operation == "first_write":
+            self._files.drop(self._trial.files)
+
+    def _make_source(self, scratch: Path) -> None:
+        """Data for dd, which has none of its own but zeros; it lies beside the scratch, which is memory mostly."""
+        size = self._spec.trial_bytes or self._spec.file_size
+        free = shutil.disk_usage(scratch).free
+        if size > free // 2:
+            raise WorkloadError(
+                f"dd needs {size_text(size)} of random data in {scratch.parent}, which has {size_text(free)} free; "
+                "lower workload.trial_bytes, or use another engine."
+            )
+        with (scratch / SOURCE).open("wb") as handle:
+            for left in range(size, 0, -(8 << 20)):
+                handle.write(os.urandom(min(left, 8 << 20)))
+
+
+def _emptied(path: Path) -> float | None:
+    """Drop a file from the page cache, and say what share of it is still there."""
+    evict(path)
+    return cached_share(path)

@@ -1,0 +1,150 @@
+"""The ffmpeg workload: extract every frame of a video as a JPEG, as media services do on upload."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import WorkloadError
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.measuring.workloads.clip import Clip, generated_clip, inspected_clip, last_progress
+from deadzone.measuring.workloads.place import Here, Place
+from deadzone.store.provenance import program_version
+from deadzone.study.levels import AUTO, NONE, Level, format_level
+from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
+
+BUNDLED = "bundled"
+FRAMES = "frames"
+
+VERSION_TIMEOUT_S = 30.0
+
+
+class FfmpegWorkload:
+    """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded."""
+
+    responses: tuple[str, ...] = ("frames", "fps", "speed_x")
+
+    def __init__(self, spec: FfmpegSpec, folder: Path) -> None:
+        """folder: where the study file lies; a relative input starts there."""
+        self._spec = spec
+        self._folder = folder
+        self._ffmpeg = ""
+        self._clip: Clip | None = None
+        self._place: Place = Here()
+
+    def move_to(self, place: Place) -> None:
+        """Decode at another place: the clip is brought there, and its image has the ffmpeg."""
+        self._place = place
+
+    def uses(self, factor: str) -> bool:
+        """ffmpeg takes the number of threads."""
+        return factor == "threads"
+
+    def check(self, factors: Sequence[str]) -> None:
+        """It needs none."""
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Find ffmpeg, and draw or inspect the clip."""
+        here = find_ffmpeg(self._spec.program if self._place.is_here else BUNDLED)
+        self._ffmpeg = here if self._place.is_here else _elsewhere(self._spec.program)
+        if self._spec.input:
+            self._clip = inspected_clip(here, (self._folder / self._spec.input).resolve())
+        else:
+            self._clip = generated_clip(here, self._spec.clip)
+        return {
+            "program": "ffmpeg",
+            "program_version": self._version(),
+            "clip": self._clip.path.name,
+            "clip_sha256": self._clip.sha256,
+            "clip_frames": self._clip.frames,
+            "clip_duration_s": self._clip.duration_s,
+        }
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg decides."""
+        frames = self._place.fresh_folder(scratch / FRAMES)
+        clip = self._place.provide(self._open_clip.path, self._open_clip.sha256)
+        threads = levels.get("threads", AUTO)
+        chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
+        spec = self._spec
+        return Command(
+            argv=(
+                *(self._ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1"),
+                *chosen,
+                *(
+                    "-i",
+                    str(clip),
+                    "-filter_complex",
+                    f"[0]scale={spec.scale}[s0]",
+                    "-map",
+                    "[s0]",
+                ),
+                *("-q:v", str(spec.quality), "-fps_mode", "vfr", "-pix_fmt", "yuv420p"),
+                *(str(frames / "frame_%06d.jpg"), "-y"),
+            )
+        )
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """Frames written and how fast; too few frames are a failure, whatever the exit code."""
+        clip = self._open_clip
+        written = self._place.count_files(scratch / FRAMES)
+        responses = {
+            "frames": float(written),
+            "fps": written / measurement.wall_s,
+            "speed_x": clip.duration_s / measurement.wall_s,
+        }
+        if measurement.exit_code:
+            return Outcome(responses, f"exit code {measurement.exit_code}")
+        reported = int(last_progress(measurement.stdout).get("frame", "0") or 0)
+        if min(written, reported) < clip.frames:
+            counts = f"{written} frames written, {reported} reported"
+            return Outcome(responses, f"too few frames: {counts}, {clip.frames} expected")
+        return Outcome(responses)
+
+    def finish(self) -> None:
+        """All it made lies in the scratch folder."""
+
+    def _version(self) -> str | None:
+        if self._place.is_here:
+            return program_version((self._ffmpeg, "-version"))
+        said = (
+            self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
+            if self._place.identity
+            else None
+        )
+        return said.text.splitlines()[0] if said and said.code == 0 and said.text else None
+
+    @property
+    def _open_clip(self) -> Clip:
+        assert self._clip is not None
+        return self._clip
+
+
+def _elsewhere(program: str) -> str:
+    """The ffmpeg of an image: on its PATH, unless the study names another."""
+    return "ffmpeg" if program == BUNDLED else program
+
+
+def find_ffmpeg(program: str) -> str:
+    """Path of the ffmpeg to use: the one the wheel brings, or a program of the system.
+
+    Raises WorkloadError if there is none.
+    """
+    if program != BUNDLED:
+        found = shutil.which(program)
+        if not found:
+            raise WorkloadError(
+                f"workload.program: {program!r} is not installed here; use {BUNDLED}, or install it."
+            )
+        return found
+    import imageio_ffmpeg
+
+    try:
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except RuntimeError as error:
+        raise WorkloadError(
+            "The wheel imageio-ffmpeg brings no ffmpeg for this system; name one in the study."
+        ) from error

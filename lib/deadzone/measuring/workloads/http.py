@@ -1,0 +1,251 @@
+"""The http workload: one request a trial, its phases timed by libcurl in a client process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from deadzone.errors import StudyError, WorkloadError
+from deadzone.measurement import Command, Measurement, Status
+from deadzone.measuring.workloads.base import Outcome
+from deadzone.measuring.workloads.clip import generated_clip
+from deadzone.measuring.workloads.command import INPUTS, PREPARE_TIMEOUT_S, find_number
+from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
+from deadzone.measuring.workloads.place import Here, fresh_folder
+from deadzone.study.http_specs import CLIP, BodyResponse, FormFile
+from deadzone.study.http_specs import HttpWorkload as HttpSpec
+from deadzone.study.levels import Level
+from deadzone.study.masking import masked
+from deadzone.study.templates import fill, placeholders
+
+CLIENT = "deadzone.measuring.workloads.http_client"
+
+MEASURED = (
+    "dns_s", "connect_s", "tls_s", "pretransfer_s", "posttransfer_s", "ttfb_s", "total_s",
+    "connecting_s", "tls_handshake_s", "upload_s", "waiting_s", "server_s",
+    "sent_bytes", "received_bytes", "http_status", "new_connections", "client_cpu_s",
+    "service_s", "service_receive_s",
+)  # fmt: skip
+"""Responses of every request, as far as it got; data/README.md says what each one is."""
+
+SHOWN_BODY = 200
+"""How much of an unexpected answer stands in the message [characters]."""
+
+
+class HttpWorkload:
+    """One request; its status and body decide whether the trial succeeded."""
+
+    def __init__(self, spec: HttpSpec, folder: Path) -> None:
+        """folder: where the study file lies; relative files start there."""
+        self._spec = spec
+        self._folder = folder
+        self.responses: tuple[str, ...] = (*MEASURED, *spec.responses)
+        self._clip: Path | None = None
+
+    def uses(self, factor: str) -> bool:
+        """Whether the factor stands in the address, a header or the body."""
+        return self._spec.uses(factor)
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError for a placeholder that is neither a factor nor a file, or a response measured already."""
+        for template in self._spec.templates():
+            fill(template, dict.fromkeys((*factors, CLIP, INPUTS), ""))
+        for template in self._spec.setup or ():
+            fill(template, {INPUTS: ""})
+        if taken := set(self._spec.responses) & set(MEASURED):
+            raise StudyError(
+                f"workload.responses.{taken.pop()} is measured of every request; call it otherwise."
+            )
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Run the setup, draw the clip where it is used, and see that pycurl is there."""
+        try:
+            import pycurl
+        except ImportError as error:
+            raise WorkloadError(
+                f"The http workload needs pycurl, which cannot be loaded: {error}."
+            ) from error
+        for header, variable in self._spec.headers_from_env.items():
+            if variable not in os.environ:
+                raise WorkloadError(
+                    f"workload.headers_from_env.{header}: the environment variable {variable} is not set."
+                )
+        facts: dict[str, Any] = {"program": "libcurl", "program_version": str(pycurl.version)}
+        if self._spec.setup:
+            self._set_up(self._spec.setup, fresh_folder(scratch / INPUTS))
+        if any(CLIP in placeholders(template) for template in self._spec.templates()):
+            clip = generated_clip(find_ffmpeg(BUNDLED), self._spec.clip)
+            self._clip = clip.path
+            facts |= {
+                "clip": clip.path.name,
+                "clip_sha256": clip.sha256,
+                "clip_frames": clip.frames,
+                "clip_duration_s": clip.duration_s,
+                "clip_bytes": clip.path.stat().st_size,
+            }
+        return facts
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Write down the request for the client. The file is for this user's eyes only, and gone with the scratch."""
+        values = {**levels, CLIP: str(self._clip), INPUTS: str(scratch / INPUTS)}
+        request = self._request(values, scratch)
+        path = scratch / "request.json"
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(request, file)
+        body_of(scratch).unlink(missing_ok=True)
+        return Command(argv=(sys.executable, "-m", CLIENT, str(path)))
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """What the client measured, and whether the answer is what it must be."""
+        try:
+            answer = json.loads(measurement.stdout.strip().splitlines()[-1])
+        except (ValueError, IndexError):
+            said = (measurement.stderr.strip().splitlines() or ["nothing"])[-1]
+            return Outcome(failure=masked(f"the client ended with exit code {measurement.exit_code}: {said}"))
+        measured = _with_parts({name: answer[name] for name in MEASURED if name in answer})
+        wall_s = measured.get("total_s")
+        if answer["failure"]:
+            status: Status | None = "timeout" if answer.get("timed_out") else None
+            return Outcome(measured, masked(answer["failure"]), wall_s=wall_s, status=status)
+        body = body_of(scratch).read_bytes()
+        failure = self._judge(measured, body)
+        if failure:
+            return Outcome(measured, masked(failure), wall_s=wall_s)
+        for name, extraction in self._spec.responses.items():
+            value = _number(extraction, body)
+            if value is None:
+                return Outcome(measured, f"the body holds no number for the response {name}", wall_s=wall_s)
+            measured[name] = value
+        return Outcome(measured, wall_s=wall_s)
+
+    def finish(self) -> None:
+        """Nothing lies outside the scratch folder."""
+
+    def _set_up(self, setup: tuple[str, ...], inputs: Path) -> None:
+        argv = tuple(fill(argument, {INPUTS: str(inputs)}) for argument in setup)
+        try:
+            said = Here().run(argv, self._folder, PREPARE_TIMEOUT_S)
+        except OSError as error:
+            raise WorkloadError(f"workload.setup cannot be started: {argv[0]}: {error.strerror}.") from error
+        if said is None or said.code:
+            how = "did not end" if said is None else f"failed with exit code {said.code}: {said.text[-500:]}"
+            raise WorkloadError(masked(f"workload.setup {how}: {' '.join(argv)}."))
+
+    def _request(self, values: Mapping[str, Level], scratch: Path) -> dict[str, Any]:
+        spec = self._spec
+        url = fill(spec.url, values)
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https"):
+            raise WorkloadError(f"workload.url: {masked(url)} is no address of http or https.")
+        headers = {name: fill(value, values) for name, value in spec.headers.items()}
+        headers |= {name: os.environ[variable] for name, variable in spec.headers_from_env.items()}
+        if spec.json_body is not None and not any(name.lower() == "content-type" for name in headers):
+            headers["Content-Type"] = "application/json"
+        return {
+            "url": url,
+            "origin": f"{parts.scheme}://{parts.netloc}/",
+            "method": spec.method,
+            "headers": headers,
+            "form": self._form(values),
+            "body": None if spec.json_body is None else json.dumps(_filled(spec.json_body, values)),
+            "body_file": None if spec.body_file is None else str(self._file(spec.body_file, values)),
+            "has_body": spec.has_body,
+            "timeout_s": spec.timeout_s,
+            "connect_timeout_s": spec.connect_timeout_s,
+            "keep_alive": spec.keep_alive,
+            "expect_100": spec.expect_100,
+            "verify_tls": spec.verify_tls,
+            "ca_file": str((self._folder / spec.ca_file).resolve()) if spec.ca_file else None,
+            "body_to": str(body_of(scratch)),
+        }
+
+    def _form(self, values: Mapping[str, Level]) -> dict[str, Any] | None:
+        if self._spec.form is None:
+            return None
+        return {name: self._part(part, values) for name, part in self._spec.form.items()}
+
+    def _part(self, part: str | FormFile, values: Mapping[str, Level]) -> Any:
+        if isinstance(part, str):
+            return fill(part, values)
+        path = self._file(part.file, values)
+        return {"file": str(path), "filename": part.filename or path.name, "content_type": part.content_type}
+
+    def _file(self, template: str, values: Mapping[str, Level]) -> Path:
+        path = (self._folder / fill(template, values)).resolve()
+        if not path.is_file():
+            raise WorkloadError(f"workload: the file to upload, {path}, is missing.")
+        return path
+
+    def _judge(self, measured: Mapping[str, float], body: bytes) -> str | None:
+        """Why an answer is not what it must be; None if it is."""
+        answer, status = self._spec.answer, int(measured["http_status"])
+        begins = body[:SHOWN_BODY].decode("utf-8", errors="replace").strip()
+        if status not in answer.status:
+            wanted = ", ".join(map(str, answer.status))
+            return (
+                f"wrong status: {status} where {wanted} is expected; the body begins: {begins or 'nothing'}"
+            )
+        if measured["received_bytes"] < answer.min_bytes:
+            return f"body too short: {measured['received_bytes']:,.0f} bytes where {answer.min_bytes:,} are expected"
+        text = body.decode("utf-8", errors="replace")
+        if answer.regex and not _search(answer.regex, text):
+            return f"wrong body: it does not match {answer.regex!r}; it begins: {begins or 'nothing'}"
+        if answer.json_path and not _at(answer.json_path, text):
+            return f"wrong body: there is nothing at {answer.json_path!r}; it begins: {begins or 'nothing'}"
+        return None
+
+
+def body_of(scratch: Path) -> Path:
+    """Where the client puts the body of an answer."""
+    return scratch / "answer"
+
+
+def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
+    """The measured times, and the parts between them."""
+    found = {name: float(value) for name, value in times.items()}
+    for name, start, stop in (
+        ("connecting_s", "dns_s", "connect_s"),
+        ("upload_s", "pretransfer_s", "posttransfer_s"),
+        ("waiting_s", "posttransfer_s", "ttfb_s"),
+        ("server_s", "ttfb_s", "total_s"),
+    ):
+        if start in found and stop in found:
+            found[name] = max(0.0, found[stop] - found[start])
+    if "tls_s" in found and "connect_s" in found:
+        found["tls_handshake_s"] = max(0.0, found["tls_s"] - found["connect_s"]) if found["tls_s"] else 0.0
+    return found
+
+
+def _filled(value: Any, values: Mapping[str, Level]) -> Any:
+    """A JSON value with the placeholders in its texts filled in."""
+    if isinstance(value, str):
+        return fill(value, values)
+    if isinstance(value, dict):
+        return {name: _filled(part, values) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_filled(part, values) for part in value]
+    return value
+
+
+def _number(extraction: BodyResponse, body: bytes) -> float | None:
+    return find_number(extraction.regex, extraction.json_path, body.decode("utf-8", errors="replace"))
+
+
+def _search(pattern: str, text: str) -> bool:
+    return re.search(pattern, text, re.MULTILINE) is not None
+
+
+def _at(path: str, text: str) -> Any:
+    import jmespath
+
+    try:
+        return jmespath.search(path, json.loads(text))
+    except (ValueError, RecursionError):
+        return None

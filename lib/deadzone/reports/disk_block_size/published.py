@@ -1,0 +1,170 @@
+"""The report of the published study `disk-io`: block size, throughput, and an upload's chunk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from deadzone.language.catalogue import say
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
+from deadzone.reports.document.speaking import use_language
+from deadzone.reports.published import arithmetic
+from deadzone.reports.disk_block_size import block_times
+from deadzone.reports.published import claims
+from deadzone.reports.disk_block_size.block_times import MEGA, TwoPoints
+from deadzone.reports.published.claims import Judged
+from deadzone.reports.disk_block_size.run import DiskRun, load_run
+from deadzone.reports.published.live import LIVE, measure_live
+from deadzone.reports.published.published import REFERENCE, Published, open_published, section
+
+STUDY = "disk-io"
+
+LIVE_STUDY = "disk-block-size"
+"""The bundled study that `live` measures."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiskBlockSize:
+    """The study with its runs; every method gives the blocks of one section.
+
+    rows: the runs of dd with their throughput. write, read: the two points of each direction. chunk: of an
+    upload [bytes]. judged: the author's conclusions.
+    """
+
+    published: Published
+    rows: pd.DataFrame
+    write: TwoPoints
+    read: TwoPoints
+    chunk: float
+    judged: tuple[Judged, ...]
+
+    def title(self) -> list[Block]:
+        """Title, findings with their evidence, and the doubt that comes first."""
+        slow, fast = self.chunk / self.write.slow, self.chunk / self.write.fast
+        found = say(
+            "disk_block_size.found_chunk",
+            size=f"{self.chunk / MEGA:g}",
+            slow=f"{slow:.0f}",
+            fast=f"{1000 * fast:.0f}",
+        )
+        abstract = [
+            Claim(found, (Evidence("runs"), Evidence("response"))),
+            Claim(say("disk_block_size.found_curve"), (Evidence("guideline"),)),
+        ]
+        return [
+            self.published.head(
+                say("disk_block_size.title"),
+                say("disk_block_size.subtitle"),
+                abstract,
+                (say("disk_block_size.doubt"),),
+                say("disk_block_size.verdict", size=f"{self.chunk / MEGA:g}", fast=f"{1000 * fast:.0f}"),
+            )
+        ]
+
+    def response(self) -> list[Block]:
+        """The runs, drawn and as a table."""
+        return [
+            section("disk_block_size.runs"),
+            block_times.throughput_figure(self.rows),
+            block_times.runs_table(self.published, self.rows),
+        ]
+
+    def conclusions(self) -> list[Block]:
+        """The author's conclusions, judged."""
+        return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
+
+    def shape(self) -> list[Block]:
+        """What two points a direction can show, and what they cannot."""
+        said = (
+            say("disk_block_size.no_fit"),
+            block_times.assumption_sentence(self.write),
+            say("disk_block_size.repeat", difference=block_times.repeat_difference(self.rows)),
+        )
+        return [section("disk_block_size.two_points"), Prose(said)]
+
+    def guideline(self) -> list[Block]:
+        """What to set, as far as two block sizes can say."""
+        return [section("study.guideline"), guideline_table(self.write, self.chunk)]
+
+    def limits(self) -> list[Block]:
+        """What these data cannot say, and what would."""
+        texts = ("zeros", "cache", "credit", "would_decide", "repeat_here")
+        return [section("study.limits"), Prose(tuple(say(f"disk_block_size.limit_{text}") for text in texts))]
+
+    def details(self) -> list[Block]:
+        """The document's arithmetic."""
+        return arithmetic.arithmetic(STUDY)
+
+    def origin(self) -> list[Block]:
+        """Tables and command."""
+        return self.published.origin()
+
+
+def load(source: str = "reference", lang: str = "en") -> DiskBlockSize | DiskRun:
+    """The published study, or a run measured here.
+
+    source: "reference" for the published tables, "live" to measure the bundled study first, or a run: its id, its
+    folder, or STUDY/latest. lang: language of the report, "en" or "ko".
+
+    Raises ReportError for an unknown language or a sweep that failed, StoreError for an unknown run, TableError if it
+    is a run of another workload, or a published table is missing.
+    """
+    if source != REFERENCE:
+        use_language(lang)
+        return load_run(measure_live(LIVE_STUDY) if source == LIVE else source)
+    published = open_published(STUDY, source, lang)
+    rows = block_times.measured(published)
+    write, read = (block_times.two_points(rows, operation) for operation in ("write", "read"))
+    chunk = block_times.chunk(published)
+    return DiskBlockSize(published, rows, write, read, chunk, judge(rows, write, read, chunk))
+
+
+def judge(rows: pd.DataFrame, write: TwoPoints, read: TwoPoints, chunk: float) -> tuple[Judged, ...]:
+    """The author's conclusions, judged."""
+    slow, fast = chunk / write.slow, chunk / write.fast
+    sizes = {"size": f"{chunk / MEGA:g}"}
+    blocks = f"{write.large / MEGA:g}"
+    written = float(rows.loc[rows["operation"] == "write", "transferred_bytes"].iloc[-1])
+    moved = float(rows.loc[rows["operation"] == "read", "transferred_bytes"].iloc[0])
+    return (
+        Judged("small", say("disk_block_size.claim_small", **sizes), say("disk_block_size.found_small", slow=f"{slow:.1f}"),
+               "supported" if slow >= 10 else "contradicted", ("runs-write-tmp-1024",)),
+        Judged("large", say("disk_block_size.claim_large"),
+               say("disk_block_size.found_large", factor=f"{write.fast / write.slow:.0f}"), "supported", ("response",)),
+        Judged("enough", say("disk_block_size.claim_enough", **sizes),
+               say("disk_block_size.found_enough", fast=f"{1000 * fast:.0f}", chunks=f"{1 / fast:.0f}", block=blocks), "partly",
+               ("runs-write-tmp-20480000",)),
+        Judged("instance", say("disk_block_size.claim_instance"), say("disk_block_size.found_instance"), "undecided"),
+        Judged("read", say("disk_block_size.claim_read"),
+               say("disk_block_size.found_read", small=f"{read.slow / write.slow:.0f}", read=f"{read.fast / MEGA:.0f}",
+                   write=f"{write.fast / MEGA:.0f}"), "undecided", ("response",)),
+        Judged("same-file", say("disk_block_size.claim_file"),
+               say("disk_block_size.found_file", written=f"{written / MEGA:,.1f}", moved=f"{moved / MEGA:,.1f}"),
+               "contradicted" if written != moved else "supported", ("arithmetic",)),
+    )  # fmt: skip
+
+
+def guideline_table(write: TwoPoints, chunk: float) -> Table:
+    """The two block sizes that were measured, and the gap between them."""
+    small, large = f"{write.small:,.0f}", f"{write.large:,.0f}"
+    rows = [
+        ("scarce", small, f"{chunk / write.slow:.1f}", say("disk_block_size.because_scarce")),
+        (
+            "middling",
+            say("quantity.range", start=small, stop=large),
+            "-",
+            say("disk_block_size.because_middling"),
+        ),
+        ("plenty", large, f"{chunk / write.fast:.3f}", say("disk_block_size.because_plenty")),
+    ]
+    frame = pd.DataFrame(
+        [(say(f"disk_block_size.block_{name}"), *rest) for name, *rest in rows],
+        columns=[
+            say("disk_block_size.blocks"),
+            say("block_times.block"),
+            say("block_times.chunk"),
+            say("guideline.reason"),
+        ],
+    )
+    return Table(frame, say("disk_block_size.guideline"), numeric=list(frame.columns[1:3]), id="guideline")

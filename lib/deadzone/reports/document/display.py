@@ -1,0 +1,365 @@
+"""What a notebook cell shows in a report: the display contract between notebooks, the page and the PDF.
+
+A cell displays *blocks*: `Title`, `Prose`, `Command`, `Table`, `Figure`, `Regression`. Each block goes into
+the executed notebook as one MIME bundle of three forms:
+
+- `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made from
+  this alone: `deadzone.reports.document.document` reads the blocks back, numbers figures and tables over the whole
+  notebook, and resolves evidence; `html` and `typst` then write them. pandoc's notebook reader would drop
+  HTML and Markdown on the way to Typst; data it never sees cannot be lost.
+- `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without numbers.
+- `text/plain`: for a terminal.
+
+A figure's drawing stands in its `text/html` only, so that a notebook holds it once.
+
+What else a cell shows still reaches both formats, plainly: an SVG or PNG as a figure, printed or `repr`
+text as preformatted text, Markdown cells through pandoc or nbconvert. HTML of unknown objects reaches the
+page only; show a data frame as a `Table` and it reaches the PDF too.
+
+Every text given to a block is plain text, never markup: what a program printed cannot become HTML or Typst.
+
+Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer names the `id` of a block
+(`Figure(..., id="response")`), a row of a table (`Table(..., id="treatments", row_ids=[...])` makes
+`treatments-<row_id>`), or a file that is published beside the report (`trials.parquet`).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from deadzone.language.catalogue import spoken
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as MatplotlibFigure
+
+PLACE_DIGITS = 4
+"""Digits kept of the place of axes, as a share of the figure: a tenth of a point."""
+
+NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
+"""The space between a number and its unit."""
+
+MIME = "application/vnd.deadzone.block+json"
+"""MIME type of a block as data, in the outputs of an executed notebook."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a claim rests on.
+
+    target: id of a block or of a table's row, or the name of a file beside the report. text: what the link
+    says; by default `Figure 2`, `Table 3`, the row's name, or the name of the file.
+    """
+
+    target: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence, or a few, with the evidence for it."""
+
+    text: str
+    evidence: tuple[Evidence, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Paragraph = str | Claim
+
+
+class Block:
+    """A displayed object: data for the report, HTML and text for the notebook."""
+
+    kind: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The block as plain JSON values, with its kind; `block_of` reads it back."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+    def _repr_html_(self) -> str:
+        from deadzone.reports.document.html import block_html
+
+        return block_html(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {MIME: self.to_json(), "text/html": self._repr_html_(), "text/plain": repr(self)}
+
+
+@dataclass(frozen=True, repr=False)
+class Title(Block):
+    """The head of a report; one a notebook, and its first block.
+
+    title, subtitle: one line each. abstract: what was asked and found. doubts: what a reader must know before
+    anything else. facts: names and values beneath the title, such as study, date and host. date: of what is
+    reported (ISO 8601; not of the publishing). study, run_id, host, verdict: for the index of all reports.
+    language: that the report is written in.
+    """
+
+    kind = "title"
+    title: str
+    subtitle: str = ""
+    abstract: tuple[Paragraph, ...] = ()
+    doubts: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    date: str = ""
+    study: str = ""
+    run_id: str = ""
+    host: str = ""
+    verdict: str = ""
+    language: str = field(default_factory=spoken)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(str, (self.title, self.subtitle, *self.abstract, *self.doubts))).strip()
+
+
+@dataclass(frozen=True, repr=False)
+class Prose(Block):
+    """Paragraphs, optionally under a heading (level 2 for a section, 3 within one).
+
+    style: "" for plain text; "verdict", "check" and "warnings" are set apart. id: for links to it; by
+    default one is made for a heading.
+    """
+
+    kind = "prose"
+    paragraphs: tuple[Paragraph, ...]
+    heading: str = ""
+    level: int = 2
+    style: str = ""
+    id: str = ""
+
+    def __repr__(self) -> str:
+        return "\n".join([self.heading, *map(str, self.paragraphs)]).strip()
+
+
+@dataclass(frozen=True, repr=False)
+class Command(Block):
+    """Command lines to type, one an entry, under an optional heading."""
+
+    kind = "command"
+    lines: tuple[str, ...]
+    heading: str = ""
+    level: int = 3
+    id: str = ""
+
+    def __repr__(self) -> str:
+        return "\n".join([self.heading, *self.lines]).strip()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Block):
+    """A table of ready texts with a caption, which is a true sentence about the data.
+
+    frame: cells are shown as `str`, the first column names the row. numeric: columns set to the right.
+    id: for links to the table. row_ids: shape (rows,), for links to its rows. paired: names and values
+    without a row of heads.
+    """
+
+    kind = "table"
+    frame: pd.DataFrame
+    caption: str
+    numeric: Sequence[str] = ()
+    id: str = ""
+    row_ids: Sequence[str] = ()
+    paired: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """The heads, from left to right."""
+        return [str(name) for name in self.frame.columns]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells, row by row."""
+        return [[str(value) for value in row] for row in self.frame.itertuples(index=False, name=None)]
+
+    @property
+    def is_right(self) -> list[bool]:
+        """Which columns are set to the right."""
+        wanted = {str(name) for name in self.numeric}
+        return [name in wanted for name in self.columns]
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain JSON values."""
+        return {
+            "kind": self.kind,
+            "columns": self.columns,
+            "rows": self.rows,
+            "caption": self.caption,
+            "numeric": list(map(str, self.numeric)),
+            "id": self.id,
+            "row_ids": list(map(str, self.row_ids)),
+            "paired": self.paired,
+        }
+
+    def __repr__(self) -> str:
+        return f"{self.caption}\n{self.frame.to_string(index=False)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Figure(Block):
+    """A drawing as SVG with a caption, and a description for readers who do not see it.
+
+    caption: a true sentence made from the data. description: what the figure shows, in words. id: for
+    links. is_face: whether it stands for the report in the index (the first one does where none says so).
+    """
+
+    kind = "figure"
+    svg: str
+    caption: str
+    description: str
+    id: str = ""
+    is_face: bool = False
+
+    @classmethod
+    def of(cls, drawing: MatplotlibFigure, caption: str, description: str, **more: Any) -> Figure:
+        """Take a matplotlib figure and close it; the same figure always gives the same bytes. more: id, is_face."""
+        import matplotlib as mpl
+        import matplotlib.pyplot as plt
+
+        from deadzone.style import RC_PARAMS
+
+        _find_letters(drawing)
+        _settle(drawing)
+        buffer = io.StringIO()
+        rc_params: Any = RC_PARAMS
+        with mpl.rc_context(rc_params):
+            drawing.savefig(
+                buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None}
+            )
+        plt.close(drawing)
+        svg = buffer.getvalue()
+        return cls(_compact(svg[svg.index("<svg") :]), caption, description, **more)
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as plain JSON values; the drawing itself stands in the HTML."""
+        return {**super().to_json(), "svg": ""}
+
+    def __repr__(self) -> str:
+        return f"{self.caption}\n{self.description}"
+
+
+def _compact(svg: str) -> str:
+    """A drawing in half the bytes: paths on one line with hundredths of a point, no comments."""
+    bare = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    return re.sub(
+        r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split())), bare
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Regression(Block):
+    """A regression-style summary: several tables under one caption, and notes.
+
+    tables: their captions are the titles within. notes: sentences by heading.
+    """
+
+    kind = "regression"
+    caption: str
+    tables: tuple[Table, ...]
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    id: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as plain JSON values."""
+        return {
+            "kind": self.kind,
+            "caption": self.caption,
+            "tables": [table.to_json() for table in self.tables],
+            "notes": {str(heading): list(map(str, said)) for heading, said in self.notes.items()},
+            "id": self.id,
+        }
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self.caption, *map(repr, self.tables)])
+
+
+def _settle(drawing: MatplotlibFigure) -> None:
+    """Fix the places of the axes, rounded.
+
+    The solver of the layout ends a few last bits apart from one process to the next, and the ids within an SVG
+    are made from such numbers.
+    """
+    drawing.draw_without_rendering()
+    drawing.set_layout_engine("none")
+    for ax in drawing.axes:
+        x, y, width, height = (round(value, PLACE_DIGITS) for value in ax.get_position().bounds)
+        ax.set_position((x, y, width, height))
+
+
+def _find_letters(drawing: MatplotlibFigure) -> None:
+    """Give Korean letters in a drawing a font that has them; without one they are written as question marks."""
+    from matplotlib.text import Text
+
+    from deadzone.reports.document.fonts import KOREAN, family_of, korean_font, needs_korean, use_in_figures
+    from deadzone.style import RC_PARAMS
+
+    font = None
+    for text in drawing.findobj(Text):
+        assert isinstance(text, Text)
+        if not needs_korean(text.get_text()):
+            continue
+        font = font or korean_font()
+        if font is None:
+            text.set_text(KOREAN.sub("?", text.get_text()))
+        elif family_of(font) not in text.get_fontfamily():
+            use_in_figures(font)
+            text.set_fontfamily(RC_PARAMS["font.family"])
+
+
+def unbroken(text: str) -> str:
+    """A text in which a number is not parted from its unit at the end of a line."""
+    return NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def block_of(bundle: Mapping[str, Any]) -> Block | None:
+    """The block of a notebook output's MIME bundle; None if it holds none."""
+    return _block(bundle[MIME], bundle) if MIME in bundle else None
+
+
+def _block(record: Mapping[str, Any], bundle: Mapping[str, Any]) -> Block | None:
+    fields = {name: value for name, value in record.items() if name != "kind"}
+    match record.get("kind"):
+        case "title":
+            return Title(**{**fields, "abstract": _paragraphs(fields["abstract"]),
+                            "doubts": tuple(fields["doubts"]), "facts": tuple(map(tuple, fields["facts"]))})  # fmt: skip
+        case "prose":
+            return Prose(**{**fields, "paragraphs": _paragraphs(fields["paragraphs"])})
+        case "command":
+            return Command(**{**fields, "lines": tuple(fields["lines"])})
+        case "table":
+            return _table(fields)
+        case "figure":
+            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
+        case "regression":
+            tables = [_table({k: v for k, v in t.items() if k != "kind"}) for t in fields["tables"]]
+            return Regression(**{**fields, "tables": tuple(tables)})
+    return None
+
+
+def _drawing(html: str) -> str:
+    """The drawing within a figure's HTML, without what describes it there."""
+    start, stop = html.find("<svg"), html.rfind("</svg>")
+    svg = html[start : stop + len("</svg>")] if start >= 0 else ""
+    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
+
+
+def _table(fields: Mapping[str, Any]) -> Table:
+    import pandas as pd
+
+    more = {name: value for name, value in fields.items() if name not in ("columns", "rows")}
+    return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
+
+
+def _paragraphs(records: Sequence[Any]) -> tuple[Paragraph, ...]:
+    return tuple(
+        record
+        if isinstance(record, str)
+        else Claim(record["text"], tuple(Evidence(**evidence) for evidence in record["evidence"]))
+        for record in records
+    )

@@ -1,0 +1,237 @@
+"""An executed notebook as a document: its blocks in order, numbered, with what their evidence points to.
+
+Page and PDF are both made from this, so that they say the same and number it alike.
+"""
+
+from __future__ import annotations
+
+import ast
+import struct
+from base64 import b64decode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import say, speaking
+from deadzone.reports.document.display import Block, Evidence, Figure, Prose, Regression, Table, Title, block_of
+
+NOTEBOOK_ONLY = "notebook-only"
+"""Tag of a Markdown cell that guides through the notebook and is no part of the report."""
+
+PARAMETERS, INJECTED = "parameters", "injected-parameters"
+"""Tags of the cells with a notebook's defaults and with what papermill was given."""
+
+
+@dataclass(frozen=True)
+class Markdown:
+    """A Markdown cell."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Text that a cell printed, or an object that is no block. html: the object's own, for the page only."""
+
+    text: str
+    html: str = ""
+
+
+Part = Block | Markdown | Printed
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A report before it is written in a format.
+
+    title: its head. parts: in order, the title first. names: numbers and anchors. language: of the texts.
+    files: names of the files published beside the report.
+    """
+
+    title: Title
+    parts: tuple[Part, ...]
+    names: Names
+    language: str
+    files: tuple[str, ...] = ()
+
+    @property
+    def face(self) -> Figure | None:
+        """The figure that stands for the report, None if it has none."""
+        figures = [part for part in self.parts if isinstance(part, Figure)]
+        return next((figure for figure in figures if figure.is_face), figures[0] if figures else None)
+
+
+class Names:
+    """Numbers and anchors of the figures and tables of a report, and the addresses of evidence.
+
+    Figures and tables with a caption are numbered in order, each by themselves.
+    """
+
+    def __init__(self, parts: Iterable[Part], files: Sequence[str] = ()) -> None:
+        self._files = tuple(files)
+        self._identities: dict[int, str] = {}
+        self._numbers: dict[int, str] = {}
+        self._texts: dict[str, str] = {}
+        counts = {"figure": 0, "table": 0}
+        for part in parts:
+            if isinstance(part, Figure | Table | Regression):
+                self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
+            elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
+                self._texts[identity] = getattr(part, "heading", "") or identity
+
+    def _register(self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]) -> None:
+        counts[kind] += 1
+        identity = block.id or f"{kind}-{counts[kind]}"
+        number = say(f"report.{kind}", n=counts[kind])
+        self._identities[id(block)] = identity
+        if identity in self._texts:
+            raise ReportError(
+                f"Two blocks of the notebook have the id {identity!r}; evidence needs one to point to."
+            )
+        self._numbers[id(block)] = number
+        self._texts[identity] = number
+        if isinstance(block, Table):
+            for row_id, cells in zip(block.row_ids, block.rows, strict=False):
+                if f"{identity}-{row_id}" in self._texts:
+                    raise ReportError(
+                        f"Two rows or blocks have the id {f'{identity}-{row_id}'!r}; change one of them."
+                    )
+                self._texts[f"{identity}-{row_id}"] = say("report.row", table=number, row=cells[0])
+
+    def identity(self, block: Block) -> str:
+        """The anchor of a figure or table."""
+        return self._identities.get(id(block), getattr(block, "id", ""))
+
+    def number(self, block: Block) -> str:
+        """`Figure 2` or `Table 3`; empty for what is not numbered."""
+        return self._numbers.get(id(block), "")
+
+    def knows(self, evidence: Evidence) -> bool:
+        """Whether the report has what the evidence points to."""
+        return evidence.target in self._texts or evidence.target in self._files
+
+    def is_file(self, evidence: Evidence) -> bool:
+        """Whether the evidence is a file beside the report."""
+        return evidence.target in self._files
+
+    def address(self, evidence: Evidence) -> str:
+        """The link's address: of an anchor, or of a file beside the report."""
+        return evidence.target if self.is_file(evidence) else f"#{evidence.target}"
+
+    def text(self, evidence: Evidence) -> str:
+        """What the link says."""
+        return evidence.text or self._texts.get(evidence.target, evidence.target)
+
+
+def read_notebook(path: Path) -> Any:
+    """A notebook as nbformat reads it. Raises ReportError if the file is none."""
+    import nbformat
+
+    try:
+        return nbformat.read(str(path), as_version=4)
+    except (OSError, ValueError) as error:
+        raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
+
+
+def document_of(notebook: Any, files: Sequence[str] = ()) -> Document:
+    """The document of an executed notebook. files: names of the files published beside the report.
+
+    Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
+    """
+    parts = [part for cell in notebook.cells for part in _parts(cell)]
+    title = next((part for part in parts if isinstance(part, Title)), None) or Title("Report")
+    parts = [title, *(part for part in parts if not isinstance(part, Title))]
+    with speaking(title.language):
+        parts += _parameters(notebook)
+        names = Names(parts, files)
+    return Document(title, tuple(parts), names, title.language, tuple(files))
+
+
+def _parts(cell: Any) -> list[Part]:
+    tags = cell.metadata.get("tags", [])
+    if cell.cell_type == "markdown":
+        return [] if NOTEBOOK_ONLY in tags else [Markdown(cell.source)]
+    if cell.cell_type != "code":
+        return []
+    found = [_part(output) for output in cell.get("outputs", ())]
+    return [part for part in found if part is not None]
+
+
+def _part(output: Any) -> Part | None:
+    if output.output_type == "error":
+        raise ReportError(
+            f"A cell of the notebook failed with {output.ename}: {output.evalue}. It is not published."
+        )
+    if output.output_type == "stream":
+        return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
+    data = output.get("data", {})
+    block = block_of(data)
+    if block is not None:
+        return block
+    text = str(data.get("text/plain", ""))
+    if "image/svg+xml" in data:
+        svg = str(data["image/svg+xml"])
+        return Figure(svg[svg.index("<svg") :], text, text)
+    if "image/png" in data:
+        return Figure(_wrapped_png(str(data["image/png"])), text, text)
+    return Printed(text, str(data.get("text/html", "")))
+
+
+def _wrapped_png(encoded: str) -> str:
+    """A PNG inside an SVG of its size."""
+    compact = "".join(encoded.split())
+    width, height = struct.unpack(">II", b64decode(compact[:64])[16:24])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        f'<image width="{width}" height="{height}" href="data:image/png;base64,{compact}"/></svg>'
+    )
+
+
+def _parameters(notebook: Any) -> list[Part]:
+    """The exact parameters: the notebook's defaults with what papermill was given in their place."""
+    given = dict(notebook.metadata.get("papermill", {}).get("parameters", {}))
+    cells = {tag: cell for cell in notebook.cells for tag in cell.metadata.get("tags", [])}
+    if not given and INJECTED in cells:
+        given = _assigned(cells[INJECTED].source)
+    known = (_assigned(cells[PARAMETERS].source) if PARAMETERS in cells else {}) | given
+    if not known:
+        return []
+    rows = [
+        (name, _shown(value), say("report.parameter_given" if name in given else "report.parameter_default"))
+        for name, value in known.items()
+    ]
+    heads = [say("report.parameter"), say("report.value"), say("report.origin")]
+    heading = Prose((), heading=say("report.parameters"), id="section-parameters")
+    caption = say("report.parameters_caption", n=len(given), all=len(known))
+    return [
+        heading,
+        Table(pd.DataFrame(rows, columns=heads), caption, id="parameters"),
+    ]
+
+
+def _assigned(source: str) -> dict[str, Any]:
+    """Names and values that a cell of plain assignments sets."""
+    values: dict[str, Any] = {}
+    for node in ast.parse(source).body:
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and isinstance(value, ast.expr):
+            try:
+                values[target.id] = ast.literal_eval(value)
+            except ValueError:
+                values[target.id] = ast.unparse(value)
+    return values
+
+
+def _shown(value: Any) -> str:
+    return "-" if value in ("", None) else str(value)

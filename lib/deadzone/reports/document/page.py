@@ -1,0 +1,94 @@
+"""A document as a self-contained HTML page: no code, nothing loaded from elsewhere, no script but the zoom of a flame graph.
+
+The page's frame is an nbconvert template, `templates/deadzone/index.html.j2`, with blocks to override. To
+change it, make a folder with a `conf.json` of `{"base_template": "deadzone"}` and an `index.html.j2` that
+begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above it as `extra_templates`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from pathlib import Path
+from types import MappingProxyType
+
+from deadzone.language.catalogue import say, speaking
+from deadzone.reports.document.display import Block
+from deadzone.reports.document.document import Document, Markdown, Part
+from deadzone.reports.document.html import block_html
+
+TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATE = "deadzone"
+
+ANCHOR_LINK = re.compile(r'<a class="anchor-link"[^>]*>.*?</a>', re.DOTALL)
+"""The mark that nbconvert sets beside a heading; the table of contents serves the same."""
+
+HEADING = re.compile(r'<h2 id="([^"]+)"[^>]*>(.*?)</h2>', re.DOTALL)
+
+
+def page(
+    document: Document,
+    template: str = TEMPLATE,
+    extra_templates: Path | None = None,
+    links: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """The page of a document; the same document always gives the same page.
+
+    template: name of an nbconvert template. extra_templates: a folder in which it is looked up first. links:
+    what the page links to besides the document's files, address to text.
+    """
+    from nbconvert.exporters.templateexporter import TemplateExporter
+    from nbformat.v4 import new_notebook
+    from traitlets.config import Config
+
+    folders = [str(folder) for folder in (extra_templates, TEMPLATES) if folder]
+    exporter = TemplateExporter(
+        template_name=template,
+        file_extension=".html",
+        config=Config(
+            {
+                "TemplateExporter": {
+                    "extra_template_basedirs": folders,
+                    "extra_template_paths": [str(TEMPLATES)],
+                }
+            }
+        ),
+    )
+    with speaking(document.language):
+        parts = [part_html(part, document) for part in document.parts]
+        resources = {
+            "lang": document.language,
+            "page_title": document.title.title,
+            "description": document.title.verdict or document.title.subtitle,
+            "parts": parts,
+            "contents": [
+                {"anchor": anchor, "text": unescape(re.sub(r"<[^>]+>", "", text))}
+                for anchor, text in HEADING.findall("".join(parts))
+            ],
+            "files": [{"name": name, "text": say(f"report.file_{_stem(name)}")} for name in document.files]
+            + [{"name": address, "text": text} for address, text in links.items()],
+            "words": {key: say(f"report.{key}") for key in ("contents", "skip", "files")},
+        }
+        written, _ = exporter.from_notebook_node(
+            new_notebook(), resources={"metadata": {"name": "report"}, "deadzone": resources}
+        )
+    return str(written)
+
+
+def _stem(name: str) -> str:
+    return name.replace(".", "_")
+
+
+def part_html(part: Part, document: Document) -> str:
+    """One part of a document as HTML."""
+    if isinstance(part, Block):
+        return block_html(part, document.names)
+    if isinstance(part, Markdown):
+        from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+        renderer = IPythonRenderer(escape=True)
+        return ANCHOR_LINK.sub("", str(MarkdownWithMath(renderer=renderer).render(part.source)))
+    from html import escape
+
+    return part.html or f'<pre tabindex="0">{escape(part.text)}</pre>'

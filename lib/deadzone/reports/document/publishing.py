@@ -1,0 +1,188 @@
+"""Publishing: the executed analysis of a run becomes `reports/<study>/<run_id>/`, and the newest one the study's page.
+
+Everything published is made from the run alone: publishing it again gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from deadzone import places
+from deadzone.errors import DeadzoneError, ReportError
+from deadzone.language.catalogue import LANGUAGES
+from deadzone.reports.document.document import Document, document_of, read_notebook
+from deadzone.reports.document.execution import execute
+from deadzone.reports.document.index import Entry, write_front_page
+from deadzone.reports.document.page import page
+from deadzone.reports.document.pdf import pdf
+from deadzone.reports.document.scrubbing import machine_folders, scrubbed, without_paths
+from deadzone.store.run import Run
+
+PAGE, PDF, NOTEBOOK, TRIALS = "index.html", "report.pdf", "report.ipynb", "trials.parquet"
+ENTRY, THUMBNAIL = "report.json", "thumbnail.svg"
+FILES = (PDF, NOTEBOOK, TRIALS)
+"""What a page links to beside itself."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where a report was published. front: the study's front page, which leads to the newest report."""
+
+    folder: Path
+    front: Path
+
+    @property
+    def page(self) -> Path:
+        """The report's own page."""
+        return self.folder / PAGE
+
+    @property
+    def pdf(self) -> Path:
+        """The report's PDF."""
+        return self.folder / PDF
+
+
+PHASES = "phases"
+"""The notebook for runs of any study; the others are each for studies of one kind."""
+
+
+def run_parameter(notebook: str) -> str:
+    """Name of the parameter by which a notebook takes the run to analyse."""
+    return "run" if notebook == PHASES else "source"
+
+
+def publish_run(
+    run: Run, parameters: Mapping[str, Any] | None = None, notebook: str | None = None
+) -> Published:
+    """Execute the analysis of a run and publish page, PDF and notebook.
+
+    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks; by default the one
+    that the study asks for. One that fails is not published, and what was published before stays.
+
+    Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
+    """
+    spec = run.study()
+    study, notebook = spec.study, notebook or spec.analysis_notebook
+    folder = places.reports_folder() / study / run.run_id
+    with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
+        executed = Path(scratch) / NOTEBOOK
+        execute(
+            places.notebook(notebook),
+            executed,
+            {run_parameter(notebook): _name(run), **(parameters or {})},
+            meanwhile=load_writers,
+        )
+        trials = run.folder / TRIALS
+        own = folder_for(folder, str((parameters or {}).get("lang") or LANGUAGES[0]))
+        return publish_notebook(executed, own, trials if trials.is_file() else None, front_of=study)
+
+
+def folder_for(folder: Path, language: str) -> Path:
+    """Where the report of a run belongs: beside the first one, in a folder of its own, if that is in another language."""
+    try:
+        first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
+    except (OSError, ValueError, KeyError):
+        return folder
+    return folder if first == language else folder / language
+
+
+def publish_notebook(
+    executed: Path, folder: Path, trials: Path | None = None, front_of: str | None = None
+) -> Published:
+    """Publish an executed notebook into a folder, and lead to it from the study's front page.
+
+    trials: the raw table to publish beside it. front_of: the study, by default the folder above.
+
+    Raises ReportError if a cell failed or the folder cannot be written.
+    """
+    write_report(executed, folder, trials)
+    try:
+        study = places.reports_folder() / front_of if front_of else folder.parent
+        return Published(folder, write_front_page(study))
+    except OSError as error:
+        raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
+
+
+def write_report(
+    executed: Path, folder: Path, trials: Path | None = None, links: Mapping[str, str] | None = None
+) -> None:
+    """Write page, PDF, notebook and index entry of an executed notebook into a folder.
+
+    trials: the raw table to publish beside it. links: what else the page links to, address to text.
+
+    Raises ReportError if a cell failed or the folder cannot be written.
+    """
+    import nbformat
+
+    clean = nbformat.from_dict(scrubbed(read_notebook(executed)))
+    files = FILES if trials else FILES[:2]
+    document = document_of(clean, files)
+    written: dict[str, bytes] = {
+        PAGE: page(document, links=links or {}).encode(),
+        PDF: pdf(document),
+        NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
+        ENTRY: (json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n").encode(),
+    }
+    if document.face:
+        written[THUMBNAIL] = (document.face.svg + "\n").encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if trials:
+            _copy_trials(trials, folder / TRIALS)
+        for name, content in written.items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
+
+
+def entry_of(document: Document, folder: Path) -> Entry:
+    """What the index of all reports says of one."""
+    title = document.title
+    return Entry(
+        study=title.study or folder.parent.name,
+        run_id=folder.name,
+        title=title.title,
+        verdict=title.verdict,
+        date=title.date,
+        host=title.host,
+        language=document.language,
+        description=document.face.description if document.face else "",
+    )
+
+
+def load_writers() -> None:
+    """Import what page and PDF need, for a caller that has time to spare."""
+    import typst  # noqa: F401
+
+
+def _name(run: Run) -> str:
+    """The run by its study and id, which hold on every machine; by its folder where it lies elsewhere."""
+    name = f"{run.folder.parent.name}/{run.run_id}"
+    try:
+        if Run.find(places.runs_folder(), name).folder.resolve() == run.folder.resolve():
+            return name
+    except DeadzoneError:
+        pass
+    return str(run.folder.resolve())
+
+
+def _copy_trials(source: Path, target: Path) -> None:
+    """The raw trials, as they are; rewritten only if a program's message holds a path of this machine."""
+    import pandas as pd
+
+    table = pd.read_parquet(source)
+    folders = machine_folders()
+    texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
+    cleaned = table.assign(
+        **{str(name): table[name].map(lambda value: without_paths(value, folders)) for name in texts}
+    )
+    if all(cleaned[name].equals(table[name]) for name in texts):
+        shutil.copyfile(source, target)
+    else:
+        cleaned.astype(table.dtypes.to_dict()).to_parquet(target, index=False)

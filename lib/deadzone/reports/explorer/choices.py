@@ -1,0 +1,146 @@
+"""What can be explored: the runs on this machine and the curves of the published studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deadzone import places
+from deadzone.errors import DeadzoneError
+from deadzone.reports.published.reference import load_reference
+from deadzone.reports.sweep.source import analysed_trials, load_source
+from deadzone.store.run import list_runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PUBLISHED: dict[str, dict[str, tuple[str, str]]] = {
+    "ffmpeg-threads": {
+        "limit-equals-threads": ("cpu_limit", "wall_s"),
+        "threads-at-4-cores": ("threads", "wall_s"),
+        "threads-at-8-cores": ("threads", "wall_s"),
+        "threads-at-11-cores": ("threads", "wall_s"),
+    },
+    "thread-pools": {
+        "inbound": ("pool_size", "latency_max_ms"),
+        "outbound": ("pool_size", "latency_max_ms"),
+        "connection-spike": ("connection_rate", "connect_max_ms"),
+    },
+}
+"""Published tables that hold curves, with the knob and response that are looked at first."""
+
+FACTORS = ("cpu_limit", "threads", "pool_size", "rate", "connection_rate")
+"""Columns of the published tables that were set, not measured."""
+
+NO_RESPONSE = frozenset(
+    {
+        "trial",
+        "block",
+        "replicate",
+        "attempt",
+        "exit_code",
+        "warmup",
+        "trusted",
+        "claimed_change_percent",
+        "baseline_threads",
+    }
+)
+"""Numeric columns that say how a trial was done and not what came out of it."""
+
+LARGER_IS_BETTER = ("throughput", "speed", "fps", "iops", "achieved_rate", "frames")
+"""A response whose name holds one of these is to be maximised, unless the study says otherwise."""
+
+LEAST_LEVELS = 3
+"""A curve needs this many levels of its knob."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Trials to explore. knob, response: looked at first. goals: "min" or "max" of the responses that say so."""
+
+    trials: pd.DataFrame
+    knob: str
+    response: str
+    factors: tuple[str, ...]
+    goals: dict[str, str]
+
+    def knobs(self) -> list[str]:
+        """Factors with enough levels for a curve, the first choice first."""
+        enough = [name for name in self.factors if self.trials[name].nunique() >= LEAST_LEVELS]
+        return sorted(enough, key=lambda name: name != self.knob)
+
+    def responses(self) -> list[str]:
+        """Measured columns that a curve can be fitted to, the first choice first."""
+        import pandas as pd
+
+        found = []
+        for name in map(str, self.trials.columns):
+            column = self.trials[name]
+            if name in self.factors or name in NO_RESPONSE or not pd.api.types.is_numeric_dtype(column):
+                continue
+            if pd.api.types.is_bool_dtype(column) or not (column.dropna() > 0).all() or column.nunique() < 2:
+                continue
+            found.append(name)
+        return sorted(found, key=lambda name: name != self.response)
+
+    def goal(self, response: str) -> str:
+        """Whether less or more of a response is better."""
+        guess = "max" if any(word in response for word in LARGER_IS_BETTER) else "min"
+        return self.goals.get(response, guess)
+
+    def slices(self, knob: str) -> dict[str, dict[str, object]]:
+        """The combinations of the other factors' levels, named; one without a name where nothing else varies."""
+        others = [name for name in self.factors if name != knob and self.trials[name].nunique() > 1]
+        moved_along = [name for name in others if self._follows(name, knob)]
+        others = [name for name in others if name not in moved_along]
+        if not others:
+            return {"": {}}
+        rows = self.trials[others].drop_duplicates().sort_values(others).to_dict("records")
+        return {", ".join(f"{name} = {value:g}" if isinstance(value, int | float) else f"{name} = {value}"
+                          for name, value in row.items()): {str(k): v for k, v in row.items()} for row in rows}  # fmt: skip
+
+    def _follows(self, name: str, knob: str) -> bool:
+        """Whether a factor was set together with the knob, so that it does not slice."""
+        return bool((self.trials.groupby(knob)[name].nunique() == 1).all())
+
+    def rows(self, levels: dict[str, object]) -> pd.DataFrame:
+        """The trials of a slice."""
+        kept = self.trials
+        for name, value in levels.items():
+            kept = kept[kept[name] == value]
+        return kept
+
+
+def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
+    """By study and run, a function that loads the table; runs first, the newest first, then what was published."""
+    found: dict[str, dict[str, Callable[[], Table]]] = {}
+    try:
+        runs = list_runs(places.runs_folder())
+    except DeadzoneError:
+        runs = []
+    for run in sorted(runs, key=lambda run: run.run_id, reverse=True):
+        found.setdefault(run.folder.parent.name, {})[run.run_id] = _run_loader(str(run.folder))
+    for study, tables in PUBLISHED.items():
+        for name in tables:
+            found.setdefault(study, {})[name] = _published_loader(study, name)
+    return found
+
+
+def _run_loader(folder: str) -> Callable[[], Table]:
+    def load() -> Table:
+        source = load_source(folder)
+        factors = tuple(source.study.factors) if source.study else (source.knob,)
+        trials = analysed_trials(source.trials, source.knob)
+        return Table(trials, source.knob, source.response, factors, {source.response: source.goal})
+
+    return load
+
+
+def _published_loader(study: str, name: str) -> Callable[[], Table]:
+    def load() -> Table:
+        trials = load_reference(study, name)
+        knob, response = PUBLISHED[study][name]
+        return Table(trials, knob, response, tuple(f for f in FACTORS if f in trials), {response: "min"})
+
+    return load

@@ -1,0 +1,241 @@
+"""The explorer: menus for study, run, knob, response and slice, sliders for thresholds and tolerance, one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from deadzone.errors import DeadzoneError
+from deadzone.language.catalogue import say
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.quantities import listing, percent, plain_name
+from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
+from deadzone.explaining.phases.thresholds import (
+    BREAKTHROUGH_ELASTICITY,
+    LINEAR_ELASTICITY,
+    REVERSAL_ELASTICITY,
+    Thresholds,
+)
+from deadzone.reports.document import display as blocks
+from deadzone.reports.explorer.choices import Table, list_tables
+from deadzone.reports.explorer.curve import Curve, View, open_curve
+from deadzone.reports.explorer.drawing import draw
+from deadzone.reports.document.html import block_html
+from deadzone.reports.document.speaking import use_language
+from deadzone.reports.figures.curves import phases_table
+
+if TYPE_CHECKING:
+    import ipywidgets
+
+MOST_CURVES_KEPT = 16
+"""Fitted curves that are kept, so that going back to one costs nothing."""
+
+MENU_WIDTH = "300px"
+
+
+class Explorer:
+    """The widgets and what they show. view, other: what is drawn now; None where nothing can be."""
+
+    def __init__(self, tables: dict[str, dict[str, Callable[[], Table]]] | None = None) -> None:
+        import ipywidgets as w
+
+        self._tables = list_tables() if tables is None else tables
+        self._curves: dict[tuple[str, ...], Curve] = {}
+        self._loaded: dict[tuple[str, str], Table] = {}
+        self._is_filling = False
+        self.view: View | None = None
+        self.other: View | None = None
+        self.study = self._menu("study", list(self._tables))
+        self.run, self.knob, self.response, self.slice = (
+            self._menu(name) for name in ("run", "knob", "response", "slice")
+        )
+        self.second = self._menu("second")
+        self.linear = self._slider("linear", LINEAR_ELASTICITY, 0.05, 1.0)
+        self.breakthrough = self._slider("breakthrough", BREAKTHROUGH_ELASTICITY, 1.05, 5.0)
+        self.reversal = self._slider("reversal", REVERSAL_ELASTICITY, -1.5, -0.05)
+        self.tolerance = self._slider("tolerance", 100 * PRACTICAL_TOLERANCE, 0.0, 50.0, step=0.5)
+        self.exact = w.Button(
+            description=say("explorer.exact"),
+            tooltip=say("explorer.exact_hint"),
+            layout=w.Layout(width="160px"),
+        )
+        self.figure, self.words = w.HTML(), w.HTML()
+        self._watch()
+        self._fill_runs()
+
+    def widget(self) -> ipywidgets.VBox:
+        """Everything in one box, to be displayed."""
+        import ipywidgets as w
+
+        wrap = w.Layout(flex_flow="row wrap")
+        return w.VBox(
+            [
+                w.HBox(
+                    [self.study, self.run, self.knob, self.response, self.slice, self.second], layout=wrap
+                ),
+                w.HBox(
+                    [self.linear, self.breakthrough, self.reversal, self.tolerance, self.exact], layout=wrap
+                ),
+                self.figure,
+                self.words,
+            ]
+        )
+
+    def thresholds(self) -> Thresholds:
+        """The thresholds that the sliders are at."""
+        return Thresholds(
+            float(self.linear.value), float(self.breakthrough.value), float(self.reversal.value)
+        )
+
+    def redraw(self) -> None:
+        """Show the chosen curve under the sliders' thresholds; nothing is fitted that was fitted before."""
+        under = (self.thresholds(), float(self.tolerance.value) / 100)
+        try:
+            self.view = self._curve(str(self.run.value)).under(*under)
+        except DeadzoneError as error:
+            self.view = self.other = None
+            self.figure.value, self.words.value = "", _warned(str(error))
+            return
+        self.other, problem = None, ""
+        if second := str(self.second.value or ""):
+            try:
+                self.other = self._curve(second).under(*under)
+            except DeadzoneError as error:
+                problem = _warned(say("explorer.no_second", name=second, reason=str(error)))
+        self.figure.value = draw(self.view, self.other)
+        self.words.value = problem + self._said(self.view)
+
+    def fit_exactly(self, _button: object = None) -> None:
+        """Fit the chosen curve anew under the sliders' thresholds."""
+        key = self._key(str(self.run.value))
+        self._curves[key] = self._curve(str(self.run.value)).refitted(self.thresholds())
+        self.redraw()
+
+    def _said(self, view: View) -> str:
+        model = view.model
+        names = [
+            level_text(model, model.none_level if value == "none" and model.none_level else value)
+            for value in view.tied
+        ]
+        sentence = say(
+            "explorer.setting",
+            setting=names[0],
+            knob=plain_name(model.knob),
+            tolerance=percent(view.tolerance),
+            tied=listing(names),
+            n=len(names),
+        )
+        fitted = self._curve(str(self.run.value)).model.thresholds
+        note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
+        return block_html(blocks.Prose((sentence, note))) + block_html(phases_table(model, "phases"))
+
+    def _key(self, run: str) -> tuple[str, ...]:
+        return (*(str(part.value) for part in (self.study, self.knob, self.response, self.slice)), run)
+
+    def _curve(self, run: str) -> Curve:
+        """The fitted curve of a run under the other menus' choices, from the kept ones where it is there."""
+        key = self._key(run)
+        if key not in self._curves:
+            table = self._table(run)
+            knob, response = str(self.knob.value), str(self.response.value)
+            rows = table.rows(table.slices(knob).get(str(self.slice.value or ""), {}))
+            while len(self._curves) >= MOST_CURVES_KEPT:
+                del self._curves[next(iter(self._curves))]
+            self._curves[key] = open_curve(run, rows, knob, response, table.goal(response))
+        return self._curves[key]
+
+    def _table(self, run: str) -> Table:
+        key = (str(self.study.value), run)
+        if key not in self._loaded:
+            self._loaded[key] = self._tables[key[0]][run]()
+        return self._loaded[key]
+
+    def _fill_runs(self, _change: object = None) -> None:
+        runs = list(self._tables[str(self.study.value)]) if self.study.value else []
+        for menu in (self.knob, self.response, self.slice):
+            self._fill(menu, [])
+        self._fill(self.run, runs)
+        self._fill(self.second, ["", *runs], labels=[say("quantity.none"), *runs])
+        self._fill_columns()
+
+    def _fill_columns(self, _change: object = None) -> None:
+        if not self.run.value:
+            self.words.value = block_html(blocks.Prose((say("explorer.nothing"),)))
+            return
+        table = self._table(str(self.run.value))
+        for menu, names in ((self.knob, table.knobs()), (self.response, table.responses())):
+            self._fill(menu, names, labels=[plain_name(name) for name in names])
+        self._fill_slices()
+
+    def _fill_slices(self, _change: object = None) -> None:
+        slices = list(self._table(str(self.run.value)).slices(str(self.knob.value)))
+        self._fill(self.slice, slices, labels=[name or say("quantity.none") for name in slices])
+        self.redraw()
+
+    def _fill(self, menu: Any, values: list[str], labels: list[str] | None = None) -> None:
+        """Set a menu's options and keep its choice where it is still there, without answering to the change."""
+        kept = menu.value
+        self._is_filling = True
+        try:
+            menu.options = list(zip(labels or values, values, strict=True))
+            if values:
+                menu.value = kept if kept in values else values[0]
+        finally:
+            self._is_filling = False
+
+    def _watch(self) -> None:
+        def unless_filling(answer: Callable[..., None]) -> Callable[[Any], None]:
+            return lambda change: None if self._is_filling else answer(change)
+
+        for menu, answer in (
+            (self.study, self._fill_runs),
+            (self.run, self._fill_columns),
+            (self.knob, self._fill_slices),
+            (self.response, lambda _change: self.redraw()),
+            (self.slice, lambda _change: self.redraw()),
+            (self.second, lambda _change: self.redraw()),
+        ):
+            menu.observe(unless_filling(answer), names="value")
+        for slider in (self.linear, self.breakthrough, self.reversal, self.tolerance):
+            slider.observe(lambda _change: self.redraw(), names="value")
+        self.exact.on_click(self.fit_exactly)
+
+    def _menu(self, name: str, options: list[str] | None = None) -> Any:
+        import ipywidgets as w
+
+        return w.Dropdown(
+            description=say(f"explorer.{name}"), options=options or [], layout=w.Layout(width=MENU_WIDTH),
+            style={"description_width": "90px"},
+        )  # fmt: skip
+
+    def _slider(self, name: str, value: float, low: float, high: float, step: float = 0.05) -> Any:
+        import ipywidgets as w
+
+        return w.FloatSlider(
+            description=say(f"explorer.{name}"), value=value, min=low, max=high, step=step, continuous_update=True,
+            layout=w.Layout(width="320px"), style={"description_width": "130px"}, readout_format=".2f",
+        )  # fmt: skip
+
+
+def explore(study: str = "", run: str = "", lang: str = "en") -> Explorer:
+    """An explorer of all runs on this machine and the published curves.
+
+    study, run: what is shown first; by default the first study and its newest run. lang: "en" or "ko".
+
+    Raises ReportError for an unknown language.
+    """
+    use_language(lang)
+    explorer = Explorer()
+    if study in [value for _, value in _pairs(explorer.study.options)]:
+        explorer.study.value = study
+    if run in [value for _, value in _pairs(explorer.run.options)]:
+        explorer.run.value = run
+    return explorer
+
+
+def _warned(text: str) -> str:
+    return block_html(blocks.Prose((text,), style="warnings"))
+
+
+def _pairs(options: Any) -> list[tuple[Any, Any]]:
+    return [option if isinstance(option, tuple) else (option, option) for option in options]

@@ -1,0 +1,165 @@
+"""The study `ffmpeg-threads` at fixed CPU limits: how many threads, and which counts cannot be told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from deadzone.language.catalogue import join, say
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.plot import plot
+from deadzone.explaining.phases.quantities import number, percent, response
+from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.ffmpeg_threads.cpu_work import cpu_time
+from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
+from deadzone.style import RC_PARAMS
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+    from deadzone.explaining.phases.recommend import Recommendation
+    from deadzone.reports.published.published import Published
+
+TABLES = (
+    "threads-at-4-cores",
+    "threads-at-8-cores",
+    "threads-at-11-cores",
+    "oversubscription-at-5-cores",
+    "oversubscription-at-6-cores",
+)
+
+DRAWN = 3
+"""The first three tables are the long ones, and are drawn."""
+
+PANEL_IN = (7.2, 2.9)
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadCount:
+    """The curve over the thread count at one CPU limit.
+
+    limit: in cores. rows: those that were fitted. is_without_flagged: whether the author's outliers are left
+    out of them. model, advice: of wall time over threads.
+    """
+
+    limit: float
+    rows: pd.DataFrame
+    is_without_flagged: bool
+    model: PhaseModel
+    advice: Recommendation
+
+    @property
+    def best_measured(self) -> float:
+        """Thread count of the shortest time measured."""
+        return float(self.rows["threads"].to_numpy()[self.rows["wall_s"].argmin()])
+
+
+def fit_counts(published: Published) -> tuple[ThreadCount, ...]:
+    """The curves at every fixed limit; where the author flagged outliers, a second one without them."""
+    found = []
+    for name in TABLES:
+        rows = published.table(name)
+        found.append(_fitted(rows, is_without_flagged=False))
+        if "flagged_by_author" in rows and rows["flagged_by_author"].any():
+            found.append(_fitted(rows[~rows["flagged_by_author"]], is_without_flagged=True))
+    return tuple(found)
+
+
+def _fitted(rows: pd.DataFrame, is_without_flagged: bool) -> ThreadCount:
+    model = fit_phases(rows, "threads", "wall_s")
+    return ThreadCount(float(rows["cpu_limit"].iloc[0]), rows, is_without_flagged, model, model.recommend())
+
+
+def at_limit(counts: tuple[ThreadCount, ...], limit: float, without_flagged: bool = True) -> ThreadCount:
+    """The curve at a limit; without the author's outliers where there are any and that is asked."""
+    there = [count for count in counts if count.limit == limit]
+    return next((count for count in there if count.is_without_flagged == without_flagged), there[0])
+
+
+def counts_figure(counts: tuple[ThreadCount, ...]) -> Figure:
+    """The three long curves with all their trials, one below the other."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    drawn = [count for count in counts if not count.is_without_flagged][:DRAWN]
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        drawing, axes = plt.subplots(
+            len(drawn), 1, figsize=(PANEL_IN[0], PANEL_IN[1] * len(drawn)), layout="constrained"
+        )
+        for ax, count in zip(axes, drawn, strict=True):
+            title = say("thread_counts.panel", limit=f"{count.limit:g}", phases=phases_text(count.model))
+            plot(count.model, ax, advice=count.advice, title=title, legend=False)
+    words = [say("thread_counts.panel", limit=f"{c.limit:g}", phases=phases_text(c.model)) for c in drawn]
+    return Figure.of(drawing, say("thread_counts.figure"), join(words, "; "), id="threads")
+
+
+def counts_table(counts: tuple[ThreadCount, ...]) -> Table:
+    """One row a curve: phases, recommended count, how many cannot be told apart, and the fastest measured."""
+    frame = pd.DataFrame(
+        {
+            say("thread_counts.limit"): [_name(count) for count in counts],
+            say("thread_counts.phases"): [phases_text(count.model) for count in counts],
+            say("thread_counts.advised"): [setting_text(count.model, count.advice) for count in counts],
+            say("thread_counts.tied"): [tied_text(count.model, count.advice) for count in counts],
+            say("thread_counts.fastest"): [f"{count.best_measured:g}" for count in counts],
+        }
+    )
+    ids = [f"{c.limit:g}{'-clean' if c.is_without_flagged else ''}" for c in counts]
+    return Table(frame, say("thread_counts.caption"), id="thread-counts", row_ids=ids)
+
+
+def _name(count: ThreadCount) -> str:
+    key = "thread_counts.without" if count.is_without_flagged else "thread_counts.with"
+    return say(key, limit=f"{count.limit:g}", n=len(count.rows))
+
+
+def settings_table(counts: tuple[ThreadCount, ...]) -> Table:
+    """For each fixed limit the thread count to set, and what it gains over as many threads as cores."""
+    limits = sorted({count.limit for count in counts})
+    chosen = [at_limit(counts, limit) for limit in limits]
+    frame = pd.DataFrame(
+        {
+            say("thread_counts.cores"): [f"{limit:g}" for limit in limits],
+            say("thread_counts.advised"): [setting_text(count.model, count.advice) for count in chosen],
+            say("thread_counts.expected"): [_expected(count) for count in chosen],
+            say("thread_counts.gain"): [percent(gain(count, _advised(count))) for count in chosen],
+            say("thread_counts.tied"): [tied_text(count.model, count.advice) for count in chosen],
+        }
+    )
+    return Table(
+        frame, say("thread_counts.settings_caption"), numeric=list(frame.columns[1:4]), id="thread-settings"
+    )
+
+
+def _advised(count: ThreadCount) -> float:
+    return float(count.advice.setting)
+
+
+def _expected(count: ThreadCount) -> str:
+    value = float(count.model.levels.set_index("level")["fitted"][_advised(count)])
+    return response(value, "wall_s", 0.02 * value)
+
+
+def gain(count: ThreadCount, threads: float) -> float:
+    """How much shorter the fitted time is than with as many threads as cores, a fraction; negative is longer."""
+    fitted = count.model.levels.set_index("level")["fitted"]
+    return 1 - float(fitted[threads] / fitted[count.limit])
+
+
+def flagged_sentence(published: Published) -> str:
+    """What the author's outliers at one and two threads have in common with the runs at many cores: CPU time."""
+    low = pd.concat([published.table(name) for name in TABLES[:2]])
+    flagged, rest = low[low["flagged_by_author"]], low[~low["flagged_by_author"]]
+    curve = published.table("limit-equals-threads")
+    many = pd.concat(
+        [curve[curve["cpu_limit"] >= 11], published.table(TABLES[2]).query("not flagged_by_author")]
+    )
+    ranges = {
+        name: say(
+            "quantity.range", start=number(cpu_time(rows).min(), 1), stop=number(cpu_time(rows).max(), 1)
+        )
+        for name, rows in (("flagged", flagged), ("rest", rest), ("many", many))
+    }
+    return say("thread_counts.flagged", n=len(flagged), **ranges)

@@ -1,0 +1,109 @@
+"""Fitted curves in the report of a published study: their figures, and their phases in a line or in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from deadzone.language.catalogue import join, say
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.plot import plot
+from deadzone.explaining.phases.quantities import listing, percent, plain_name
+from deadzone.reports.document.display import Figure, Table
+from deadzone.style import PHASE_STYLES
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+    from deadzone.explaining.phases.recommend import Recommendation
+
+MOST_NAMED = 4
+"""Tied settings beyond this are counted, not listed."""
+
+
+def curve_figure(model: PhaseModel, advice: Recommendation, identity: str, is_face: bool = False) -> Figure:
+    """The curve of a model with its trials, phases and recommended setting."""
+    found = finding(model, advice)
+    drawing: Any = plot(model, advice=advice).figure
+    caption = say("curves.caption", finding=found)
+    return Figure.of(drawing, caption, described(model, found), id=identity, is_face=is_face)
+
+
+def slices_figure(models: PhaseModels, caption: str, identity: str, columns: int | None = None) -> Figure:
+    """The curves of all slices side by side."""
+    described_slices = [
+        say("curves.slice", slice=f"{plain_name(models.by)} {value:g}", phases=phases_text(model))
+        for value, model in models.items()
+    ]
+    return Figure.of(models.plot(columns=columns), caption, join(described_slices), id=identity)
+
+
+def described(model: PhaseModel, found: str) -> str:
+    """What the figure of a model shows, for readers who do not see it."""
+    return say(
+        "curves.described",
+        response=plain_name(model.response),
+        knob=plain_name(model.knob),
+        n=model.n_levels,
+        phases=phases_text(model),
+        finding=found,
+    )
+
+
+def phases_text(model: PhaseModel) -> str:
+    """All phases in a line: `linear 1-4, dead zone 4-6, ...`."""
+    return join(
+        [
+            f"{PHASE_STYLES[row['label']].name} {steps_text(model, row['start'], row['stop'])}"
+            for row in model.phases.to_dict("records")
+        ],
+        ", ",
+    )
+
+
+def steps_text(model: PhaseModel, start: float, stop: float) -> str:
+    """A stretch of steps: `4-6`."""
+    return f"{level_text(model, float(start))}-{level_text(model, float(stop))}"
+
+
+def tied_text(model: PhaseModel, advice: Recommendation) -> str:
+    """The settings that noise cannot tell apart: named if few, else how many of how many."""
+    if len(advice.tied) <= MOST_NAMED:
+        return listing([level_text(model, float(value)) for value in advice.tied])
+    return say("curves.tied_count", n=len(advice.tied), levels=model.n_levels)
+
+
+def setting_text(model: PhaseModel, advice: Recommendation) -> str:
+    """The recommended setting, without its unit."""
+    return "-" if advice.setting is None else level_text(model, float(advice.setting))
+
+
+def phases_table(model: PhaseModel, identity: str) -> Table:
+    """One row a phase: steps, label, elasticity with its interval, and probability."""
+    rows = model.phases.to_dict("records")
+    frame = pd.DataFrame(
+        {
+            say("curves.steps"): [steps_text(model, row["start"], row["stop"]) for row in rows],
+            say("curves.phase"): [PHASE_STYLES[row["label"]].name for row in rows],
+            say("curves.elasticity"): [f"{row['elasticity']:.2f}" for row in rows],
+            say("curves.interval", certainty=model.certainty): [interval_text(row) for row in rows],
+            say("curves.probability"): [percent(row["probability"]) for row in rows],
+        }
+    )
+    caption = say(
+        "curves.phases_caption", n=len(rows), response=plain_name(model.response), knob=plain_name(model.knob)
+    )
+    return Table(
+        frame,
+        caption,
+        numeric=list(frame.columns[2:]),
+        id=identity,
+        row_ids=[str(i + 1) for i in range(len(rows))],
+    )
+
+
+def interval_text(row: Mapping[Hashable, Any]) -> str:
+    """The interval of a phase's elasticity."""
+    return say("quantity.range", start=f"{row['elasticity_low']:.2f}", stop=f"{row['elasticity_high']:.2f}")

@@ -1,0 +1,192 @@
+"""The report of a run of a service in several environments: which difference makes it slow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from deadzone import places
+from deadzone.explaining.attribution import page
+from deadzone.explaining.attribution import wording
+from deadzone.explaining.attribution.attribution import Attribution
+from deadzone.explaining.attribution.hypotheses import CPU_LIMIT
+from deadzone.explaining.attribution.opening import attribute, environment_factor
+from deadzone.explaining.attribution.waterfall import description, headline
+from deadzone.explaining.compare.samples import analysed
+from deadzone.errors import CompareError
+from deadzone.language.catalogue import say
+from deadzone.reports.sweep import prose
+from deadzone.reports.sweep import tables
+from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
+from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.limit_attribution import environment_times
+from deadzone.reports.published.published import section
+from deadzone.store.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class LimitRun:
+    """A run with its attribution; every method gives the blocks of one section.
+
+    by: column of the environments. trials: those that count. result: None where nothing could be attributed; problem: why.
+    """
+
+    source: Source
+    by: str
+    trials: pd.DataFrame
+    result: Attribution | None
+    problem: str = ""
+
+    def title(self) -> list[Block]:
+        """Title, what was found with its evidence, and the doubts that come first."""
+        source, result = self.source, self.result
+        found = result.finding() if result else say("limit_run.nothing", reason=self.problem)
+        evidence = ("response", "hypotheses", "waterfall") if result else ("treatments",)
+        return [
+            prose.head(
+                source,
+                (Claim(found, tuple(map(Evidence, evidence))),),
+                (*source.doubts, *(result.warnings if result else ())),
+                found,
+                n=len(self.trials),
+            )
+        ]
+
+    def response(self) -> list[Block]:
+        """Every trial, the environments, and the phases of the request."""
+        if self.result is None:
+            return [section("limit_run.times"), tables.attempts_table(self.source)]
+        names = self.result.roles
+        caption = say(
+            "limit_run.figure",
+            slow=names.slow,
+            fast=names.fast,
+            ratio=f"{self.result.ratio:.3g}",
+            n=len(self.trials),
+        )
+        frame = page.environments_frame(self.result)
+        table = Table(
+            frame, say("limit_run.environments"), numeric=list(frame.columns[2:4]), id="environments"
+        )
+        return [
+            section("limit_run.times"),
+            environment_times.trials_figure(self.result, self.trials, self.by, caption),
+            table,
+        ]
+
+    def hypotheses(self) -> list[Block]:
+        """Every hypothesis with its verdict, its share of the slowdown and the evidence; and how it was decided."""
+        if self.result is None:
+            return []
+        return [
+            section("limit_run.hypotheses"),
+            hypotheses_table(self.result, "hypotheses"),
+            evidence_prose(self.result),
+            section("limit_run.parts", level=3),
+            self._waterfall(self.result),
+            self._parts(self.result),
+            Prose((wording.method(self.result),), heading=say("attribution.method"), level=3, id="method"),
+        ]
+
+    def claims(self) -> list[Block]:
+        """A run comes without an author's conclusions."""
+        return []
+
+    def first_byte(self) -> list[Block]:
+        """The phases of the request, and what the time to the first byte means here."""
+        if self.result is None:
+            return []
+        table = environment_times.phases_table(self.result, self.trials, self.by)
+        if table is None:
+            return []
+        return [section("limit_run.first_byte"), table, Prose((say("limit_run.first_byte_text"),))]
+
+    def work(self) -> list[Block]:
+        """How throttled time was counted, where the limit is confirmed."""
+        if self.result is None or CPU_LIMIT not in self.result.confirmed:
+            return []
+        return [
+            section("limit_run.work"),
+            Prose((say("limit_run.work_text", parallel=f"{self.result.parallel:.2g}"),)),
+        ]
+
+    def missing(self) -> list[Block]:
+        """What failed, or was disturbed."""
+        found = [tables.untrusted_table(self.source), tables.failed_table(self.source)]
+        shown: list[Block] = [table for table in found if table is not None]
+        return [prose.heading("exceptions"), *(shown or [Prose((say("limit_run.all_well"),))])]
+
+    def guideline(self) -> list[Block]:
+        """What to change, as far as a confirmed cause says it."""
+        if self.result is None:
+            return []
+        names = self.result.confirmed
+        said = [say(f"limit_run.change_{name}", slow=self.result.roles.slow) for name in names]
+        return [section("study.guideline"), Prose(tuple(said) or (say("limit_run.change_none"),))]
+
+    def limits(self) -> list[Block]:
+        """What these data cannot say."""
+        texts = ("planted", "service", "disk", "machine")
+        return [section("study.limits"), Prose(tuple(say(f"limit_run.limit_{text}") for text in texts))]
+
+    def arithmetic(self) -> list[Block]:
+        """A run has no printed arithmetic to check."""
+        return []
+
+    def origin(self) -> list[Block]:
+        """Under which circumstances, and how to do it again."""
+        table = tables.provenance_table(self.source)
+        shown: list[Block] = [prose.heading("provenance")]
+        return [*shown, *([table] if table else []), prose.reproduce(self.source)]
+
+    def _waterfall(self, result: Attribution) -> Figure:
+        return Figure.of(
+            result.plot(), headline(result) + ".", description(result), id="waterfall", is_face=True
+        )
+
+    def _parts(self, result: Attribution) -> Table:
+        frame = page.waterfall_frame(result)
+        rows = list(result.waterfall["part"])
+        caption = say("limit_run.parts_caption", slow=result.roles.slow, fast=result.roles.fast)
+        return Table(frame, caption, numeric=list(frame.columns[1:]), id="parts", row_ids=rows)
+
+
+def load_run(name: str) -> LimitRun:
+    """A run by its id, folder, or STUDY/latest, with its attribution.
+
+    Raises UnknownRunError if there is none, TableError if it has no trials yet.
+    """
+    run = Run.find(places.runs_folder(), name)
+    study, trials = run.study(), run.trials()
+    by = environment_factor(study, trials) if not trials.empty else study.knob_name
+    source = load_source(name, knob=by if by in trials else "")
+    try:
+        result = attribute(run)
+        kept, _ = analysed(trials, [by], source.name)
+    except CompareError as error:
+        return LimitRun(source, by, source.analysed, None, str(error))
+    return LimitRun(source, by, kept, result)
+
+
+def hypotheses_table(result: Attribution, identity: str) -> Table:
+    """One row a hypothesis: verdict, share of the slowdown, p-values. identity: id of the table."""
+    frame = page.hypotheses_frame(result).iloc[:, :5]
+    counts = {verdict: len(result.named(verdict)) for verdict in ("confirmed", "excluded", "undecided")}
+    caption = say("limit_run.hypotheses_caption", **counts)
+    rows = list(result.hypotheses["hypothesis"])
+    return Table(frame, caption, numeric=list(frame.columns[2:]), id=identity, row_ids=rows)
+
+
+def evidence_prose(result: Attribution) -> Prose:
+    """What speaks for each verdict, a paragraph a hypothesis."""
+    said = tuple(
+        say(
+            "limit_run.one",
+            name=wording.capital(wording.hypothesis_name(row["hypothesis"])),
+            verdict=wording.verdict_name(row),
+            evidence=wording.evidence_of(result, row["hypothesis"]),
+        )
+        for _, row in result.hypotheses.iterrows()
+    )
+    return Prose(said, heading=say("attribution.evidence"), level=3, id="evidence")

@@ -1,0 +1,300 @@
+"""Tables and figures of a run with profiles, as blocks of a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from deadzone.explaining.compare.comparison import Comparison as Judged
+from deadzone.explaining.compare.comparison import rows_of
+from deadzone.explaining.compare.page import verdict_text
+from deadzone.language.catalogue import say, spoken
+from deadzone.language.formats import percent
+from deadzone.explaining.phases.quantities import axis_label, number
+from deadzone.explaining.profiles.ablation import Ablations
+from deadzone.explaining.profiles.attribution import Attribution, rule_text
+from deadzone.explaining.profiles.causes import OTHER
+from deadzone.explaining.profiles.comparison import Comparison
+from deadzone.explaining.profiles.flame_graph import flame_graph
+from deadzone.explaining.profiles.gates import Verdict
+from deadzone.explaining.profiles.package_bars import finding, package_bars
+from deadzone.explaining.profiles.projection import Projection
+from deadzone.explaining.profiles.text import named
+from deadzone.explaining.profiles.units import readable
+from deadzone.explaining.profiles.waterfall import waterfall
+from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
+from deadzone.reports.sweep import prose
+from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
+from deadzone.reports.sweep.source import Source
+from deadzone.reports.profile_diff.sides import Sides
+
+FUNCTIONS_SHOWN = 15
+"""More rows than this nobody reads; the flame graph holds the others."""
+
+FLAME_WIDTH = 780.0
+"""Width of a flame graph on a page, at which its letters keep their size [pixels]."""
+
+
+def head(
+    source: Source, sides: Sides, abstract: tuple[Claim, ...], doubts: Sequence[str], verdict: str
+) -> Title:
+    """The head of the report of a run."""
+    compared = {say("profile_run.compared"): f"{sides.factor}: {sides.before} → {sides.after}"}
+    return prose.head(source, abstract, doubts, verdict, n=len(source.analysed), more=compared)
+
+
+def slice_text(sides: Sides) -> str:
+    """Which trials the tables are of, as a sentence."""
+    trials = [len(sides.rows(level)) for level in (sides.before, sides.after)]
+    key = "profile_run.slice" if sides.chosen else "profile_run.all_trials"
+    return say(key, before=trials[0], after=trials[1], at=sides.chosen)
+
+
+def totals_table(
+    comparisons: Mapping[str, Comparison], ranked: Mapping[str, Judged | None], names: tuple[str, str]
+) -> Table:
+    """The total of every kind of profile, before and after, with its interval and the verdict by ranks."""
+    rows = []
+    for kind, one in comparisons.items():
+        row, (unit, per) = one.total.iloc[0], _split(one.pair.unit)
+        judged = ranked.get(kind)
+        overall: dict[str, Any] = rows_of(judged.overall)[0] if judged else {}
+        rows.append(
+            (
+                say(f"profile_run.kind_{kind}") + per,
+                readable(row.before, unit),
+                readable(row.after, unit),
+                readable(row.change, unit, signed=True),
+                _range(row.change_low, row.change_high, unit),
+                _ratio(overall) if overall else "",
+                verdict_text(overall) if overall else "",
+            )
+        )
+    heads = [
+        say("profile_run.profile"),
+        *names,
+        say("profile.change"),
+        say("profile.interval_head"),
+        say("profile_run.ratio"),
+        say("profile_run.by_ranks"),
+    ]
+    frame = pd.DataFrame(rows, columns=heads)
+    return Table(
+        frame, say("profile_run.totals_caption"), numeric=heads[1:5], id="totals", row_ids=list(comparisons)
+    )
+
+
+def causes_table(attribution: Attribution, identity: str) -> Table:
+    """The change of each cause, beside the change of everything that matches it."""
+    unit, per = _split(attribution.unit)
+    size = float(attribution.table[["before", "after"]].abs().to_numpy().max(initial=0))
+    rows = [
+        (
+            say("profile.other") if row["cause"] == OTHER else str(row["cause"]),
+            readable(row["before"], unit, scale_of=size),
+            readable(row["after"], unit, scale_of=size),
+            readable(row["change"], unit, signed=True, scale_of=size),
+            _range(row["change_low"], row["change_high"], unit, size),
+            percent(row["share_of_change"], spoken()),
+            readable(row["naive_change"], unit, signed=True, scale_of=size),
+        )
+        for row in attribution.table.to_dict("records")
+    ]
+    heads = [
+        say(f"profile.{key}")
+        for key in (
+            "cause",
+            "before",
+            "after",
+            "change",
+            "interval_head",
+            "of_the_change",
+            "all_that_matches",
+        )
+    ]
+    caption = say("profile_run.causes_caption", per=per, rule=rule_text(attribution.rule))
+    ids = [f"cause-{position}" for position in range(len(rows))]
+    return Table(pd.DataFrame(rows, columns=heads), caption, numeric=heads[1:], id=identity, row_ids=ids)
+
+
+def ablations_table(ablations: Ablations) -> Table:
+    """What each option did alone, beside what its own stacks say."""
+    unit, per = _split(ablations.unit)
+    size = float(ablations.table["before"].abs().max())
+    rows = [
+        (
+            str(row["option"]),
+            readable(row["change"], unit, signed=True, scale_of=size),
+            _range(row["change_low"], row["change_high"], unit, size),
+            ""
+            if math.isnan(row["by_stacks"])
+            else readable(row["by_stacks"], unit, signed=True, scale_of=size),
+            readable(row["elsewhere"], unit, signed=True, scale_of=size),
+        )
+        for row in ablations.table.to_dict("records")
+    ]
+    heads = [
+        say(f"profile.{key}")
+        for key in ("option_alone", "change", "interval_head", "by_its_stacks", "on_other_stacks")
+    ]
+    return Table(
+        pd.DataFrame(rows, columns=heads),
+        say("profile_run.ablations_caption", per=per),
+        numeric=heads[1:],
+        id="ablations",
+    )
+
+
+def functions_table(comparison: Comparison) -> Table:
+    """The functions that changed most, with their shares, new and vanished ones named."""
+    table, (unit, per) = comparison.functions, _split(comparison.pair.unit)
+    changed = table[(table["change"] != 0) | (table["cum_change"] != 0)]
+    size = float(table[["before", "after"]].abs().to_numpy().max(initial=0))
+    rows = [
+        (
+            named(row),
+            readable(row["before"], unit, scale_of=size),
+            readable(row["after"], unit, scale_of=size),
+            readable(row["change"], unit, signed=True, scale_of=size),
+            _range(row["change_low"], row["change_high"], unit, size),
+            f"{percent(row['share_before'], spoken())} → {percent(row['share_after'], spoken())}",
+            readable(row["cum_change"], unit, signed=True, scale_of=size),
+            "" if math.isnan(row["q"]) else f"{row['q']:.2g}",
+        )
+        for row in changed.head(FUNCTIONS_SHOWN).to_dict("records")
+    ]
+    heads = [
+        say("profile_run.function"),
+        say("profile.before"),
+        say("profile.after"),
+        say("profile.change"),
+        say("profile.interval_head"),
+        say("profile.share"),
+        say("profile.cumulative_change"),
+        "q",
+    ]
+    new, gone = ((changed["status"] == status).sum() for status in ("new", "vanished"))
+    caption = say(
+        "profile_run.functions_caption",
+        per=per,
+        shown=len(rows),
+        n=len(changed),
+        new=int(new),
+        gone=int(gone),
+    )
+    return Table(pd.DataFrame(rows, columns=heads), caption, numeric=heads[1:], id="functions")
+
+
+def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
+    """From the total before to the total after by cause."""
+    caption = say("profile_run.waterfall_caption", finding=largest_cause(attribution))
+    unit = attribution.unit
+    words = ", ".join(
+        f"{say('profile.other') if row['cause'] == OTHER else row['cause']} {readable(row['change'], unit, signed=True)}"
+        for row in attribution.table.to_dict("records")
+    )
+    return Figure.of(waterfall(attribution), caption, f"{caption} {words}.", id=identity, is_face=is_face)
+
+
+def packages_figure(comparison: Comparison, identity: str, is_face: bool = False) -> Figure:
+    """Before and after by package."""
+    caption = say("profile_run.packages_caption", finding=finding(comparison))
+    return Figure.of(package_bars(comparison), caption, caption, id=identity, is_face=is_face)
+
+
+def flame_figure(comparison: Comparison, identity: str) -> Figure:
+    """The differential flame graph, interactive where scripts run."""
+    description = say("profile_run.flame_description", finding=change_of_total(comparison))
+    return Figure(
+        flame_graph(comparison, width=FLAME_WIDTH), say("profile_run.flame_caption"), description, id=identity
+    )
+
+
+def kind_heading(kind: str) -> Prose:
+    """The heading over one of the further kinds of profile."""
+    return Prose((), heading=capital(say(f"profile_run.kind_{kind}")), level=3, id=f"kind-{kind}")
+
+
+def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> list[Block]:
+    """What each side would take at the load asked for, with every doubt about it."""
+    rows, doubts = [], []
+    for when, (one, unit) in made.items():
+        between = (
+            "" if one.low is None or one.high is None else _range(one.low, one.high, unit, one.amount, False)
+        )
+        loads = ", ".join(f"{load:.4g}" for load in one.loads)
+        how = say(f"profile_run.by_{one.method}")
+        rows.append(
+            (say(f"profile.{when}"), loads, f"{one.load:g}", readable(one.amount, unit), between, how)
+        )
+        doubts += [doubt for doubt in one.doubts if doubt not in doubts]
+    heads = [
+        say(f"profile_run.{key}")
+        for key in ("side", "loads_measured", "load_projected", "projected", "prediction_interval", "method")
+    ]
+    caption = say("profile_run.projection_caption", name=say(f"profile_run.kind_{kind}"))
+    shown: list[Block] = [
+        Table(pd.DataFrame(rows, columns=heads), caption, numeric=heads[1:5], id="projection"),
+        Prose(tuple(projected(say(f"profile.{when}"), one, unit) for when, (one, unit) in made.items())),
+    ]
+    return [*shown, Prose(tuple(doubts), style="warnings")] if doubts else shown
+
+
+def gates_table(verdict: Verdict) -> Table:
+    """Each gate with its margin, what was measured, and its outcome."""
+    rows = []
+    for one in verdict.outcomes:
+        tested = one.tested
+        relative = not one.gate.absolute
+        amounts = [
+            "" if tested is None or not math.isfinite(value) else _change(value, relative)
+            for value in ((tested.change, tested.worst) if tested else (math.nan, math.nan))
+        ]
+        p = f"{tested.p_value:.2g}" if tested else ""
+        result = say(f"profile_run.gate_{one.result.replace(' ', '_')}")
+        rows.append((axis_label(one.name), one.margin, *amounts, p, result))
+    heads = [
+        say(f"profile_run.{key}")
+        for key in ("response", "margin", "measured_change", "at_worst", "p", "result")
+    ]
+    frame = pd.DataFrame(rows, columns=heads)
+    ids = [one.name for one in verdict.outcomes]
+    return Table(frame, say("profile_run.gates_caption"), numeric=heads[1:5], id="gates", row_ids=ids)
+
+
+def capital(sentence: str) -> str:
+    """A sentence that begins as one does."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _split(unit: str) -> tuple[str, str]:
+    """The unit of the cells of a table, and what its caption says they are for each of, with a space before."""
+    base, _, rest = unit.partition(" per ")
+    return base, f" {say('profile.per_each', load=rest)}" if rest else ""
+
+
+def _ratio(row: Mapping[str, Any]) -> str:
+    """A ratio with its interval, where it has one."""
+    if math.isnan(row["ratio_low"]):
+        return f"{row['ratio']:.3g}"
+    between = say("profile.range", low=f"{row['ratio_low']:.3g}", high=f"{row['ratio_high']:.3g}")
+    return f"{row['ratio']:.3g} ({between})"
+
+
+def _change(value: float, relative: bool) -> str:
+    sign = "+" if value > 0 else ""
+    return f"{sign}{percent(value, spoken()) if relative else number(value)}"
+
+
+def _range(low: float, high: float, unit: str, size: float | None = None, signed: bool = True) -> str:
+    """An interval; empty where it is not known."""
+    if math.isnan(low):
+        return ""
+    base = unit.partition(" ")[0]
+    scale = max(abs(low), abs(high)) if size is None else size
+    first, last = (readable(end, base, signed=signed, scale_of=scale) for end in (low, high))
+    number, _, symbol = first.rpartition(" ")
+    return say("profile.range", low=number if number and last.endswith(f" {symbol}") else first, high=last)

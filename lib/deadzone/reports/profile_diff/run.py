@@ -1,0 +1,283 @@
+"""The report of a run whose trials were profiled: before and after, replicated, with the load alongside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from deadzone import places
+from deadzone.explaining.compare.comparing import compare_tables
+from deadzone.explaining.compare.comparison import Comparison as Judged
+from deadzone.errors import CompareError
+from deadzone.language.catalogue import join, say
+from deadzone.explaining.profiles.ablation import Ablations, ablate
+from deadzone.explaining.profiles.attribution import Attribution, attribute
+from deadzone.explaining.profiles.causes import Cause, causes_from
+from deadzone.explaining.profiles.comparison import Comparison, compare_profiles
+from deadzone.explaining.profiles.gates import Verdict, judge
+from deadzone.explaining.profiles.load_series import measured_at
+from deadzone.explaining.profiles.projection import Projection, project
+from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
+from deadzone.reports.sweep import prose
+from deadzone.reports.sweep import tables
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose
+from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.profile_diff import blocks
+from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
+from deadzone.reports.published.published import section
+from deadzone.store.run import Run
+
+AMOUNT = "amount"
+"""Column of a trial's total in the tables that are judged by ranks."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileRun:
+    """A run with profiles; every method gives the blocks of one section of the notebook."""
+
+    source: Source
+    sides: Sides
+
+    @cached_property
+    def comparisons(self) -> dict[str, Comparison]:
+        """Before against after of every kind of profile, in the slice that is compared."""
+        made = {}
+        for kind in self.sides.kinds():
+            before, after = (
+                self.sides.profiles(self.sides.rows(level), kind)
+                for level in (self.sides.before, self.sides.after)
+            )
+            basis = self.sides.basis(kind, (before, after))
+            made[kind] = compare_profiles(before, after, value_of(kind, before[0]), basis)
+        return made
+
+    @property
+    def main(self) -> str:
+        """The kind that the report is about: the first that the study names."""
+        return next(iter(self.comparisons), "")
+
+    @cached_property
+    def causes(self) -> tuple[Cause, ...]:
+        """The causes that the study names."""
+        named = {
+            name: [text] if isinstance(text, str) else list(text)
+            for name, text in self.sides.spec.causes.items()
+        }
+        return causes_from(named) if named else ()
+
+    def attribution(self, kind: str) -> Attribution | None:
+        """The change of a kind by cause; None where the study names none."""
+        if not self.causes:
+            return None
+        return attribute(self.comparisons[kind].pair, self.causes, self.sides.spec.rule)
+
+    def ablations(self, kind: str) -> Ablations | None:
+        """What each option did alone; None where the study measured none."""
+        alone = {
+            name: self.sides.profiles(self.sides.rows(str(level)), kind)
+            for name, level in self.sides.spec.change.alone.items()
+        }
+        measured = {name: profiles for name, profiles in alone.items() if profiles}
+        if not measured or not self.causes or kind not in self.comparisons:
+            return None
+        pair = self.comparisons[kind].pair
+        before = self.sides.profiles(self.sides.rows(self.sides.before), kind)
+        basis = self.sides.basis(kind, (before, before))
+        return ablate(pair, measured, self.causes, self.sides.spec.rule, basis)
+
+    def ranked(self, kind: str) -> Judged | None:
+        """The totals of a kind a unit of load, judged as `deadzone compare` does, over all slices; None where it cannot."""
+        before, after = (self._totals(level, kind) for level in (self.sides.before, self.sides.after))
+        try:
+            return compare_tables(
+                before, after, AMOUNT, factors=self.sides.others, goal="min", names=self.names
+            )
+        except CompareError:
+            return None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The levels before and after."""
+        return self.sides.before, self.sides.after
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The quality gates of the study, tested on all trials of both sides."""
+        study = self.source.study
+        rows = [self.sides.comparable(self.sides.rows(level, every=True)) for level in self.names]
+        return judge(study.gates if study else {}, rows[0], rows[1], self.names, self.sides.others)
+
+    def projections(self) -> dict[str, tuple[Projection, str]]:
+        """What each side would take at the load asked for, and its unit; empty where none was asked for."""
+        load = self.sides.spec.load
+        if load is None or load.project_to is None or not self.main:
+            return {}
+        made = {}
+        for when, level in zip(("before", "after"), self.names, strict=True):
+            rows = self.sides.rows(level, every=True)
+            points = [
+                (float(row["load"]), profile)
+                for _, row in rows[rows["load"] > 0].iterrows()
+                for profile in self.sides.profiles(row.to_frame().T, self.main)
+            ]
+            if points:
+                pair = compare_profiles(points[0][1], points[0][1], value_of(self.main, points[0][1])).pair
+                loads, amounts, unit = measured_at(pair.before, points[0][0], points[1:])
+                made[when] = project(loads, amounts, load.project_to), unit
+        return made
+
+    def _totals(self, level: str, kind: str) -> pd.DataFrame:
+        """A row a trial of every slice, with the total of a kind divided by the trial's load."""
+        rows = self.sides.rows(level, every=True)
+        amounts = []
+        for _, row in rows.iterrows():
+            profiles = self.sides.profiles(row.to_frame().T, kind)
+            load = float(row["load"]) if row["load"] > 0 else 1.0
+            amounts.append(
+                profiles[0].total(value_of(kind, profiles[0])) / load if profiles else float("nan")
+            )
+        return self.sides.comparable(rows.assign(**{AMOUNT: amounts}))
+
+    def title(self) -> list[Block]:
+        """Title, what changed most, the verdict, and what a reader must know first."""
+        found = (
+            [Claim(change_of_total(self.comparisons[self.main]), (Evidence("totals"),))] if self.main else []
+        )
+        attribution = self.attribution(self.main) if self.main else None
+        if attribution:
+            found.append(Claim(f"{largest_cause(attribution)}.", (Evidence("waterfall"),)))
+        found.append(
+            Claim(blocks.capital(str(self.verdict)), (Evidence("gates"),) if self.verdict.outcomes else ())
+        )
+        return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._finding())]
+
+    def totals(self) -> list[Block]:
+        """The total of every kind of profile before and after."""
+        if not self.main:
+            return [section("profile_run.totals"), Prose((say("profile_run.none_taken"),), style="warnings")]
+        ranked = {kind: self.ranked(kind) for kind in self.comparisons}
+        sure = how_sure(self.comparisons[self.main])
+        notes = [note for one in self.comparisons.values() for note in one.pair.notes]
+        return [
+            section("profile_run.totals"),
+            blocks.totals_table(self.comparisons, ranked, self.names),
+            Prose((sure, *dict.fromkeys(notes), blocks.slice_text(self.sides))),
+        ]
+
+    def parts(self) -> list[Block]:
+        """Where the change of the first kind of profile came from: causes, packages, functions."""
+        if not self.main:
+            return []
+        comparison, attribution = self.comparisons[self.main], self.attribution(self.main)
+        shown: list[Block] = [section("profile_run.parts")]
+        if attribution:
+            shown += [
+                blocks.waterfall_figure(attribution, "waterfall", is_face=True),
+                blocks.causes_table(attribution, "causes"),
+                Prose((naive_against_exact(attribution),)),
+            ]
+        ablations = self.ablations(self.main)
+        if ablations:
+            missing = [name for name in self.sides.spec.change.alone if name not in ablations.by_cause.index]
+            sum_up = (
+                say("profile_run.alone_missing", names=", ".join(missing))
+                if missing
+                else ablations.statement()
+            )
+            shown += [
+                blocks.ablations_table(ablations),
+                Prose((sum_up, say("profile_run.elsewhere"))),
+            ]
+        shown += [
+            blocks.packages_figure(comparison, "packages", is_face=not attribution),
+            blocks.functions_table(comparison),
+        ]
+        return shown
+
+    def flames(self) -> list[Block]:
+        """The differential flame graph."""
+        if not self.main:
+            return []
+        return [section("profile_run.flames"), blocks.flame_figure(self.comparisons[self.main], "flame")]
+
+    def heap_parts(self) -> list[Block]:
+        """The other kinds of profile, by package and cause."""
+        shown: list[Block] = []
+        for kind, comparison in list(self.comparisons.items())[1:]:
+            shown += [blocks.kind_heading(kind), Prose((change_of_total(comparison), how_sure(comparison)))]
+            if comparison.doubts:
+                shown.append(Prose(comparison.doubts, style="warnings"))
+            if comparison.identical:
+                continue
+            attribution = self.attribution(kind)
+            if attribution and attribution.table["change"].any():
+                shown.append(blocks.waterfall_figure(attribution, f"waterfall-{kind}"))
+            shown.append(blocks.packages_figure(comparison, f"packages-{kind}"))
+        return [section("profile_run.others"), *shown] if shown else []
+
+    def projection(self) -> list[Block]:
+        """What the sides would take at another load."""
+        made = self.projections()
+        return [section("profile_run.projection"), *blocks.projection_blocks(made, self.main)] if made else []
+
+    def gates(self) -> list[Block]:
+        """What must not get worse, tested, and the verdict."""
+        shown: list[Block] = [section("profile_run.gates")]
+        if self.verdict.outcomes:
+            shown.append(blocks.gates_table(self.verdict))
+        style = "verdict" if self.verdict.verdict == "ship" else "warnings"
+        words = [blocks.capital(str(self.verdict)), *(str(one) for one in self.verdict.outcomes)]
+        return [
+            *shown,
+            Prose(tuple(words), heading=say("profile_run.verdict"), level=3, style=style, id="verdict"),
+        ]
+
+    def claims(self) -> list[Block]:
+        """A run makes no claims of its own."""
+        return []
+
+    def guideline(self) -> list[Block]:
+        """What each option is worth is in the ablations; a run has no guideline besides."""
+        return []
+
+    def limits(self) -> list[Block]:
+        """What these data cannot say."""
+        texts = [say("profile_run.limit_load"), say("profile_run.limit_sampling")]
+        if self.source.study and not self.source.study.gates:
+            texts.append(say("profile_run.limit_gates"))
+        return [section("study.limits"), Prose(tuple(texts))]
+
+    def arithmetic(self) -> list[Block]:
+        """A run has no arithmetic of an author."""
+        return []
+
+    def origin(self) -> list[Block]:
+        """The circumstances of the run, and the commands that make it again."""
+        table = tables.provenance_table(self.source)
+        return [section("profile_run.origin"), *([table] if table else []), prose.reproduce(self.source)]
+
+    def _doubts(self) -> tuple[str, ...]:
+        own = self.comparisons[self.main].doubts if self.main else ()
+        return tuple(dict.fromkeys((*self.source.doubts, *own)))
+
+    def _finding(self) -> str:
+        """The whole report in a line, for the index."""
+        if not self.main:
+            return say("profile_run.none_taken")
+        row, pair = self.comparisons[self.main].total.iloc[0], self.comparisons[self.main].pair
+        change = say(
+            "profile_run.finding", name=pair.what, change=row.change / row.before if row.before else 0.0
+        )
+        return join([change, blocks.capital(str(self.verdict))])
+
+
+def load_run(name: str) -> ProfileRun:
+    """The run of a name (an id, a folder, or STUDY/latest) with its profiles, in the language spoken.
+
+    Raises UnknownRunError if there is none, ReportError if it has no profiles.
+    """
+    run = Run.find(places.runs_folder(), name)
+    source = load_source(str(run.folder))
+    return ProfileRun(source, sides_of(run, source))

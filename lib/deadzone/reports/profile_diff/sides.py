@@ -1,0 +1,176 @@
+"""Which trials of a run are before and which after, and what their profiles compare to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import say
+from deadzone.explaining.phases.quantities import axis_label
+from deadzone.explaining.profiles.folded import SAMPLES, sampled
+from deadzone.explaining.profiles.model import Profile
+from deadzone.explaining.profiles.pairing import Basis
+from deadzone.explaining.profiles.reading import read_profile
+from deadzone.reports.sweep.source import Source
+from deadzone.store.run import Run
+from deadzone.study.levels import format_level
+from deadzone.study.profile_specs import ProfilesSpec
+from deadzone.study.service_specs import ENVIRONMENT
+from deadzone.study.spec import Study
+
+VALUES = {
+    "cpu": "cpu", "heap": "inuse_space", "allocs": "alloc_space", "goroutine": "goroutine",
+    "threadcreate": "threadcreate", "mutex": "delay", "block": "delay",
+}  # fmt: skip
+"""The value of each kind of profile that is compared; where a profile lacks it, its own default."""
+
+OVER_TIME = ("cpu", "allocs", "mutex", "block")
+"""Kinds that count over the time of the profile; a load a second is multiplied by it."""
+
+FEWEST_PAIRS = 5
+"""From so many blocks the test of blocks against one another can say anything at all: 1 in 2^5 is below 5 %."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The trials of a run with their profiles, and which of them are before and after.
+
+    others: the other factors. trials: analysed ones, with `load` (of the trial's treatment, missing without one) and
+    `slice` (the levels of the other factors in words, empty without any).
+    """
+
+    spec: ProfilesSpec
+    folder: Path
+    factor: str
+    before: str
+    after: str
+    others: tuple[str, ...]
+    trials: pd.DataFrame
+    files: dict[tuple[int, int], dict[str, str]]
+
+    @cached_property
+    def chosen(self) -> str:
+        """The slice that is compared: of those with trials on both sides the one of the largest load, else the first."""
+        both = set(self._of(self.before)["slice"]) & set(self._of(self.after)["slice"])
+        loads = self.trials.groupby("slice", sort=False)["load"].mean()
+        order = [one for one in loads.sort_values(ascending=False, kind="stable").index if one in both]
+        return str(order[0]) if order else ""
+
+    def rows(self, level: str, every: bool = False) -> pd.DataFrame:
+        """The trials of a level in the slice that is compared, or in every slice."""
+        rows = self._of(level)
+        return rows if every else rows[rows["slice"] == self.chosen]
+
+    def _of(self, level: str) -> pd.DataFrame:
+        return self.trials[self.trials[self.factor].astype(str) == level]
+
+    def profiles(self, rows: pd.DataFrame, kind: str) -> list[Profile]:
+        """The profiles of a kind, one a trial that has it."""
+        names = [self.files.get((int(r["trial"]), int(r["attempt"])), {}) for _, r in rows.iterrows()]
+        return [self._read(name[kind]) for name in names if kind in name]
+
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of profiles that both sides have."""
+        have = [
+            {kind for (_, row) in self.rows(level).iterrows()
+             for kind in self.files.get((int(row["trial"]), int(row["attempt"])), {})}
+            for level in (self.before, self.after)
+        ]  # fmt: skip
+        return tuple(kind for kind in self.spec.kinds if kind in have[0] & have[1])
+
+    def load_of(self, level: str) -> float:
+        """The mean load of a side in the slice that is compared; not a number where none was measured."""
+        return float(self.rows(level)["load"].mean())
+
+    def basis(self, kind: str, profiles: Sequence[Sequence[Profile]]) -> Basis | None:
+        """What amounts of a kind are divided by; None where no load was measured beside them.
+
+        A load a second times the seconds of a profile is how many there were.
+        """
+        load = self.spec.load
+        before, after = self.load_of(self.before), self.load_of(self.after)
+        if load is None or not (before > 0 and after > 0):
+            return None
+        if load.unit.endswith("/s") and kind in OVER_TIME:
+            seconds = [self._seconds(side) for side in profiles]
+            return Basis(load.unit.removesuffix("/s"), before * seconds[0], after * seconds[1])
+        return Basis(load.unit, before, after)
+
+    def comparable(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows for `deadzone compare`: within blocks where there are enough of them, else side against side."""
+        pairs = min(
+            len(self.rows(level, every=True).groupby(["slice", "block"]))
+            for level in (self.before, self.after)
+        )
+        return rows if pairs >= FEWEST_PAIRS else rows.drop(columns=["run_id"])
+
+    def _seconds(self, side: Sequence[Profile]) -> float:
+        lasted = [profile.duration_ns / 1e9 for profile in side if profile.duration_ns > 0]
+        return sum(lasted) / len(lasted) if lasted else float(self.spec.duration_s)
+
+    def _read(self, name: str) -> Profile:
+        profile = replace(read_profile(self.folder / name), source=Path(name).name)
+        if profile.value_types == (SAMPLES,):
+            return sampled(profile, self.spec.rate_hz, float(self.spec.duration_s))
+        return profile
+
+
+def value_of(kind: str, profile: Profile) -> str:
+    """The value of a kind of profile that is compared."""
+    names = [one.name for one in profile.value_types]
+    return VALUES[kind] if VALUES[kind] in names else profile.value_type().name
+
+
+def sides_of(run: Run, source: Source) -> Sides:
+    """The sides of a run. source: of the same run, with its analysed trials.
+
+    Raises ReportError if its study took no profiles, or a side has no trial.
+    """
+    study = run.study()
+    if study.profiles is None:
+        raise ReportError(say("profile_run.no_profiles", run=run.run_id))
+    factor, before, after = _change(study)
+    others = tuple(name for name in study.factor_names() if name != factor)
+    trials = source.analysed.copy()
+    trials["slice"] = [
+        ", ".join(f"{axis_label(name)} {format_level(row[name])}" for name in others)
+        for _, row in trials.iterrows()
+    ]
+    trials["load"] = _load(study, trials, factor)
+    files = {(r["trial"], r["attempt"]): r.get("profiles", {}) for r in run.records()}
+    made = Sides(study.profiles, run.folder, factor, before, after, others, trials, files)
+    for level in (before, after):
+        if made._of(level).empty:
+            raise ReportError(say("profile_run.no_side", level=level, factor=factor, run=run.run_id))
+    return made
+
+
+def _change(study: Study) -> tuple[str, str, str]:
+    """The factor that was changed, and its levels before and after, as text."""
+    assert study.profiles is not None
+    change = study.profiles.change
+    names = study.factor_names()
+    factor = change.factor or (ENVIRONMENT if ENVIRONMENT in names else study.knob_name)
+    listed = getattr(study.factors.get(factor), "levels", None)
+    levels = list(listed or (t.get(factor) for t in study.design.treatments or ()))
+    known = list(dict.fromkeys(format_level(level) for level in levels if level is not None))
+    before = known[0] if change.before is None else format_level(change.before)
+    rest = [level for level in known if level != before]
+    if not rest and change.after is None:
+        raise ReportError(say("profile_run.one_level", factor=factor))
+    return factor, before, rest[0] if change.after is None else format_level(change.after)
+
+
+def _load(study: Study, trials: pd.DataFrame, factor: str) -> pd.Series:
+    """The load of each trial's treatment: what its trials measured, on average."""
+    assert study.profiles is not None
+    spec = study.profiles.load
+    if spec is None or spec.column not in trials:
+        return pd.Series(float("nan"), index=trials.index)
+    column = pd.to_numeric(trials[spec.column], errors="coerce")
+    return column.groupby([trials[factor].astype(str), trials["slice"]]).transform("mean")

@@ -1,0 +1,92 @@
+"""A published study under report: its tables, where they come from, and what opens and closes its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import say
+from deadzone.reports.published.reference import load_reference, reference_package
+from deadzone.reports.document.display import Block, Command, Paragraph, Prose, Table, Title
+from deadzone.reports.document.speaking import use_language
+
+REFERENCE = "reference"
+"""The value of a notebook's `source` that means the published tables."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One of the published studies. name: of its folder under `data/reference`. package: what that says of itself."""
+
+    name: str
+    package: dict[str, Any]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of the study by its name; see `deadzone.reports.published.reference.load_reference`."""
+        return load_reference(self.name, name)
+
+    @property
+    def date(self) -> str:
+        """When the document was published (ISO 8601), or an empty string where it does not say."""
+        return str(self.package["sources"][0].get("date") or "")
+
+    def head(
+        self, title: str, subtitle: str, abstract: Sequence[Paragraph], doubts: Sequence[str], verdict: str
+    ) -> Title:
+        """The head of the report: where the figures come from, what was found, and what to know first."""
+        document = self.package["sources"][0]
+        facts = (
+            (say("study.document"), str(document["title"])),
+            (
+                say("study.author"),
+                str(document.get("author") or document.get("series") or say("study.not_stated")),
+            ),
+            (say("study.date"), say("study.day", day=self.date) if self.date else say("study.not_stated")),
+        )
+        return Title(
+            title=title,
+            subtitle=subtitle,
+            abstract=tuple(abstract),
+            doubts=tuple(doubts),
+            facts=facts,
+            date=self.date,
+            study=self.name,
+            run_id=REFERENCE,
+            verdict=verdict,
+        )
+
+    def origin(self) -> list[Block]:
+        """Which tables the report rests on, and how to make it again."""
+        tables = self.package["resources"]
+        rows = [
+            (f"data/reference/{self.name}/{table['path']}", str(len(self.table(table["name"]))))
+            for table in tables
+        ]
+        frame = pd.DataFrame(rows, columns=[say("study.file"), say("study.rows")])
+        return [
+            section("study.origin"),
+            Prose((say("study.origin_text"),)),
+            Table(frame, say("study.origin_caption", n=len(rows)), numeric=[frame.columns[1]], id="tables"),
+            Command((f"deadzone publish --reference {self.name}",), heading=say("study.reproduce")),
+        ]
+
+
+def open_published(name: str, source: str, language: str) -> Published:
+    """The published study of a name, in a language to be spoken from here on.
+
+    source: the notebook's parameter. Raises ReportError for any other source than the published tables, or
+    for a language without a catalogue.
+    """
+    use_language(language)
+    if source != REFERENCE:
+        raise ReportError(say("study.no_such_source", source=source, reference=REFERENCE))
+    return Published(name, reference_package(name))
+
+
+def section(key: str, level: int = 2) -> Prose:
+    """The heading of a section from the catalogue; its anchor is the key's last part, alike in every language."""
+    return Prose((), heading=say(key), level=level, id=f"section-{key.rpartition('.')[2].replace('_', '-')}")

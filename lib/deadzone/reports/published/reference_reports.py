@@ -1,0 +1,74 @@
+"""Publishing the reports of the published studies: `reports/<study>/reference/`, each in every language.
+
+The English report lies in that folder, a translation in a folder of its language within it. Everything is made
+from the committed tables alone: publishing again gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from deadzone import places
+from deadzone.errors import ReportError, did_you_mean
+from deadzone.language.catalogue import LANGUAGES, say, speaking
+from deadzone.reports.document.execution import execute
+from deadzone.reports.document.fonts import REMEDY, korean_font
+from deadzone.reports.document.index import own_name, write_front_page
+from deadzone.reports.document.publishing import NOTEBOOK, PAGE, load_writers, write_report
+
+NOTEBOOKS = {
+    "ffmpeg-threads": "ffmpeg_threads",
+    "pod-cpu-limit": "limit_attribution",
+    "thread-pools": "thread_pool",
+    "media-server": "profile_diff",
+    "disk-io": "disk_block_size",
+}
+"""The notebook that reports each published study."""
+
+FOLDER = "reference"
+"""Name of a published study's report among the runs of its study."""
+
+
+def publish_reference(studies: Sequence[str] = ()) -> list[Path]:
+    """Execute and publish the reports of published studies; all of them where none is named.
+
+    Returns the folder of each. Raises ReportError if a study is unknown, no font with Korean letters is found,
+    or a report cannot be written.
+    """
+    for name in studies:
+        if name not in NOTEBOOKS:
+            hint = did_you_mean(name, NOTEBOOKS)
+            raise ReportError(f"No published study {name!r}.{hint} There are: {', '.join(NOTEBOOKS)}.")
+    if korean_font() is None:
+        raise ReportError(f"The Korean reports need a font with Korean letters: {REMEDY}.")
+    return [_publish(name) for name in studies or NOTEBOOKS]
+
+
+def _publish(study: str) -> Path:
+    folder = places.reports_folder() / study / FOLDER
+    for language in LANGUAGES:
+        place = folder if language == LANGUAGES[0] else folder / language
+        with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
+            executed = Path(scratch) / NOTEBOOK
+            notebook = places.notebook(NOTEBOOKS[study])
+            execute(notebook, executed, {"lang": language}, meanwhile=load_writers)
+            write_report(executed, place, links=_links(study, language))
+    try:
+        write_front_page(folder.parent)
+    except OSError as error:
+        raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
+    return folder
+
+
+def _links(study: str, language: str) -> dict[str, str]:
+    """From the report in a language to those in the others and to the tables: addresses and texts."""
+    up = "" if language == LANGUAGES[0] else "../"
+    found = {}
+    for other in LANGUAGES:
+        if other != language:
+            found[f"{up}{'' if other == LANGUAGES[0] else f'{other}/'}{PAGE}"] = own_name(other)
+    with speaking(language):
+        found[f"{up}../../../data/reference/{study}/datapackage.json"] = say("study.tables")
+    return found

@@ -1,0 +1,144 @@
+"""The analysis of a source: its phase models, the recommendation, and every block that a report shows of them.
+
+A notebook asks for one method a section; each returns the blocks to display, also where nothing could be
+fitted: the report of a failed sweep says so and shows what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from deadzone.errors import PhaseError
+from deadzone.language.catalogue import say
+from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+from deadzone.reports.sweep import figures
+from deadzone.reports.sweep import prose
+from deadzone.reports.document import regression
+from deadzone.reports.sweep import tables
+from deadzone.reports.document.display import Block, Prose, Title
+from deadzone.reports.sweep.source import Source
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.recommend import Recommendation
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """One curve of a source: its rows, model and recommendation.
+
+    name: which slice, empty if there is one only. position: 0 for the first; its blocks are named after it.
+    """
+
+    name: str
+    source: Source
+    model: PhaseModel
+    advice: Recommendation
+    position: int = 0
+
+    def anchor(self, block: str) -> str:
+        """The id of a block of this slice: `response`, and `slice-2-response` in the second slice."""
+        return f"slice-{self.position + 1}-{block}" if self.position else block
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The slices of a source and the recommendation over all of them.
+
+    problem: why no curve could be fitted; slices and advice are empty and None then.
+    """
+
+    source: Source
+    slices: tuple[Slice, ...]
+    advice: Recommendation | None
+    problem: str = ""
+
+    def __iter__(self) -> Iterator[Slice]:
+        return iter(self.slices)
+
+    def title(self) -> Title:
+        """Title, what was asked and found, and what a reader must know first."""
+        return prose.title(self)
+
+    def verdict(self) -> list[Block]:
+        """The recommendation with its evidence, what would decide where the data cannot, and the check of the cores."""
+        return prose.verdict(self)
+
+    @property
+    def finding(self) -> str:
+        """The whole finding in a line, or why there is none."""
+        if not self.slices or self.advice is None:
+            return say("report.no_fit")
+        if len(self.slices) > 1:
+            return say("report.grid_finding", reason=self.advice.reason)
+        return finding(self.slices[0].model, self.advice)
+
+    def figures(self) -> list[Block]:
+        """The response figure of each slice."""
+        if not self.slices:
+            return [figures.attempts_figure(self.source)]
+        return [
+            figures.response_figure(s.source, s.model, s.advice, s.anchor("response"), s.name)
+            for s in self.slices
+        ]
+
+    def phases(self) -> list[Block]:
+        """The phase table and its sentences, slice by slice."""
+        return [
+            shown for s in self.slices for shown in (tables.phases_table(s), prose.phases_in_words(s))
+        ] or [Prose((say("report.no_phases", reason=self.problem),))]
+
+    def treatments(self) -> list[Block]:
+        """The table of treatments of each slice; of all attempts where nothing could be fitted."""
+        return [tables.treatments_table(s) for s in self.slices] or [tables.attempts_table(self.source)]
+
+    def exceptions(self) -> list[Block]:
+        """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""
+        found: list[Block | None] = []
+        for s in self.slices:
+            found += [tables.outliers_table(s), prose.warnings(s)]
+        found += [tables.untrusted_table(self.source), tables.failed_table(self.source)]
+        return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
+
+    def summaries(self) -> list[Block]:
+        """The regression-style summary of each slice."""
+        found = [regression.regression(s.model, s.anchor("regression"), s.name) for s in self.slices]
+        return [*found] or [Prose((say("report.no_regression"),))]
+
+    def provenance(self) -> list[Block]:
+        """The circumstances of the run, and the command that makes it again."""
+        table = tables.provenance_table(self.source)
+        return [*([table] if table else []), prose.reproduce(self.source)]
+
+
+def analyse(source: Source, within: float | None = None, cost: str | None = None) -> Analysis:
+    """Fit the source, slice by slice where it has a second factor, and recommend.
+
+    within, cost: see `deadzone.explaining.phases.recommend.recommend`. A source that no curve can be fitted to gives an
+    analysis that says why.
+
+    Raises PhaseError if the wishes contradict each other or cannot be read.
+    """
+    if source.analysed.empty:
+        return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
+    try:
+        fitted = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=source.by)
+    except PhaseError as error:
+        return Analysis(source, (), None, str(error))
+    advice = fitted.recommend(within=within, cost=cost)
+    if not isinstance(fitted, PhaseModels):
+        return Analysis(source, (Slice("", source, fitted, advice),), advice)
+    slices = tuple(
+        Slice(
+            f"{source.by} = {value}",
+            replace(source, by=None, trials=source.trials[source.trials[source.by] == value]),
+            model,
+            model.recommend(within=within, cost=cost),
+            position,
+        )
+        for position, (value, model) in enumerate(fitted.items())
+    )
+    return Analysis(source, slices, advice)

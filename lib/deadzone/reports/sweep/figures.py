@@ -1,0 +1,185 @@
+"""The figures of a sweep's report: the response curve, and CPU use and throttling under it on the same axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deadzone.language.catalogue import join, say
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.plot import plot
+from deadzone.explaining.phases.quantities import axis_label, plain_name
+from deadzone.reports.document.display import Figure
+from deadzone.reports.sweep.source import Source
+from deadzone.reports.sweep.tables import positions
+from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, RC_PARAMS, TRIAL_COLOUR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from deadzone.explaining.phases.model import PhaseModel
+    from deadzone.explaining.phases.recommend import Recommendation
+
+CURVE_HEIGHT_IN = 3.7
+PANEL_HEIGHT_IN = 1.15
+LEGEND_HEIGHT_IN = 0.5
+WIDTH_IN = 7.2
+
+
+def response_figure(
+    source: Source, model: PhaseModel, advice: Recommendation, identity: str = "response", name: str = ""
+) -> Figure:
+    """The response curve with every trial, its phases and the recommended setting.
+
+    Under it, where they were measured, the cores really used and the share of throttled periods.
+    identity: id of the block. name: of the slice, put before the caption.
+    """
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    panels = [panel for panel in (_draw_efficiency, _draw_throttling) if _measured(source, panel)]
+    heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        drawing, axes = plt.subplots(
+            len(heights), 1, sharex=True, figsize=(WIDTH_IN, sum(heights) + LEGEND_HEIGHT_IN), layout="constrained", squeeze=False,
+            gridspec_kw={"height_ratios": heights},
+        )  # fmt: skip
+        curve, *below = axes[:, 0]
+        plot(model, ax=curve, advice=advice, legend=False, title=name)
+        _draw_untrusted(source, model, curve)
+        for draw, ax in zip(panels, below, strict=True):
+            draw(source, model, ax)
+            _continue_phases(model, ax)
+        if below:
+            below[-1].set_xlabel(curve.get_xlabel())
+            curve.set_xlabel("")
+            curve.tick_params(labelbottom=True)
+        drawing.legend(
+            *curve.get_legend_handles_labels(),
+            loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
+        )  # fmt: skip
+    caption = say("reason.sentence", text=finding(model, advice))
+    return Figure.of(
+        drawing,
+        f"{name}. {caption}" if name else caption,
+        describe(model, advice, bool(below)),
+        id=identity,
+        is_face=identity == "response",
+    )
+
+
+def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
+    """What the figure shows, in words, for readers who do not see it."""
+    phases = [
+        say(
+            "report.phase_from_to",
+            phase=PHASE_STYLES[row["label"]].name,
+            start=level_text(model, float(row["start"])),
+            stop=level_text(model, float(row["stop"])),
+        )
+        for row in model.phases.to_dict("records")
+    ]
+    said = say(
+        "report.figure_description",
+        response=plain_name(model.response),
+        knob=plain_name(model.knob),
+        n=model.n_trials,
+        levels=model.n_levels,
+        phases=join(phases, "; "),
+    )
+    found = say("reason.sentence", text=finding(model, advice))
+    return join([said, found, say("report.figure_below") if with_cpu else ""])
+
+
+def _measured(source: Source, panel: object) -> bool:
+    column = "cpu_efficiency" if panel is _draw_efficiency else "nr_periods"
+    trials = source.analysed
+    return column in trials and bool(trials[column].notna().any())
+
+
+def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
+    """Untrusted trials as hollow points; they are not in the fit."""
+    apart = source.untrusted
+    if apart.empty:
+        return
+    x, y = positions(model, apart), apart[model.response].to_numpy(float)
+    ax.scatter(
+        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label=say("plot.untrusted")
+    )
+    top = min(float(np.nanmax(y)), ax.get_ylim()[1])
+    ax.set_ylim(top=max(ax.get_ylim()[1], top))
+
+
+def _draw_efficiency(source: Source, model: PhaseModel, ax: Axes) -> None:
+    trials = source.analysed
+    x = positions(model, trials)
+    _points_and_medians(ax, x, trials["cpu_efficiency"].to_numpy(float))
+    limits = np.array([level for level in np.unique(x) if np.isfinite(level) and level != model.none_level])
+    if model.knob == "cpu_limit":
+        ax.plot(limits, limits, color=MUTED, linewidth=1, linestyle="--", zorder=1)
+        top = float(np.nanmax(trials["cpu_efficiency"])) * 1.25
+        ax.set_ylim(0, top)
+        inside = limits[limits <= top * 0.8]
+        if inside.size:
+            ax.annotate(say("plot.equals_limit"), (inside[-1], inside[-1]), xytext=(-4, 4), textcoords="offset points",
+                        ha="right", color=MUTED, fontsize=8)  # fmt: skip
+    else:
+        ax.set_ylim(bottom=0)
+    ax.set_ylabel(axis_label("cpu_efficiency").replace(" (", "\n("))
+
+
+def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
+    trials = source.analysed[source.analysed["nr_periods"].notna()]
+    periods = trials["nr_periods"].to_numpy(float)
+    throttled = trials["nr_throttled"].to_numpy(float)
+    share = np.divide(throttled, periods, out=np.zeros_like(periods), where=periods > 0)
+    _points_and_medians(ax, positions(model, trials), 100 * share)
+    ax.set_ylim(-5, 105)
+    ax.set_yticks([0, 50, 100])
+    ax.set_ylabel(say("report.throttled").replace(" (", "\n("))
+
+
+def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
+    levels = np.unique(x[np.isfinite(x)])
+    medians = [np.nanmedian(y[x == level]) for level in levels]
+    ax.plot(levels, medians, color=TRIAL_COLOUR, linewidth=1.2, zorder=2)
+    ax.scatter(x, y, s=10, color=TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3)
+
+
+def _continue_phases(model: PhaseModel, ax: Axes) -> None:
+    for phase in model.phases.to_dict("records"):
+        colour = PHASE_STYLES[phase["label"]].colour
+        ax.axvspan(phase["start"], phase["stop"], facecolor=colour, alpha=0.08, linewidth=0, zorder=0)
+
+
+def attempts_figure(source: Source) -> Figure:
+    """Every measured response in the order of the run, where no curve could be fitted."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    trials = source.trials
+    values = pd.to_numeric(trials[source.response], errors="coerce").to_numpy(float)
+    ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
+    x = np.arange(1, len(trials) + 1)
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        drawing, ax = plt.subplots(figsize=(WIDTH_IN, CURVE_HEIGHT_IN * 0.7), layout="constrained")
+        ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=say("plot.trial"))
+        ax.scatter(
+            x[~ended],
+            np.nan_to_num(values[~ended]),
+            s=30,
+            marker="x",
+            color=OUTLIER_COLOUR,
+            label=say("plot.failed"),
+        )
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel(say("plot.run_order"))
+        ax.set_ylabel(axis_label(source.response))
+        ax.legend(fontsize=8)
+    words = say("report.attempts_caption", n=len(trials), ok=int(ended.sum()))
+    return Figure.of(drawing, words, words, id="response", is_face=True)

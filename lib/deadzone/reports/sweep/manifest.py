@@ -1,0 +1,262 @@
+"""From a recommendation to the patch that applies it: limit, request and thread count of a container, in step.
+
+The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `patches`). A limit and a thread count that
+are set in two places drift apart; here both come from one treatment of one run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from deadzone.errors import TableError
+from deadzone.reports.sweep.analysis import Analysis
+from deadzone.store.run import Run
+from deadzone.study.design import limit_of
+from deadzone.study.levels import NONE, Level, format_level, is_number
+from deadzone.study.target_specs import UNCHANGED, KubernetesTarget
+from deadzone.study.templates import fill, placeholders
+from deadzone.study.workload_specs import CommandWorkload
+
+KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
+"""Workloads whose pods a patch can change; the resources of a bare pod are changed in place only."""
+
+API_VERSION = "apps/v1"
+
+REQUEST_PERCENTILES = (50, 90)
+"""A request at the median is exceeded half of the time, and one at the 90th percentile seldom: the range to choose from."""
+
+LEAST_REQUEST_MILLICORES = 10
+"""Less than a hundredth of a core is nothing a scheduler can place by."""
+
+STILL_USED_CORES = 1e-9
+"""Guards against a division of a reading by no time at all."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """CPU that the container used while it worked, as quantiles over time.
+
+    p50, p90: cores. n_trials: how many trials they rest on. sampled: True from readings during the trials, False from
+    each trial's mean, which hides its peaks.
+    """
+
+    p50: float
+    p90: float
+    n_trials: int
+    sampled: bool
+
+    def at(self, percentile: int) -> float:
+        """Cores at the 50th or 90th percentile."""
+        return self.p50 if percentile == REQUEST_PERCENTILES[0] else self.p90
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The container that a patch is for. workload: KIND/NAME, such as deployment/encoder."""
+
+    workload: str
+    container: str
+    namespace: str | None = None
+
+
+def recommended_levels(analysis: Analysis) -> dict[str, Level]:
+    """Every factor's level in the recommended treatment: the knob's, and what the trials at that setting ran with.
+
+    Raises TableError if nothing is recommended, or the setting leaves another factor open.
+    """
+    source, advice = analysis.source, analysis.advice
+    if advice is None or advice.setting is None or source.study is None:
+        raise TableError(f"{source.name}: this run recommends no setting, so there is nothing to apply.")
+    chosen = advice.setting if isinstance(advice.setting, Mapping) else {source.knob: advice.setting}
+    trials = source.analysed
+    for name, level in chosen.items():
+        trials = trials[trials[name].astype(str).map(_comparable) == _comparable(format_level(level))]
+    levels: dict[str, Level] = {}
+    for name in source.study.factor_names():
+        found = chosen[name] if name in chosen else _only(source.name, name, trials)
+        levels[name] = found
+    return levels
+
+
+def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
+    """CPU used by the trials of a treatment.
+
+    trials: the analysed rows of the run, with one column a factor.
+
+    Raises TableError if the run holds no trial of the treatment.
+    """
+    for name, level in levels.items():
+        trials = trials[trials[name].astype(str).map(_comparable) == _comparable(format_level(level))]
+    if trials.empty:
+        raise TableError(f"Run {run.run_id} holds no trusted trial of the recommended setting.")
+    telemetry = run.telemetry()
+    series = telemetry[telemetry["metric"] == "cpu_usage_s"] if len(telemetry) else telemetry
+    cores, seconds = _rates(series, set(zip(trials["trial"], trials["attempt"], strict=True)))
+    if len(cores):
+        p50, p90 = _weighted_quantiles(cores, seconds)
+        return Usage(p50, p90, len(trials), sampled=True)
+    means = trials["cpu_efficiency"].to_numpy(float)
+    return Usage(float(np.quantile(means, 0.5)), float(np.quantile(means, 0.9)), len(trials), sampled=False)
+
+
+def destination(
+    analysis: Analysis, workload: str | None, container: str | None, namespace: str | None
+) -> Destination:
+    """Where a patch goes: as said, else as the study's Kubernetes target says.
+
+    Raises TableError if workload or container are said nowhere, or the workload is of a kind that has no pod template.
+    """
+    target = analysis.source.study.target if analysis.source.study else None
+    if isinstance(target, KubernetesTarget):
+        workload, container = workload or target.workload, container or target.container
+        namespace = namespace or target.namespace
+    if not workload or not container:
+        raise TableError(
+            "The run does not say which container its setting is for; name it: --workload deployment/NAME --container NAME."
+        )
+    kind, _, name = workload.partition("/")
+    if kind not in KINDS or not name:
+        known = " or ".join(f"{known}/NAME" for known in KINDS)
+        raise TableError(f"--workload {workload}: a patch is for a workload with a pod template: {known}.")
+    return Destination(workload, container, namespace)
+
+
+def patch(
+    analysis: Analysis,
+    levels: Mapping[str, Level],
+    used: Usage,
+    where: Destination,
+    *,
+    percentile: int = REQUEST_PERCENTILES[1],
+    variables: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The strategic merge patch as plain values.
+
+    percentile: of the measured usage that becomes the request. variables: environment variables of the container to the
+    factor whose level they carry, besides those that the study's own command names.
+    """
+    source = analysis.source
+    assert source.study is not None
+    limit = limit_of(source.study, levels, "cpu_limit")
+    kind, _, name = where.workload.partition("/")
+    container: dict[str, Any] = {"name": where.container, "resources": _resources(limit, used.at(percentile))}
+    if environment := _environment(analysis, levels, variables or {}):
+        container["env"] = [{"name": variable, "value": value} for variable, value in environment.items()]
+    metadata: dict[str, Any] = {"name": name, **({"namespace": where.namespace} if where.namespace else {})}
+    run = f"{source.study.study}/{source.run_id}"
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KINDS[kind],
+        "metadata": {**metadata, "annotations": {"deadzone.dev/recommended-by": run}},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+
+
+def manifest(document: Mapping[str, Any], comments: list[str]) -> str:
+    """The patch as YAML, what it rests on as comments before it."""
+    said = "".join(f"# {line}\n" for line in comments)
+    return said + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True)
+
+
+def comments(
+    analysis: Analysis, levels: Mapping[str, Level], used: Usage, percentile: int, document: Mapping[str, Any]
+) -> list[str]:
+    """What a reviewer of the patch must know: why this setting, where the request comes from, what is left to do."""
+    source, advice = analysis.source, analysis.advice
+    assert advice is not None and source.study is not None
+    how = "readings during" if used.sampled else "the means of"
+    container = document["spec"]["template"]["spec"]["containers"][0]
+    set_here = {entry["name"] for entry in container.get("env", ())}
+    lines = [
+        f"{source.title or source.name}, run {source.run_id}",
+        *str(advice.reason).splitlines(),
+        f"request: {percentile}th percentile of the CPU used, from {how} {used.n_trials} trials "
+        f"(p50 {used.p50:.3g}, p90 {used.p90:.3g} cores)",
+    ]
+    limit = limit_of(source.study, levels, "cpu_limit")
+    if limit == NONE:
+        lines.append("limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed")
+    if limit == UNCHANGED:
+        lines.append("the study left the CPU limit as it was, and so does this patch")
+    unset = [f"{name}={format_level(level)}" for name, level in levels.items() if name != "cpu_limit"]
+    if unset and not set_here:
+        lines.append(
+            f"not in this patch: {', '.join(unset)}; name the variable that carries it: --env NAME=FACTOR"
+        )
+    return lines
+
+
+def _resources(limit: Level, request_cores: float) -> dict[str, Any]:
+    request = max(LEAST_REQUEST_MILLICORES, math.ceil(round(1000 * request_cores, 3)))
+    if limit == UNCHANGED:
+        return {"requests": {"cpu": f"{request}m"}}
+    if not is_number(limit):
+        return {"limits": {"cpu": None}, "requests": {"cpu": f"{request}m"}}
+    allowed = max(1, round(1000 * float(limit)))
+    return {"limits": {"cpu": f"{allowed}m"}, "requests": {"cpu": f"{min(request, allowed)}m"}}
+
+
+def _environment(
+    analysis: Analysis, levels: Mapping[str, Level], variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Variables of the container, from the study's own command and from the caller."""
+    study = analysis.source.study
+    assert study is not None
+    templates = dict(study.workload.env) if isinstance(study.workload, CommandWorkload) else {}
+    named = {variable: text for variable, text in templates.items() if set(placeholders(text)) & set(levels)}
+    found = {v: fill(t, levels) for v, t in named.items() if set(placeholders(t)) <= set(levels)}
+    for variable, factor in variables.items():
+        if factor not in levels:
+            raise TableError(
+                f"--env {variable}={factor}: the study has no factor {factor!r}; it has {', '.join(levels)}."
+            )
+        found[variable] = format_level(levels[factor])
+    return found
+
+
+def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
+    values = list(dict.fromkeys(trials[factor]))
+    if len(values) != 1:
+        raise TableError(
+            f"{study}: trials at the recommended setting ran with {len(values)} levels of {factor}; analyse the run by "
+            f"that factor first: --by {factor}."
+        )
+    value = values[0].item() if hasattr(values[0], "item") else values[0]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _comparable(text: str) -> str:
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
+
+
+def _rates(series: pd.DataFrame, wanted: set[tuple[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
+    """Cores used between two readings, and the seconds between them; shape (readings,) each."""
+    cores, seconds = [], []
+    for key, readings in series.groupby(["trial", "attempt"]):
+        if key in wanted:
+            at = np.concatenate([[0.0], readings["t_s"].to_numpy(float)])
+            total = np.concatenate([[0.0], readings["value"].to_numpy(float)])
+            took = np.diff(at)
+            kept = took > STILL_USED_CORES
+            cores.append(np.diff(total)[kept] / took[kept])
+            seconds.append(took[kept])
+    if not cores:
+        return np.array([]), np.array([])
+    return np.concatenate(cores), np.concatenate(seconds)
+
+
+def _weighted_quantiles(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    order = np.argsort(values)
+    share = np.cumsum(weights[order]) / weights.sum()
+    p50, p90 = (float(values[order][np.searchsorted(share, p / 100)]) for p in REQUEST_PERCENTILES)
+    return p50, p90

@@ -1,0 +1,203 @@
+"""The sentences of a report, made from the numbers, each with what it rests on."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from deadzone.language.catalogue import Message, join, say, spoken
+from deadzone.language.formats import date
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.quantities import number, plain_name
+from deadzone.reports.sweep import undecided
+from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
+from deadzone.reports.sweep.tables import improvement, row_id
+from deadzone.style import PHASE_STYLES
+
+if TYPE_CHECKING:
+    from deadzone.reports.sweep.analysis import Analysis, Slice
+    from deadzone.reports.sweep.source import Source
+
+CORES_TOLERANCE_LEVELS = 1
+"""The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""
+
+RAW = Evidence("trials.parquet")
+REPRODUCE = "reproduce"
+"""Id of the commands that make a run again."""
+
+
+def heading(key: str) -> Prose:
+    """The heading of a section. key: one of `report.heading_<key>` in the catalogue."""
+    return Prose((), heading=say(f"report.heading_{key}"), id=f"section-{key}")
+
+
+def title(analysis: Analysis) -> Title:
+    """Title, what was asked and found, and what a reader must know before anything else."""
+    source = analysis.source
+    doubts = [
+        *source.doubts,
+        *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
+    ]
+    return head(source, (_abstract(analysis),), doubts, analysis.finding, n=len(source.analysed))
+
+
+def head(
+    source: Source,
+    abstract: tuple[Paragraph, ...],
+    doubts: Sequence[str],
+    verdict: str,
+    *,
+    n: int | None = None,
+    more: Mapping[Message, str] | None = None,
+) -> Title:
+    """The head of the report of a run: its title and question, and the facts that every such report begins with.
+
+    n: how many of its trials the report rests on, if that is told. more: further facts.
+    """
+    recorded, host = (str(source.provenance.get(name, "")) for name in ("recorded_at", "host"))
+    shown = "" if n is None else say("report.fact_trials_shown", n=n, all=len(source.trials))
+    facts = {
+        say("report.fact_study"): source.name,
+        say("report.fact_date"): date(recorded, spoken()) if recorded else "",
+        say("report.fact_host"): host,
+        say("report.fact_run"): source.run_id or "",
+        say("report.fact_trials"): shown,
+        **(more or {}),
+    }
+    return Title(
+        source.title,
+        source.question,
+        abstract=abstract,
+        doubts=tuple(doubts),
+        facts=tuple((name, value) for name, value in facts.items() if value),
+        date=recorded,
+        study=source.name,
+        run_id=source.run_id or "",
+        host=host,
+        verdict=verdict,
+    )
+
+
+def _abstract(analysis: Analysis) -> Claim:
+    source = analysis.source
+    measured = say(
+        "report.abstract",
+        n=len(source.analysed),
+        response=plain_name(source.response),
+        knob=plain_name(source.knob),
+        levels=int(source.analysed[source.knob].nunique()),
+    )
+    is_line = len(analysis.slices) == 1
+    found = say("report.abstract_found", finding=analysis.finding) if is_line else analysis.finding
+    return Claim(join([measured, found]), _evidence_of(analysis))
+
+
+def _evidence_of(analysis: Analysis) -> tuple[Evidence, ...]:
+    if not analysis.slices:
+        return (Evidence("failures"), RAW)
+    return tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3])
+
+
+def verdict(analysis: Analysis) -> list[Block]:
+    """The recommendation with its reason, its caveats and what would decide; and the check of the cores."""
+    words = say("report.heading_verdict")
+    if analysis.advice is None:
+        text = say("report.no_verdict", reason=analysis.problem)
+        claims: list[Claim] = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
+    else:
+        claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
+        claims += [Claim(caveat) for caveat in analysis.advice.caveats]
+        claims += undecided.what_would_decide(analysis)
+    style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
+    box = Prose(tuple(claims), heading=words, style=style, id="verdict")
+    return [box, *(check for s in analysis.slices if (check := cores_check(s)))]
+
+
+def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
+    """The figure, the row of the setting, the trials themselves, and the command behind them."""
+    advice = analysis.advice
+    found: list[Evidence] = []
+    for s in analysis.slices:
+        chosen = advice.setting if advice else None
+        if isinstance(chosen, dict):
+            if f"{analysis.source.by} = {chosen.get(analysis.source.by or '')}" != s.name:
+                continue
+            chosen = chosen.get(analysis.source.knob)
+        found.append(Evidence(s.anchor("response")))
+        level = s.model.none_level if chosen == "none" else chosen
+        if level is not None:
+            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(float(level))}"))
+    return (*found, RAW, Evidence(REPRODUCE, say("report.the_command")))
+
+
+def phases_in_words(s: Slice) -> Prose:
+    """One sentence a phase."""
+    claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
+    return Prose(tuple(claims))
+
+
+def _phase(s: Slice, position: int, phase: Mapping[Hashable, Any]) -> Claim:
+    model = s.model
+    row: dict[str, Any] = {str(name): value for name, value in phase.items()}
+    start, stop = float(row["start"]), float(row["stop"])
+    style = PHASE_STYLES[str(row["label"])]
+    gain = improvement(model, start, stop)
+    error = float(row["std_error"])
+    text = say(
+        "report.phase_better" if gain >= 0 else "report.phase_worse",
+        start=level_text(model, start),
+        stop=level_text(model, stop),
+        phase=style.name,
+        meaning=style.meaning,
+        response=plain_name(model.response),
+        change=abs(gain),
+        elasticity=number(row["elasticity"], error),
+        certainty=model.certainty,
+        low=number(row["elasticity_low"], error),
+        high=number(row["elasticity_high"], error),
+    )
+    where = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{position + 1}"))
+    return Claim(text, where)
+
+
+def cores_check(s: Slice) -> Prose | None:
+    """Whether the curve bends at the machine's number of cores, as more quota than cores must buy nothing."""
+    model = s.model
+    cores = s.source.provenance.get("cores_usable")
+    levels = [float(level) for level in model.levels["level"]]
+    if model.knob != "cpu_limit" or not cores or not min(levels) < cores < max(levels):
+        return None
+    last = model.phases.iloc[-1]
+    at = min(range(len(levels)), key=lambda i: abs(levels[i] - cores))
+    begins = min(range(len(levels)), key=lambda i: abs(levels[i] - float(last["start"])))
+    key = "below" if begins < at else "above"
+    if last["label"] != "plateau":
+        key = "none"
+    elif abs(at - begins) <= CORES_TOLERANCE_LEVELS:
+        key = "agrees"
+    text = say(f"report.cores_{key}", start=level_text(model, float(last["start"])), cores=cores)
+    evidence = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{len(model.phases)}"))
+    return Prose((Claim(text, evidence),), style="check")
+
+
+def warnings(s: Slice) -> Prose | None:
+    """What the fit itself warns of; None if there is nothing."""
+    if not s.model.warnings:
+        return None
+    words = say("summary.warnings")
+    words = say("report.heading_of_slice", heading=words, slice=s.name) if s.name else words
+    return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
+
+
+def reproduce(source: Source) -> Command:
+    """The commands that make the run, and this report of it, again."""
+    if source.study is None:
+        sliced = f" --by {source.by}" if source.by else ""
+        lines = [
+            f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}{sliced}"
+        ]
+    else:
+        changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
+        lines = [shlex.join(("deadzone", "run", source.name, *changed)), f"deadzone report {source.run_id}"]
+    return Command(tuple(lines), heading=say("report.heading_reproduce"), id=REPRODUCE)

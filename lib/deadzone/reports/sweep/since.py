@@ -1,0 +1,223 @@
+"""What moved since the previous run of a study: the section of its report, and the sentence of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from deadzone.explaining.compare.comparing import compare_tables
+from deadzone.explaining.compare.page import verdict_text
+from deadzone.errors import CompareError, DeadzoneError
+from deadzone.language.catalogue import join, say, spoken
+from deadzone.language.formats import date
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.quantities import listing, number, percent, plain_name
+from deadzone.explaining.phases.summary_sections import probability_text
+from deadzone.reports.sweep.analysis import Analysis, Slice, analyse
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
+from deadzone.reports.sweep.source import Source, load_source
+from deadzone.store.run import Run, list_runs
+from deadzone.style import PHASE_STYLES
+from deadzone.explaining.trend.movement import Movement, movement
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+
+MACHINE = ("cpu_model", "cores_usable", "limits_mechanism", "target")
+"""Facts that must agree: on another machine other phases are no news."""
+
+ANCHOR = "since-previous"
+
+
+@dataclass(frozen=True, eq=False)
+class Since:
+    """A run beside the previous one of its study.
+
+    previous: run id and date of the earlier run, both empty where there is none. problem: why the two are not compared,
+    empty where they are. movements: by the name of the slice, empty for a run with one curve.
+    """
+
+    now: Analysis
+    before: Analysis | None
+    previous: str = ""
+    measured: str = ""
+    problem: str = ""
+    movements: tuple[tuple[str, Movement], ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        """Whether a step of any curve is in another phase now."""
+        return any(found.moved for _, found in self.movements)
+
+    @property
+    def sentence(self) -> str:
+        """The whole finding in a sentence or two; empty where there is no earlier run."""
+        if not self.previous:
+            return ""
+        if self.problem:
+            return self.problem
+        moved = [(name, found) for name, found in self.movements if found.moved]
+        if not moved:
+            steps = sum(len(found.steps) for _, found in self.movements)
+            return say("trend.still", previous=self.previous, date=self.measured, n=steps)
+        return join([self._moved(name, found) for name, found in moved])
+
+    def _moved(self, name: str, found: Movement) -> str:
+        steps = found.steps[found.steps["moved"]]
+        said = say(
+            "trend.moved",
+            previous=self.previous,
+            date=self.measured,
+            knob=plain_name(found.knob),
+            n=len(steps),
+            steps=listing([_step(self._model(name), row) for row in steps.to_dict("records")]),
+        )
+        return say("trend.moved_slice", slice=name, said=said) if name else said
+
+    def _model(self, name: str) -> PhaseModel:
+        return next(s.model for s in self.now if s.name == name)
+
+    def blocks(self) -> list[Block]:
+        """The section of the report; nothing for a study's first run."""
+        if not self.previous:
+            return []
+        slices = {s.name: s for s in self.now}
+        tables: list[Block] = [
+            _table(slices[name], found, self.previous) for name, found in self.movements if found.comparable
+        ]
+        evidence = tuple(Evidence(f"{slices[name].anchor(ANCHOR)}") for name, _ in self.movements)
+        said = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
+        style = "warnings" if self.moved else ""
+        return [Prose(tuple(said), heading=say("trend.heading"), style=style, id="section-since"), *tables]
+
+    def _settings(self) -> Iterator[Claim]:
+        for name, found in self.movements:
+            if found.setting_moved:
+                model = self._model(name)
+                before, after = (
+                    _setting(model, value) for value in (found.setting_before, found.setting_after)
+                )
+                yield Claim(say("trend.setting", before=before, after=after))
+
+    def _levels(self) -> Iterator[Claim]:
+        """How the response changed over all treatments that both runs hold."""
+        if self.before is None or self.problem:
+            return
+        source = self.now.source
+        factors = list(source.study.factor_names()) if source.study else [source.knob]
+        try:
+            found = compare_tables(
+                self.before.source.analysed,
+                source.analysed,
+                source.response,
+                factors=factors,
+                goal=source.goal,
+                names=(self.previous, str(source.run_id)),
+            )
+        except CompareError:
+            return
+        row = found.overall.iloc[0]
+        yield Claim(
+            say(
+                "trend.level",
+                response=plain_name(source.response),
+                change=percent(float(row["ratio"]) - 1),
+                low=percent(float(row["ratio_low"]) - 1),
+                high=percent(float(row["ratio_high"]) - 1),
+                certainty=found.confidence,
+                verdict=verdict_text({str(key): value for key, value in row.items()}),
+            )
+        )
+
+
+def since_previous(analysis: Analysis) -> Since:
+    """Set a run's analysis beside that of the run before it, where there is one that was measured alike."""
+    source = analysis.source
+    earlier = _previous(source)
+    if earlier is None or not analysis.slices:
+        return Since(analysis, None)
+    try:
+        before = load_source(
+            str(earlier.folder), knob=source.knob, response=source.response, goal=source.goal
+        )
+        then = analyse(before)
+    except DeadzoneError:
+        then = None
+    recorded = str(earlier.provenance().get("recorded_at", ""))
+    common: dict[str, Any] = {"previous": earlier.run_id, "measured": date(recorded, spoken())}
+    said = {"previous": common["previous"], "date": common["measured"], "knob": plain_name(source.knob)}
+    if then is None or not then.slices:
+        return Since(analysis, None, **common, problem=say("trend.unfitted", **said))
+    if machines := _machines(then.source.provenance, source.provenance):
+        was, now = machines
+        return Since(analysis, then, **common, problem=say("trend.machine", **said, before=was, after=now))
+    old = {s.name: s.model for s in then}
+    movements = tuple((s.name, movement(old[s.name], s.model)) for s in analysis if s.name in old)
+    if not any(found.comparable for _, found in movements):
+        return Since(analysis, then, **common, problem=say("trend.apart", **said))
+    return Since(analysis, then, **common, movements=movements)
+
+
+def since_previous_of(run: Run, knob: str = "", response: str = "", goal: str = "", by: str = "") -> Since:
+    """Set a run beside the one before it; the analysis is made only where there is one."""
+    source = load_source(str(run.folder), knob=knob, response=response, goal=goal, by=by)
+    return since_previous(analyse(source)) if _previous(source) else Since(Analysis(source, (), None), None)
+
+
+def _previous(source: Source) -> Run | None:
+    """The run of the same study that was measured last before this one."""
+    if source.folder is None:
+        return None
+    folder: Path = source.folder
+    siblings = [
+        run for run in list_runs(folder.parent.parent, folder.parent.name) if run.run_id < folder.name
+    ]
+    return next((run for run in reversed(siblings) if run.journal_file.exists()), None)
+
+
+def _machines(before: dict[str, Any], now: dict[str, Any]) -> tuple[str, str] | None:
+    """What tells two machines apart, or None where they are alike."""
+    different = [name for name in MACHINE if before.get(name) != now.get(name)]
+    if not different:
+        return None
+    was, is_now = (listing([str(facts.get(name)) for name in different]) for facts in (before, now))
+    return was, is_now
+
+
+def _table(s: Slice, found: Movement, previous: str) -> Table:
+    rows = [_row(s.model, row) for row in found.steps.to_dict("records")]
+    frame = pd.DataFrame(rows)
+    n = int(found.steps["moved"].sum())
+    key = "trend.caption_moved" if n else "trend.caption_still"
+    caption = say(key, n=n, previous=previous)
+    return Table(
+        frame,
+        f"{s.name}. {caption}" if s.name else caption,
+        numeric=[say("trend.elasticity_before"), say("trend.elasticity_after"), say("trend.differs")],
+        id=s.anchor(ANCHOR),
+    )
+
+
+def _row(model: PhaseModel, row: dict[Any, Any]) -> dict[str, str]:
+    return {
+        plain_name(model.knob): _step(model, row),
+        say("trend.phase_before"): PHASE_STYLES[str(row["label_before"])].name,
+        say("trend.phase_after"): PHASE_STYLES[str(row["label_after"])].name,
+        say("trend.elasticity_before"): number(float(row["elasticity_before"]), 0.01),
+        say("trend.elasticity_after"): number(float(row["elasticity_after"]), 0.01),
+        say("trend.differs"): probability_text(float(row["p_differs"])),
+        say("trend.is_moved"): say("trend.yes" if row["moved"] else "trend.no"),
+    }
+
+
+def _step(model: PhaseModel, row: dict[Any, Any]) -> str:
+    ends = (level_text(model, float(row[end])) for end in ("start", "stop"))
+    return say("quantity.range", start=next(ends), stop=next(ends))
+
+
+def _setting(model: PhaseModel, value: Any) -> str:
+    return str(value) if isinstance(value, str | dict) else level_text(model, float(value))

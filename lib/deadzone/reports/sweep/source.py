@@ -1,0 +1,201 @@
+"""What a report is made from: the trials of a run or of any table, with what is known about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deadzone import places
+from deadzone.errors import DeadzoneError, TableError
+from deadzone.language.catalogue import Message, say
+from deadzone.explaining.phases.prepare import check_column
+from deadzone.explaining.phases.quantities import listing, plain_name
+from deadzone.store.run import Run
+from deadzone.store.tables import read_table
+from deadzone.study.factors import LevelsFactor
+from deadzone.study.levels import AUTO
+from deadzone.study.spec import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST_TRUSTED = 0.5
+"""If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would leave no
+curve to fit: then all are analysed, and the report says so first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Trials with their circumstances.
+
+    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: a second
+    factor that slices the table, or None. study, provenance, overrides: of a run; None and empty for a plain table.
+    doubts: what a reader must know before anything else. folder: of the run, None for a plain table.
+    """
+
+    name: str
+    title: str
+    question: str
+    trials: pd.DataFrame
+    knob: str
+    response: str
+    goal: str
+    by: str | None = None
+    study: Study | None = None
+    run_id: str | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    folder: Path | None = None
+
+    @property
+    def analysed(self) -> pd.DataFrame:
+        """The trials that the fit rests on: measured, not warm-up, trusted, with a numeric level of the knob."""
+        return analysed_trials(self.trials, self.knob)
+
+    @property
+    def untrusted(self) -> pd.DataFrame:
+        """The attempts that are not trusted, warm-up left out."""
+        if "trusted" not in self.trials:
+            return self.trials.iloc[:0]
+        measured = self.trials[~_flag(self.trials, "warmup", default=False)]
+        return measured[~_flag(measured, "trusted", default=True)]
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The trials that did not end well."""
+        return self.trials[self.trials["status"] != "ok"] if "status" in self.trials else self.trials.iloc[:0]
+
+
+def load_source(
+    run: str = "",
+    table: str = "",
+    *,
+    knob: str = "",
+    response: str = "",
+    goal: str = "",
+    by: str = "",
+) -> Source:
+    """A source from a run (its id, folder, or STUDY/latest) or from a CSV or Parquet table.
+
+    knob, response, goal, by: in place of what the run's study says; a table needs knob and response.
+
+    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response.
+    """
+    if table:
+        return _of_table(Path(table), knob, response, goal, by)
+    return _of_run(Run.find(places.runs_folder(), run or "latest"), knob, response, goal, by)
+
+
+def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
+    study, trials = run.study(), run.trials()
+    if trials.empty:
+        raise TableError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
+    knob = knob or study.knob_name
+    response = response or study.response.name
+    if response == study.response.name and response not in trials:
+        trials = trials.assign(**{response: float("nan")})
+    for column in (knob, response, *([by] if by else [])):
+        check_column(trials, column)
+    trusted, doubts = _judged(trials, knob, run.provenance())
+    doubts = (*doubts, *_missing(study, trusted, knob))
+    return Source(
+        name=study.study,
+        title=study.title or study.study,
+        question=study.question,
+        trials=trusted,
+        knob=knob,
+        response=response,
+        goal=goal or study.response.goal,
+        by=by or _second_factor(study, knob),
+        study=study,
+        run_id=run.run_id,
+        provenance=run.provenance(),
+        overrides=run.overrides(),
+        doubts=doubts,
+        folder=run.folder,
+    )
+
+
+def _of_table(path: Path, knob: str, response: str, goal: str, by: str) -> Source:
+    trials = read_table(path)
+    if not (knob and response):
+        raise TableError(f"{path}: say which column is the knob and which the response.")
+    return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", by or None)
+
+
+def _second_factor(study: Study, knob: str) -> str | None:
+    """The factor that slices a factorial design: another one with several levels."""
+    if study.design.kind != "factorial":
+        return None
+    others = (
+        n for n, f in study.factors.items() if n != knob and isinstance(f, LevelsFactor) and len(f.levels) > 1
+    )
+    return next(others, None)
+
+
+def _judged(
+    trials: pd.DataFrame, knob: str, provenance: dict[str, Any]
+) -> tuple[pd.DataFrame, tuple[Message, ...]]:
+    """The trials, with all of them taken in where too few are trusted; and the doubts to state first."""
+    doubts = []
+    if provenance.get("limits_mechanism") == "affinity":
+        doubts.append(say("source.affinity"))
+    whole = analysed_trials(trials.assign(trusted=True), knob)[knob].nunique()
+    kept = analysed_trials(trials, knob)[knob].nunique()
+    if kept < LEAST_TRUSTED * whole:
+        last = trials[~_flag(trials, "warmup", default=False)].groupby("trial").tail(1)
+        doubts.append(say("source.disturbed", kept=kept, levels=whole))
+        trials = trials.assign(trusted=trials.index.isin(last.index))
+    elif kept < whole:
+        doubts.append(say("source.untrusted_levels", n=whole - kept, levels=whole))
+    return trials, tuple(doubts)
+
+
+def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
+    """Levels that the study planned and no trial of which ended well, with what became of them."""
+    from deadzone.study.design import treatments
+
+    try:
+        planned = list(dict.fromkeys(str(t.levels[knob]) for t in treatments(study) if knob in t.levels))
+    except DeadzoneError:
+        return []
+    measured = trials[~_flag(trials, "warmup", default=False)]
+    ended = (
+        measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in trials else measured
+    )
+    lost = [level for level in planned if level not in set(ended[knob].astype(str))]
+    if not lost:
+        return []
+    if len(lost) == len(planned):
+        return [say("source.all_missing", levels=len(planned), knob=plain_name(knob), failed=len(measured))]
+    failed = int(measured[knob].astype(str).isin(lost).sum())
+    return [
+        say(
+            "source.missing",
+            n=len(lost),
+            levels=listing(lost),
+            knob=plain_name(knob),
+            planned=len(planned),
+            failed=failed,
+        )
+    ]
+
+
+def analysed_trials(trials: pd.DataFrame, knob: str) -> pd.DataFrame:
+    """The rows a fit rests on; rows with `auto` as the knob's level are a setting of its own and stand apart."""
+    kept = ~_flag(trials, "warmup", default=False) & _flag(trials, "trusted", default=True)
+    if "status" in trials:
+        kept &= trials["status"].eq("ok").fillna(False).astype(bool)
+    if knob in trials:
+        kept &= trials[knob].astype(str) != AUTO
+    return trials[kept]
+
+
+def _flag(trials: pd.DataFrame, column: str, default: bool) -> pd.Series:
+    import pandas as pd
+
+    if column not in trials:
+        return pd.Series(default, index=trials.index)
+    return trials[column].fillna(default).astype(bool)

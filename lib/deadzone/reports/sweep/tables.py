@@ -1,0 +1,269 @@
+"""The tables of a report, as texts with units and sensible digits, each under a sentence about the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.language.catalogue import say, spoken
+from deadzone.language.formats import date_and_time
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.quantities import axis_label, listing, number, percent, plain_name, response, setting
+from deadzone.explaining.phases.summary_sections import probability_text
+from deadzone.reports.document.display import Table
+from deadzone.study.sizes import size_text
+from deadzone.style import PHASE_STYLES
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+    from deadzone.reports.sweep.analysis import Slice
+    from deadzone.reports.sweep.source import Source
+
+MAD_TO_SIGMA = 1.4826
+"""Makes the median absolute deviation of normal data estimate their standard deviation."""
+
+PROVENANCE_FACTS = (
+    "run_id", "recorded_at", "host", "cpu_model", "cores_usable", "memory_bytes", "operating_system", "kernel",
+    "virtualised", "limits_mechanism", "scratch", "program_version", "clip", "clip_frames", "clip_sha256",
+    "file_system", "mount_options", "disk_device", "disk_kind", "disk_model", "disk_scheduler", "disk_write_cache",
+    "disk_logical_block_bytes", "disk_free_bytes", "disk_file_bytes", "disk_direct", "io_limits_mechanism",
+    "load_average_1min", "git_commit", "git_changed",
+)  # fmt: skip
+"""Facts shown in a report, in this order; provenance.json holds all."""
+
+MOST_ROWS = 40
+"""A table lists this many disturbed attempts; all of them stand in the trials beside the report."""
+
+NOT_KNOWN = "-"
+
+
+def positions(model: PhaseModel, trials: pd.DataFrame) -> np.ndarray:
+    """Where each trial stands on the knob's axis: its level, `none` where the model put it; NaN for others."""
+    numeric = pd.to_numeric(trials[model.knob], errors="coerce").to_numpy(float)
+    if model.none_level is not None:
+        numeric[(trials[model.knob].astype(str) == "none").to_numpy(bool)] = model.none_level
+    return numeric
+
+
+def row_id(level: float) -> str:
+    """The id of a level's row in a table of treatments."""
+    return f"{level:.6g}"
+
+
+def treatments_table(s: Slice) -> Table:
+    """One row a level: trials, median, spread, and where measured the cores used and the throttled periods."""
+    model = s.model
+    trials = s.source.analysed.assign(_position=positions(model, s.source.analysed))
+    groups = [(float(str(position)), group) for position, group in trials.groupby("_position")]
+    frame = pd.DataFrame([_treatment(model, position, group) for position, group in groups])
+    caption = _treatments_caption(s, groups)
+    return Table(
+        frame, caption, numeric=list(frame.columns), id=s.anchor("treatments"),
+        row_ids=[row_id(position) for position, _ in groups],
+    )  # fmt: skip
+
+
+def _treatments_caption(s: Slice, groups: list[tuple[float, pd.DataFrame]]) -> str:
+    """Where the median response is best and worst, as a sentence."""
+    model = s.model
+    medians = {at: float(group[model.response].median()) for at, group in groups}
+    low, high = min(medians, key=lambda at: medians[at]), max(medians, key=lambda at: medians[at])
+    said = say(
+        "report.treatments_caption",
+        response=plain_name(model.response),
+        low=response(medians[low], model.response),
+        low_at=_setting(model, low),
+        high=response(medians[high], model.response),
+        high_at=_setting(model, high),
+    )
+    return f"{s.name}. {said}" if s.name else said
+
+
+def _setting(model: PhaseModel, level: float) -> str:
+    return setting(level, model.knob, "none" if level == model.none_level else None)
+
+
+def _treatment(model: PhaseModel, position: float, group: pd.DataFrame) -> dict[str, str]:
+    values = group[model.response].to_numpy(float)
+    middle = float(np.median(values))
+    spread = MAD_TO_SIGMA * float(np.median(np.abs(values - middle)))
+    label = axis_label(model.response)
+    row: dict[str, str] = {
+        axis_label(model.knob): level_text(model, position),
+        say("report.trials"): f"{len(group):,}",
+        say("report.median", label=label): number(
+            middle, max(spread, model.noise.replicate * middle) or None
+        ),
+        say("report.spread", label=label): number(spread, spread) if len(values) > 1 else NOT_KNOWN,
+    }
+    if "cpu_efficiency" in group and group["cpu_efficiency"].notna().any():
+        row[axis_label("cpu_efficiency")] = f"{group['cpu_efficiency'].median():.2f}"
+    if "nr_periods" in group and group["nr_periods"].notna().any():
+        periods, throttled = group["nr_periods"].sum(), group["nr_throttled"].sum()
+        row[say("report.throttled")] = f"{100 * throttled / periods:.0f}" if periods else "0"
+    return row
+
+
+def phases_table(s: Slice) -> Table:
+    """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity."""
+    model = s.model
+    unit = plain_name(model.knob)
+    rows = []
+    for phase in model.phases.to_dict("records"):
+        start, stop = float(phase["start"]), float(phase["stop"])
+        gain = improvement(model, start, stop)
+        rows.append(
+            {
+                axis_label(model.knob): _range(level_text(model, start), level_text(model, stop)),
+                say("report.phase"): PHASE_STYLES[str(phase["label"])].name,
+                say("report.improvement"): percent(gain),
+                say("report.improvement_per", knob=unit): percent(gain / (stop - start)),
+                say("report.elasticity"): number(float(phase["elasticity"]), float(phase["std_error"])),
+                say("report.interval", certainty=model.certainty): _range(
+                    number(float(phase["elasticity_low"]), float(phase["std_error"])),
+                    number(float(phase["elasticity_high"]), float(phase["std_error"])),
+                ),
+                say("report.probability"): probability_text(float(phase["probability"])),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    counted = say("report.phases_caption", n=len(rows), response=plain_name(model.response), knob=unit)
+    caption = f"{s.name}. {counted}" if s.name else counted
+    return Table(
+        frame, caption, numeric=list(frame.columns[2:]), id=s.anchor("phases"),
+        row_ids=[str(i) for i in range(1, len(rows) + 1)],
+    )  # fmt: skip
+
+
+def _range(start: str, stop: str) -> str:
+    return say("quantity.range", start=start, stop=stop)
+
+
+def improvement(model: PhaseModel, start: float, stop: float) -> float:
+    """How much better the fitted response is at stop than at start, as a share of the one at start."""
+    fitted = model.levels.set_index("level")["fitted"]
+    ratio = float(fitted[stop] / fitted[start])
+    return 1 - ratio if model.goal == "min" else ratio - 1
+
+
+def outliers_table(s: Slice) -> Table | None:
+    """The trials that were given less weight, with the reason; None if there are none."""
+    model, outliers = s.model, s.model.outliers
+    if outliers.empty:
+        return None
+    frame = pd.DataFrame(
+        {
+            say("report.trial"): [str(trial) for trial in outliers["trial"]],
+            axis_label(model.knob): [level_text(model, float(level)) for level in outliers["knob"]],
+            axis_label(model.response): [number(float(value)) for value in outliers["response"]],
+            say("report.reason"): list(outliers["reason"]),
+        }
+    )
+    caption = say("report.outliers_caption", n=len(frame), all=model.n_trials)
+    return Table(frame, caption, numeric=list(frame.columns[:3]), id=s.anchor("outliers"))
+
+
+def untrusted_table(source: Source) -> Table | None:
+    """The attempts that were disturbed, and what disturbed them; None if there are none."""
+    rows = source.untrusted
+    if rows.empty:
+        return None
+    shown = rows.head(MOST_ROWS)
+    frame = pd.DataFrame(
+        {
+            say("report.trial"): rows["trial"].astype(str),
+            say("report.attempt"): rows["attempt"].astype(str),
+            axis_label(source.knob): rows[source.knob].astype(str),
+            axis_label(source.response): [number(float(value)) for value in rows[source.response]],
+            say("report.reason"): rows["distrust_reason"].fillna("").astype(str),
+        }
+    )
+    key = "report.untrusted_caption" if len(shown) == len(rows) else "report.untrusted_caption_cut"
+    caption = say(key, n=len(rows), shown=len(shown))
+    return Table(frame.head(MOST_ROWS), caption, numeric=list(frame.columns[:4]), id="untrusted")
+
+
+def failed_table(source: Source) -> Table | None:
+    """The trials that failed, timed out or were killed; None if there are none."""
+    rows = source.failed
+    if rows.empty:
+        return None
+    what = pd.DataFrame(
+        {
+            "level": rows[source.knob].astype(str),
+            "status": rows["status"].astype(str),
+            "error": rows["error"].fillna("").astype(str) if "error" in rows else "",
+            "trial": rows["trial"].astype(str),
+        }
+    )
+    groups = what.groupby(["level", "status", "error"], sort=False)["trial"]
+    frame = pd.DataFrame(
+        [
+            {
+                axis_label(source.knob): level,
+                say("report.trials"): f"{len(trials):,}",
+                say("report.status"): status,
+                say("report.error"): error,
+                say("report.trial_numbers"): listing(list(trials)),
+            }
+            for (level, status, error), trials in groups
+        ]
+    )
+    caption = say("report.failed_caption", n=len(rows), all=len(source.trials))
+    return Table(frame, caption, numeric=list(frame.columns[:2]), id="failures")
+
+
+def attempts_table(source: Source) -> Table:
+    """What became of the trials of each level, where nothing could be fitted."""
+    trials = source.trials
+    status = trials["status"].astype(str) if "status" in trials else pd.Series("ok", index=trials.index)
+    rows = []
+    for level, group in trials.groupby(trials[source.knob].astype(str), sort=False):
+        ended = group[status.loc[group.index] == "ok"]
+        values = ended[source.response].dropna()
+        rows.append(
+            {
+                axis_label(source.knob): str(level),
+                say("report.attempts"): f"{len(group):,}",
+                say("report.ended_well"): f"{len(ended):,}",
+                say("report.median", label=axis_label(source.response)): (
+                    number(float(values.median())) if len(values) else NOT_KNOWN
+                ),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    caption = say("report.attempts_caption", n=len(trials), ok=int((status == "ok").sum()))
+    return Table(frame, caption, numeric=list(frame.columns), id="treatments")
+
+
+def provenance_table(source: Source) -> Table | None:
+    """The circumstances of the run; None for a plain table."""
+    if not source.provenance:
+        return None
+    facts: dict[str, Any] = {"run_id": source.run_id, **source.provenance}
+    rows = [
+        (say(f"provenance.{key}"), _fact(key, facts[key]))
+        for key in PROVENANCE_FACTS
+        if facts.get(key) is not None
+    ]
+    caption = say(
+        "report.provenance_caption",
+        host=str(facts.get("host", NOT_KNOWN)),
+        when=date_and_time(str(facts.get("recorded_at", NOT_KNOWN)), spoken()),
+    )
+    heads = [say("report.circumstance"), say("report.value")]
+    return Table(pd.DataFrame(rows, columns=heads), caption, id="provenance", paired=True)
+
+
+def _fact(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return say("report.yes" if value else "report.no")
+    if key == "recorded_at":
+        return date_and_time(str(value), spoken())
+    if key == "memory_bytes":
+        return f"{value / 2**30:,.1f} GiB"
+    if key.startswith("disk_") and key.endswith("_bytes"):
+        return size_text(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)

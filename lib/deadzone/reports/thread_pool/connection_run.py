@@ -1,0 +1,203 @@
+"""The report of a run that tests connections: new ones a second, or held ones until the server gives up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.capacity.connections import Held, Spike, held_connections, spike
+from deadzone.errors import PhaseError
+from deadzone.language.catalogue import join, say
+from deadzone.explaining.phases.quantities import listing, number
+from deadzone.reports.sweep import prose
+from deadzone.reports.sweep import tables
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
+from deadzone.reports.sweep.source import Source
+from deadzone.reports.figures.curves import curve_figure
+from deadzone.reports.published.published import section
+
+Mode = Literal["spike", "ramp"]
+
+SAFE_SHARE = 0.8
+"""Connections are allowed up to this share of the least number that was held: memory is not the same every day."""
+
+MEBI = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class ConnectionRun:
+    """A run of a spike test or of ramps of held connections; every method gives the blocks of one section."""
+
+    source: Source
+    mode: Mode
+    spike: Spike | None
+    held: tuple[Held, ...]
+
+    def title(self) -> list[Block]:
+        """Title, what was found, and the doubts that come first."""
+        source = self.source
+        said = self.found()
+        return [prose.head(source, (Claim(said, (Evidence("connections"),)),), source.doubts, said)]
+
+    def found(self) -> str:
+        """What the run says, in a few sentences."""
+        if self.mode == "spike":
+            return say("connection_run.no_answer") if self.spike is None else _spike_found(self.spike)
+        return _held_found(self.held) if self.held else say("connection_run.no_answer")
+
+    def conclusions(self) -> list[Block]:
+        """Nothing: the table of connections holds the answer."""
+        return []
+
+    def response(self) -> list[Block]:
+        """The curve of a spike test."""
+        if self.spike is None or self.spike.model is None:
+            return []
+        return [
+            section("connection_run.spike"),
+            curve_figure(self.spike.model, self.spike.model.recommend(), "response", is_face=True),
+        ]
+
+    def capacity(self) -> list[Block]:
+        """Nothing: connections have no pool."""
+        return []
+
+    def connections(self) -> list[Block]:
+        """One row a rate of a spike test, or one a ramp."""
+        if self.mode == "ramp":
+            return [section("connection_run.ramp"), Prose((self.found(),)), _ramp_table(self.held)]
+        return [] if self.spike is None else [_spike_table(self.spike)]
+
+    def cold_start(self) -> list[Block]:
+        """Nothing: connections are counted from the first one on."""
+        return []
+
+    def guideline(self) -> list[Block]:
+        """What to allow."""
+        rows = []
+        if self.mode == "ramp" and self.held:
+            least = min(one.connections for one in self.held)
+            allowed = float(np.floor(SAFE_SHARE * least))
+            said = say("connection_run.advise", n=f"{allowed:,.0f}", share=SAFE_SHARE)
+            rows.append((say("connection_run.most_connections"), f"{allowed:,.0f}", said))
+        if self.spike is not None and self.spike.knee is not None:
+            knee = f"{self.spike.knee:,g}"
+            rows.append((say("connection_run.most_rate"), knee, say("connection_run.why_knee")))
+        if not rows:
+            return []
+        columns = [say(f"pool_run.{name}") for name in ("component", "setting", "settings_reason")]
+        table = Table(pd.DataFrame(rows, columns=columns), say("connection_run.allow_caption"), id="settings")
+        return [section("pool_run.settings"), table]
+
+    def limits(self) -> list[Block]:
+        """What these figures cannot say."""
+        return [
+            section("study.limits"),
+            Prose((say("connection_run.limits"), say("pool_run.limits_place"))),
+        ]
+
+    def details(self) -> list[Block]:
+        """The trials that were left out."""
+        apart = (tables.untrusted_table(self.source), tables.failed_table(self.source))
+        return [table for table in apart if table is not None]
+
+    def origin(self) -> list[Block]:
+        """The circumstances of the run, and the command that makes it again."""
+        table = tables.provenance_table(self.source)
+        return [section("pool_run.origin"), *([table] if table else []), prose.reproduce(self.source)]
+
+
+def analyse_connections(source: Source, mode: Mode) -> ConnectionRun:
+    """The analysis of a run that tests connections."""
+    trials = source.analysed
+    if mode == "ramp":
+        held = tuple(held_connections(trials)) if len(trials) else ()
+        return ConnectionRun(source, mode, None, held)
+    try:
+        found = spike(trials, source.knob) if len(trials) else None
+    except PhaseError:
+        found = None
+    return ConnectionRun(source, mode, found, ())
+
+
+def _spike_found(found: Spike) -> str:
+    rates = found.levels[found.levels.columns[0]].to_numpy(float)
+    largest = f"{rates[-1]:,g}"
+    said = [
+        say("connection_run.spike_no_knee", largest=largest)
+        if found.knee is None
+        else say("connection_run.spike_knee", knee=f"{found.knee:,g}", low=f"{found.low:,g}", high=f"{found.high:,g}")
+    ]  # fmt: skip
+    if found.failing is None:
+        said.append(say("connection_run.spike_no_failing"))
+    else:
+        share = float(found.levels["failed_percent"].to_numpy(float)[rates == found.failing][0])
+        said.append(say("connection_run.spike_failing", rate=f"{found.failing:,g}", share=number(share)))
+    if found.died is not None:
+        said.append(say("connection_run.spike_died", rate=f"{found.died:,g}"))
+    return join(said)
+
+
+def _spike_table(found: Spike) -> Table:
+    levels = found.levels
+    named = {
+        "connection_run.median": "connect_p50_ms",
+        "connection_run.p99": "connect_p99_ms",
+        "connection_run.longest": "connect_max_ms",
+        "connection_run.failed": "failed_percent",
+        "connection_run.threads": "service_threads",
+    }
+    frame = pd.DataFrame({say("connection_run.rate"): [f"{value:,g}" for value in levels.iloc[:, 0]]})
+    for key, column in named.items():
+        if column in levels:
+            frame[say(key)] = [number(float(value)) for value in levels[column]]
+    ids = [f"{value:g}" for value in levels.iloc[:, 0]]
+    caption = say("connection_run.spike_caption")
+    return Table(frame, caption, numeric=list(frame.columns), id="connections", row_ids=ids)
+
+
+def _held_found(held: tuple[Held, ...]) -> str:
+    counts = [one.connections for one in held]
+    middle = f"{float(np.median(counts)):,.0f}"
+    if len(held) == 1:
+        said = [say("connection_run.held_once", n=middle)]
+    else:
+        said = [
+            say(
+                "connection_run.held",
+                n=middle,
+                least=f"{min(counts):,.0f}",
+                most=f"{max(counts):,.0f}",
+                trials=len(held),
+            )
+        ]
+    outcomes = pd.Series([one.outcome for one in held]).value_counts()
+    named = [
+        say("connection_run.outcome_count", outcome=say(f"connection_run.outcome_{name}"), n=int(n))
+        for name, n in outcomes.items()
+    ]
+    said.append(say("connection_run.how", outcomes=listing(named)))
+    costs = [one.memory_a_connection for one in held if np.isfinite(one.memory_a_connection)]
+    if costs:
+        said.append(say("connection_run.a_connection", size=f"{np.median(costs) / 1024:,.0f} KiB"))
+    return join(said)
+
+
+def _ramp_table(held: tuple[Held, ...]) -> Table:
+    frame = pd.DataFrame(
+        {
+            say("connection_run.trial"): [f"{one.trial}" for one in held],
+            say("connection_run.connections"): [f"{one.connections:,.0f}" for one in held],
+            say("connection_run.outcome"): [say(f"connection_run.outcome_{one.outcome}") for one in held],
+            say("connection_run.memory"): [
+                f"{one.memory_bytes / MEBI:,.0f} MiB" if np.isfinite(one.memory_bytes) else "-"
+                for one in held
+            ],
+            say("connection_run.threads"): [number(one.threads) for one in held],
+        }
+    )
+    numeric = [frame.columns[i] for i in (0, 1, 3, 4)]
+    return Table(frame, say("connection_run.ramp_caption"), numeric=numeric, id="connections")

@@ -1,0 +1,137 @@
+"""fio 3: `--output-format=json`, one row a job and direction (read, write, trim)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.document import Node, parse_json, text_of
+from deadzone.store.imports.result import Results, Row, own_name
+
+TOOL = "fio"
+
+DIRECTIONS = ("read", "write", "trim")
+
+NOT_FACTORS = {"name", "filename", "directory", "output", "output-format", "description"}
+"""Options that name things and set nothing."""
+
+SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size_bytes", "io_size": "io_size_bytes"}
+"""Options that are sizes, and our columns for them."""
+
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
+"""fio's default: k is 1024 (kb_base=1024)."""
+
+PERCENTILES = {
+    "50.000000": "latency_p50_ms",
+    "90.000000": "latency_p90_ms",
+    "95.000000": "latency_p95_ms",
+    "99.000000": "latency_p99_ms",
+    "99.900000": "latency_p99_9_ms",
+}
+
+COMPLETION = "fio's latencies are completion latencies (clat): the time to submit a call is not in them."
+
+
+def read_fio(path: Path) -> Results:
+    """Rows of a fio JSON: one a job and direction that moved anything; the job's options are factors.
+
+    Bytes are counted in 1024s as fio does, nanoseconds become milliseconds. Raises FormatError if the file is none.
+    """
+    text = text_of(path)
+    start = re.search(r"^\s*\{", text, re.MULTILINE)  # fio writes its own warnings before the document
+    document = parse_json(text[start.start() :] if start else text, path, TOOL)
+    version = document.child("fio version").value
+    rows = [row for job in document.child("jobs").items() for row in _job(job, document, str(version), path)]
+    if not rows:
+        raise FormatError(f"{path}: no job of this fio run read or wrote anything.")
+    return Results(tuple(rows), (COMPLETION,))
+
+
+def _job(job: Node, document: Node, version: str, path: Path) -> list[Row]:
+    moved = [name for name in DIRECTIONS if name in job and (job.number(name, "total_ios") or 0) > 0]
+    error = job.count("error") or 0
+    cpu = _cpu_time(job) if len(moved) == 1 else {}
+    return [
+        {
+            "source": path.name,
+            "tool": version,
+            "job": job.text("jobname"),
+            "operation": name,
+            **_options(document, "global options", name),
+            **_options(job, "job options", name),
+            **_direction(job.child(name)),
+            **cpu,
+            "exit_code": error,
+            "status": "failed" if error else "ok",
+            "error": f"fio error {error}" if error else None,
+        }
+        for name in moved
+    ]
+
+
+def _direction(side: Node) -> Row:
+    if "clat_ns" not in side and "lat_ns" not in side:
+        raise FormatError(
+            f"{side.where}: has no latencies in nanoseconds; results of fio 3 and later can be read."
+        )
+    latency = side.child("clat_ns" if "clat_ns" in side else "lat_ns")
+    kept = latency.child("percentile") if "percentile" in latency else None
+    return {
+        "wall_s": _scaled(side.number("runtime"), 1e3),
+        "transferred_bytes": side.count("io_bytes"),
+        "throughput_bytes_s": side.number("bw_bytes"),
+        "iops": side.number("iops"),
+        "requests": side.count("total_ios"),
+        "latency_mean_ms": _scaled(latency.number("mean"), 1e6),
+        "latency_min_ms": _scaled(latency.number("min"), 1e6),
+        "latency_max_ms": _scaled(latency.number("max"), 1e6),
+        **({ours: _scaled(kept.number(theirs), 1e6) for theirs, ours in PERCENTILES.items()} if kept else {}),
+    }
+
+
+def _cpu_time(job: Node) -> Row:
+    """CPU time from fio's percentages of the job's run time; of a job with one direction only."""
+    runtime = job.number("job_runtime")
+    parts = {"user_s": job.number("usr_cpu"), "sys_s": job.number("sys_cpu")}
+    if runtime is None:
+        return {}
+    return {name: None if share is None else share / 100 * runtime / 1e3 for name, share in parts.items()}
+
+
+def _options(node: Node, key: str, direction: str) -> Row:
+    """Options as factors: sizes in bytes, everything else as it was written."""
+    if key not in node:
+        return {}
+    factors: dict[str, Any] = {}
+    for name, option in node.child(key).entries().items():
+        if name in NOT_FACTORS:
+            continue
+        value = str(option.value)
+        if name in SIZES:
+            factors[SIZES[name]] = _bytes(_of_direction(value, direction))
+        elif name == "direct":
+            factors[name] = value != "0"
+        elif name == "runtime":
+            factors["duration_s"] = value
+        else:
+            factors[own_name(name)] = value
+    return factors
+
+
+def _of_direction(value: str, direction: str) -> str:
+    """fio takes one block size, or up to three for read, write and trim; the last given one counts for the rest."""
+    parts = value.split(",")
+    return parts[min(DIRECTIONS.index(direction), len(parts) - 1)] or parts[0]
+
+
+def _bytes(value: str) -> str:
+    """A size in bytes as text; a range or a percentage stays as it is."""
+    found = re.fullmatch(r"(\d{1,18})\s*([kmgtp]?)(?:i?b)?", value.strip().lower())
+    return str(int(found[1]) * UNITS[found[2]]) if found else value
+
+
+def _scaled(value: float | None, parts: float) -> float | None:
+    """A number in a unit that has so many parts."""
+    return None if value is None else value / parts

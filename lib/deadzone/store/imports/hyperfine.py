@@ -1,0 +1,89 @@
+"""hyperfine: `--export-json` (every run) and `--export-csv` (statistics of each command)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deadzone.store.imports.document import Node, csv_table, number_in, parse_json, text_of
+from deadzone.store.imports.result import Results, Row, own_name
+
+TOOL = "hyperfine"
+
+MEANS_ONLY = (
+    "hyperfine tells user and system time as means of all runs only; they are not in the rows of single runs."
+)
+
+STATISTICS_ONLY = (
+    "hyperfine's CSV tells statistics of each command and not how many runs they rest on: wall_s is the median, user_s "
+    "and sys_s are means. The JSON export has every run."
+)
+
+
+def read_hyperfine(path: Path) -> Results:
+    """Trials of a hyperfine export: one a run from JSON, one a command from CSV.
+
+    The command and its parameters are factors. Raises FormatError if the file is none, or damaged.
+    """
+    text = text_of(path)
+    return _from_json(text, path) if text.lstrip().startswith(("{", "[")) else _from_csv(text, path)
+
+
+def _from_json(text: str, path: Path) -> Results:
+    results = parse_json(text, path, TOOL).child("results").items()
+    rows = [row for result in results for row in _runs(result, path)]
+    return Results(tuple(rows), (MEANS_ONLY,))
+
+
+def _runs(result: Node, path: Path) -> list[Row]:
+    named = result.child("parameters").entries() if "parameters" in result else {}
+    treatment: Row = {own_name(name): str(node.value) for name, node in named.items()}
+    treatment["command"] = result.text("command")
+    times = [node.own_number() for node in result.child("times").items()]
+    codes = result.child("exit_codes").value if "exit_codes" in result else []
+    sizes = result.child("memory_usage_byte").value if "memory_usage_byte" in result else []
+    return [
+        {
+            "source": path.name,
+            "tool": TOOL,
+            "replicate": i + 1,
+            **treatment,
+            "wall_s": time,
+            "max_rss_bytes": _at(sizes, i),
+            "exit_code": _at(codes, i),
+            "status": "ok" if _at(codes, i) in (0, None) and not _was_killed(codes, i) else "failed",
+        }
+        for i, time in enumerate(times)
+    ]
+
+
+def _at(values: object, i: int) -> int | None:
+    """A whole number of a list beside the times, or None where there is none."""
+    value = values[i] if isinstance(values, list) and i < len(values) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
+
+
+def _was_killed(codes: object, i: int) -> bool:
+    """hyperfine writes null for a program that a signal ended."""
+    return isinstance(codes, list) and i < len(codes) and codes[i] is None
+
+
+def _from_csv(text: str, path: Path) -> Results:
+    columns = {
+        "median": "wall_s",
+        "min": "wall_min_s",
+        "max": "wall_max_s",
+        "stddev": "wall_stddev_s",
+        "user": "user_s",
+        "system": "sys_s",
+    }
+    rows = []
+    for line in csv_table(text, path, TOOL, ("command", *columns)):
+        measured = {ours: number_in(line[theirs], path, theirs) for theirs, ours in columns.items()}
+        prefix = "parameter_"
+        levels = {
+            own_name(name.removeprefix(prefix)): level
+            for name, level in line.items()
+            if name.startswith(prefix)
+        }
+        rows.append({"source": path.name, "tool": TOOL, **levels, "command": line["command"], **measured})
+    return Results(tuple(rows), (STATISTICS_ONLY,))

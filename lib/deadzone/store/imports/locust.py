@@ -1,0 +1,114 @@
+"""Locust: `--csv` (the file PREFIX_stats.csv) and `--json`, one row an endpoint."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.document import Node, count_in, csv_table, number_in, parse_json, text_of
+from deadzone.store.imports.latency import CLOSED_LOOP, counted_percentiles
+from deadzone.store.imports.result import Results, Row
+
+TOOL = "Locust"
+
+ROUNDED = (
+    "Locust rounds response times before it counts them (above 100 ms to two digits), so its percentiles are rounded and "
+    "may pass the true maximum; mean, shortest and longest are not."
+)
+
+TOTAL_LEFT_OUT = "The row Aggregated repeats the endpoints and is left out."
+
+COLUMNS = {
+    "Average Response Time": "latency_mean_ms",
+    "Min Response Time": "latency_min_ms",
+    "50%": "latency_p50_ms",
+    "75%": "latency_p75_ms",
+    "90%": "latency_p90_ms",
+    "95%": "latency_p95_ms",
+    "99%": "latency_p99_ms",
+    "99.9%": "latency_p99_9_ms",
+    "Max Response Time": "latency_max_ms",
+    "Requests/s": "achieved_rate",
+}
+"""Locust's columns and ours; the column 100% is a rounded maximum and is left alone."""
+
+LATEST_S = 1e11
+"""Seconds since 1970 beyond which a number is no time of day."""
+
+
+def read_locust(path: Path) -> Results:
+    """Rows of a Locust result: one an endpoint (method and name). Raises FormatError if the file is none."""
+    text = text_of(path)
+    return _from_json(text, path) if text.lstrip().startswith(("[", "{")) else _from_csv(text, path)
+
+
+def _from_csv(text: str, path: Path) -> Results:
+    header = text.lstrip().splitlines()[0]
+    if header.startswith(("Timestamp,", "Method,")):
+        raise FormatError(
+            f"{path}: is Locust's history or list of failures; import the file that ends in _stats.csv."
+        )
+    lines = csv_table(text, path, TOOL, ("Type", "Name", "Request Count", "Failure Count", *COLUMNS))
+    endpoints = [line for line in lines if line["Name"] != "Aggregated"]
+    rows = [_csv_row(line, path) for line in endpoints or lines]
+    left_out = (TOTAL_LEFT_OUT,) if len(lines) > len(endpoints) > 0 else ()
+    return Results(tuple(rows), (ROUNDED, CLOSED_LOOP.format(tool=TOOL), *left_out))
+
+
+def _csv_row(line: dict[str, str], path: Path) -> Row:
+    return {
+        "source": path.name,
+        "tool": TOOL,
+        "method": line["Type"] or None,
+        "endpoint": line["Name"],
+        "requests": count_in(line["Request Count"], path, "Request Count"),
+        "errors": count_in(line["Failure Count"], path, "Failure Count"),
+        **{ours: number_in(line[theirs], path, theirs) for theirs, ours in COLUMNS.items()},
+    }
+
+
+def _from_json(text: str, path: Path) -> Results:
+    entries = parse_json(text, path, TOOL).items()
+    if not entries:
+        raise FormatError(
+            f"{path}: the list is empty. Locust's --json prints to standard output: redirect that into the file."
+        )
+    rows = tuple(_json_row(entry, path) for entry in entries)
+    return Results(rows, (ROUNDED, CLOSED_LOOP.format(tool=TOOL)))
+
+
+def _json_row(entry: Node, path: Path) -> Row:
+    requests = entry.count("num_requests")
+    if requests is None:
+        raise FormatError(f"{entry.where}: is no result of Locust: 'num_requests' is missing.")
+    start, end = entry.number("start_time"), entry.number("last_request_timestamp")
+    wall = end - start if start is not None and end is not None and end > start else None
+    total = entry.number("total_response_time")
+    counts = {
+        number: node.count_itself()
+        for key, node in entry.child("response_times").entries().items()
+        if (number := number_in(key, path, "a response time")) is not None
+    }
+    return {
+        "source": path.name,
+        "tool": TOOL,
+        "started_at": _moment(start),
+        "method": entry.text("method"),
+        "endpoint": entry.text("name"),
+        "wall_s": wall,
+        "requests": requests,
+        "errors": entry.count("num_failures"),
+        "achieved_rate": requests / wall if wall else None,
+        "latency_mean_ms": total / requests if total is not None and requests else None,
+        "latency_min_ms": entry.number("min_response_time"),
+        **counted_percentiles(counts),
+        "latency_max_ms": entry.number("max_response_time"),
+        "transferred_bytes": entry.count("total_content_length"),
+    }
+
+
+def _moment(seconds: float | None) -> str | None:
+    if seconds is None or not 0 < seconds < LATEST_S:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,87 @@
+"""oha: `--output-format json` (older versions: `--json`), one row a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.document import Node, number_in, parse_json, text_of
+from deadzone.store.imports.result import Results, Row, milliseconds
+
+TOOL = "oha"
+
+PERCENTILES = ("p50", "p75", "p90", "p95", "p99", "p99.9")
+
+CUT_OFF = "aborted due to deadline"
+"""What oha says of requests that were under way when the test ended."""
+
+ALIKE = 1.05
+"""Mean response time over mean time to the first byte up to which the two are one measurement. With latency correction
+the first counts from when a request was due, the second from when it was sent."""
+
+SMALL_BYTES = 2**16
+"""Answers up to this size take no time to read beyond the first byte, so the difference cannot come from that."""
+
+UNCORRECTED = (
+    "oha was run without --latency-correction as far as its figures show, or nothing stalled: a server that stalls is asked "
+    "less often meanwhile, so the percentiles flatter it."
+)
+UNKNOWN = (
+    "oha does not say whether it corrected latencies (--latency-correction), and its figures do not show it; without, the "
+    "percentiles flatter a server that stalls."
+)
+
+
+def read_oha(path: Path) -> Results:
+    """One row of an oha result. Seconds become milliseconds. Raises FormatError if the file is none."""
+    document = parse_json(text_of(path), path, TOOL)
+    summary = document.child("summary")
+    if "requestsPerSec" not in summary or "latencyPercentiles" not in document:
+        raise FormatError(
+            f"{path}: is no result of oha: 'requestsPerSec' or 'latencyPercentiles' is missing."
+        )
+    errors, cut_off, answered = _outcomes(document, path)
+    kept = document.child("latencyPercentiles")
+    row: Row = {
+        "source": path.name,
+        "tool": TOOL,
+        "wall_s": summary.number("total"),
+        "requests": answered,
+        "achieved_rate": summary.number("requestsPerSec"),
+        "latency_mean_ms": milliseconds(summary.number("average")),
+        "latency_min_ms": milliseconds(summary.number("fastest")),
+        **{f"latency_{p.replace('.', '_')}_ms": milliseconds(kept.number(p)) for p in PERCENTILES},
+        "latency_max_ms": milliseconds(summary.number("slowest")),
+        "errors": errors,
+        "unfinished": cut_off,
+        "transferred_bytes": summary.count("totalData"),
+        "throughput_bytes_s": summary.number("sizePerSec"),
+    }
+    return Results((row,), tuple(_doubts(document, summary)))
+
+
+def _outcomes(document: Node, path: Path) -> tuple[int, int, int]:
+    """Requests that failed, that the end cut off, and that were answered."""
+    told = document.child("errorDistribution").entries() if "errorDistribution" in document else {}
+    failures = {reason: node.count_itself() for reason, node in told.items()}
+    cut_off = sum(count for reason, count in failures.items() if reason == CUT_OFF)
+    statuses = (
+        document.child("statusCodeDistribution").entries() if "statusCodeDistribution" in document else {}
+    )
+    answers = {
+        number_in(code, path, "a status code") or 0: node.count_itself() for code, node in statuses.items()
+    }
+    refused = sum(count for code, count in answers.items() if code >= 400)
+    return sum(failures.values()) - cut_off + refused, cut_off, sum(answers.values())
+
+
+def _doubts(document: Node, summary: Node) -> list[str]:
+    """Whether latencies count from when a request was due is not in the file; the first byte gives it away."""
+    details = document.child("details") if "details" in document else None
+    first_byte = details.number("firstByte", "average") if details else None
+    mean = summary.number("average")
+    if not first_byte or mean is None:
+        return [UNKNOWN]
+    if mean <= ALIKE * first_byte:
+        return [UNCORRECTED]
+    return [] if (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES else [UNKNOWN]

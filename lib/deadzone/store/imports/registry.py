@@ -1,0 +1,32 @@
+"""The formats that can be imported, by the name of their tool. A new one is a file beside this and a line here."""
+
+from __future__ import annotations
+
+from deadzone.errors import FormatError, did_you_mean
+from deadzone.store.imports.fio import read_fio
+from deadzone.store.imports.hey import read_hey
+from deadzone.store.imports.hyperfine import read_hyperfine
+from deadzone.store.imports.k6 import read_k6
+from deadzone.store.imports.locust import read_locust
+from deadzone.store.imports.oha import read_oha
+from deadzone.store.imports.result import Reader
+from deadzone.store.imports.wrk import read_wrk
+
+FORMATS: dict[str, Reader] = {
+    "hyperfine": read_hyperfine,
+    "fio": read_fio,
+    "k6": read_k6,
+    "locust": read_locust,
+    "oha": read_oha,
+    "wrk": read_wrk,
+    "hey": read_hey,
+}
+
+
+def reader_of(name: str) -> Reader:
+    """The reader of a format. Raises FormatError, with the nearest name, if there is none."""
+    if name not in FORMATS:
+        raise FormatError(
+            f"There is no format {name!r}.{did_you_mean(name, FORMATS)} Formats are {', '.join(FORMATS)}."
+        )
+    return FORMATS[name]

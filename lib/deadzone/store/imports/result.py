@@ -1,0 +1,124 @@
+"""What a reader of another tool's file hands back, and how several of them become one tidy table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+"""One trial: values by column; None, or no entry, where the tool does not tell."""
+
+
+WIDEST = 2.0**53
+"""Beyond, a float no longer holds every whole number; such values stay floats."""
+
+
+class Reader(Protocol):
+    """Reads one result file of a tool. Raises FormatError if it is no such file, or damaged."""
+
+    def __call__(self, path: Path) -> Results: ...
+
+
+@dataclass(frozen=True)
+class Results:
+    """The trials in one or more files. warnings: sentences on how far the tool's numbers can be believed."""
+
+    rows: tuple[Row, ...]
+    warnings: tuple[str, ...] = ()
+
+    def noted(self) -> Results:
+        """The same with the warnings written into each row, so that they stay with the table."""
+        note = " ".join(self.warnings)
+        return replace(self, rows=tuple({**row, NOTE: note} for row in self.rows)) if note else self
+
+
+def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFrame:
+    """One table of all trials: where they come from, then one column a factor, then what was measured.
+
+    settings: levels that the files do not tell, by column. Columns without any value are left out; a factor whose levels
+    are all numbers becomes a column of numbers.
+
+    Raises FormatError if a setting has the name of something measured, or contradicts a file.
+    """
+    import pandas as pd
+
+    rows = [row for result in results for row in result.noted().rows]
+    for name, level in settings.items():
+        _check_setting(name, level, rows)
+        rows = [{**row, name: level} for row in rows]
+    seen = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    factors = [name for name in seen if name not in FIRST and name not in MEASURED and name != NOTE]
+    own = [name for name in factors if _is_measured(name, rows)]
+    order = [
+        *(name for name in FIRST if name in seen),
+        *(name for name in factors if name not in own),
+        *(name for name in MEASURED if name in seen),
+        *own,
+        *([NOTE] if NOTE in seen else []),
+    ]
+    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in order})
+
+
+def own_name(name: str) -> str:
+    """A tool's own name as that of a column: letters, digits and underscores, and not the name of another column."""
+    plain = (
+        "".join(letter if letter.isalnum() else "_" for letter in name.strip()).strip("_").lower()
+        or "unnamed"
+    )
+    return f"parameter_{plain}" if plain in {*FIRST, *MEASURED, NOTE} else plain
+
+
+def milliseconds(seconds: float | None) -> float | None:
+    """Seconds as milliseconds; None stays None."""
+    return None if seconds is None else seconds * 1e3
+
+
+def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
+    if name in MEASURED or name in FIRST or name == NOTE:
+        raise FormatError(
+            f"{name} is not set but measured or recorded; --set names a factor, for example threads=4."
+        )
+    told = {str(row[name]) for row in rows if row.get(name) is not None}
+    if told - {level}:
+        raise FormatError(f"--set {name}={level} contradicts the file, which says {', '.join(sorted(told))}.")
+
+
+def _is_measured(name: str, rows: Sequence[Row]) -> bool:
+    """A tool's further measurements are numbers already; factors come as the text in which they were set."""
+    return all(not isinstance(row.get(name), str | bool) for row in rows)
+
+
+def _column(values: Sequence[Any]) -> pd.Series:
+    import pandas as pd
+
+    known = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in known):
+        return pd.Series(values, dtype="boolean")
+    numbers = [_number(value) for value in known]
+    if any(number is None for number in numbers):
+        return pd.Series([None if value is None else str(value) for value in values], dtype="string")
+    if all(_is_whole(value) for value in known):
+        return pd.Series([None if value is None else int(float(value)) for value in values], dtype="Int64")
+    return pd.Series([None if value is None else float(value) for value in values], dtype="float64")
+
+
+def _is_whole(value: object) -> bool:
+    """Whole numbers that were counted, or set as such."""
+    return isinstance(value, int | str) and float(value).is_integer() and abs(float(value)) < WIDEST
+
+
+def _number(value: object) -> float | None:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

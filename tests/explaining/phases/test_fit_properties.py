@@ -1,0 +1,83 @@
+"""What must not change a fit: units, row order, the direction of the goal, measuring everything twice."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deadzone import fit_phases
+from deadzone.explaining.phases.synthetic import draw_tier
+
+quick = settings(
+    max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+tiers = st.sampled_from(["typical", "single", "real", "other_short"])
+seeds = st.integers(0, 200)
+
+
+def table(tier, seed):
+    curve = draw_tier(tier, 1, seed)[0]
+    return pd.DataFrame({"knob": curve.x, "wall_s": curve.y})
+
+
+def labels(frame, goal="min"):
+    return fit_phases(frame, "knob", "wall_s", goal).step_labels
+
+
+@quick
+@given(tiers, seeds, st.sampled_from([1e-3, 0.1, 7.0, 1e6]))
+def test_another_unit_of_the_response_changes_no_label(tier, seed, factor):
+    frame = table(tier, seed)
+    assert labels(frame.assign(wall_s=frame["wall_s"] * factor)) == labels(frame)
+
+
+@quick
+@given(tiers, seeds, st.sampled_from([1e-3, 0.1, 7.0, 1e6]))
+def test_another_unit_of_the_knob_changes_no_label(tier, seed, factor):
+    frame = table(tier, seed)
+    assert labels(frame.assign(knob=frame["knob"] * factor)) == labels(frame)
+
+
+@quick
+@given(tiers, seeds, st.integers(0, 99))
+def test_the_order_of_the_rows_changes_nothing(tier, seed, shuffle):
+    frame = table(tier, seed)
+    mixed = frame.sample(frac=1.0, random_state=shuffle)
+    one, other = (fit_phases(rows, "knob", "wall_s") for rows in (frame, mixed))
+    pd.testing.assert_frame_equal(one.phases, other.phases)
+    pd.testing.assert_frame_equal(one.levels, other.levels)
+
+
+@quick
+@given(tiers, seeds)
+def test_a_curve_mirrored_from_min_to_max_has_the_same_labels(tier, seed):
+    frame = table(tier, seed)
+    assert labels(frame.assign(wall_s=1 / frame["wall_s"]), "max") == labels(frame)
+
+
+@quick
+@given(st.sampled_from(["typical", "real", "single"]), seeds)
+def test_measuring_everything_twice_never_loses_a_phase(tier, seed):
+    frame = table(tier, seed)
+    once, twice = labels(frame), labels(pd.concat([frame, frame]))
+    changes = [sum(a != b for a, b in pairwise(found)) for found in (once, twice)]
+    assert changes[1] >= changes[0]
+
+
+@quick
+@given(tiers, seeds)
+def test_tables_agree_with_each_other(tier, seed):
+    model = fit_phases(table(tier, seed), "knob", "wall_s")
+    p = model.steps.filter(like="p_")
+    assert np.allclose(p.sum(axis=1), 1.0)
+    assert (model.phases["elasticity_low"] <= model.phases["elasticity"]).all()
+    assert (model.phases["elasticity"] <= model.phases["elasticity_high"]).all()
+    assert model.phases["start"].tolist()[1:] == model.phases["stop"].tolist()[:-1]
+    assert len(model.joints) == len(model.phases) - 1
+    assert (model.joints["low"] <= model.joints["level"]).all()
+    assert (model.joints["level"] <= model.joints["high"]).all()
+    assert len(model.step_labels) == model.n_levels - 1
+    assert model.levels["n"].sum() == model.n_trials
+    assert (model.levels["fitted_low"] <= model.levels["fitted_high"]).all()

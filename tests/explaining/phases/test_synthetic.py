@@ -1,0 +1,38 @@
+"""The synthetic curves are what they say they are."""
+
+import numpy as np
+import pytest
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.phases.synthetic import ELASTICITIES, OTHER_TIERS, TIERS, draw_tier
+
+
+@pytest.mark.parametrize("tier", [*TIERS, *OTHER_TIERS])
+def test_every_tier_gives_positive_trials_and_a_label_a_step(tier):
+    for curve in draw_tier(tier, 3, 1):
+        assert (curve.y > 0).all()
+        assert len(curve.step_labels) == len(curve.levels) - 1 == len(curve.log_truth) - 1
+        assert set(curve.x) == set(curve.levels)
+        assert curve.spoiled.shape == curve.x.shape
+
+
+def test_the_same_seed_gives_the_same_curves_and_another_does_not():
+    one, same, other = (draw_tier("typical", 1, seed)[0] for seed in (1, 1, 2))
+    assert np.array_equal(one.y, same.y)
+    assert not np.array_equal(one.y[:5], other.y[:5])
+
+
+def test_elasticities_lie_in_their_labels_range_and_the_last_phase_may_end_a_curve():
+    for curve in draw_tier("typical", 20, 3):
+        for label, e in zip(curve.step_labels, curve.step_elasticities, strict=True):
+            low, high = ELASTICITIES[label]
+            assert low - 1e-9 <= e <= high + 1e-9
+        assert curve.step_labels[-1] in ("linear", "plateau", "reversal")
+        assert curve.knots == [
+            i for i in range(1, len(curve.step_labels)) if curve.step_labels[i - 1] != curve.step_labels[i]
+        ]
+
+
+def test_an_unknown_tier_gets_the_nearest_name():
+    with pytest.raises(PhaseError, match="'typical'"):
+        draw_tier("tipical", 1, 1)

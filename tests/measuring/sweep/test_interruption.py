@@ -1,0 +1,123 @@
+"""A sweep that is interrupted or killed at any instant loses nothing, leaves nothing, and goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+
+import pytest
+
+from deadzone.measuring.sweep.opening import open_run
+from deadzone.measuring.sweep.running import resolved_study, run_sweep
+from deadzone.store.run import Run, list_runs
+from deadzone.study.design import plan
+
+
+@pytest.fixture
+def study(write_study):
+    """Forty trials of some 20 ms."""
+    return write_study(
+        workload={
+            "kind": "command",
+            "argv": ["sh", "-c", "sleep 0.01; echo {threads}"],
+            "responses": {"n": {"regex": r"\d+"}},
+        },
+        factors={"threads": [1, 2, 4, 8]},
+        design={"replicates": 9, "warmup": 1, "seed": 3},
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home, sweep):
+    started = start("sweep", study)
+    started.wait_for(lambda: started.trials() >= 3, "its third trial")
+    assert traces(started.pid)
+    os.kill(started.pid, number)
+    code, _, err = started.end()
+    assert code == 130
+    assert "Traceback" not in err
+    assert "go on with --resume" in err
+    assert err.endswith("deadzone: interrupted\n")
+    assert traces(started.pid) == []
+    (run,) = list_runs(home / "data" / "runs")
+    assert len(run.finished()) >= 3
+    assert (run.folder / "trials.parquet").exists()
+    assert_whole(sweep(study, resume="latest"), study)
+
+
+def test_ctrl_c_twice_still_cleans_up(study, start, traces):
+    started = start("sweep", study)
+    started.wait_for(lambda: started.trials() >= 2, "its second trial")
+    os.killpg(started.pid, signal.SIGINT)
+    os.killpg(started.pid, signal.SIGINT)
+    code, _, err = started.end()
+    assert code == 130
+    assert "Traceback" not in err
+    assert traces(started.pid) == []
+
+
+def assert_whole(run, study):
+    """The run has every trial of the plan once, in the order of the plan."""
+    records = run.records()
+    planned = plan(resolved_study(study))
+    assert [record["trial"] for record in records] == [trial.trial for trial in planned]
+    assert [record["levels"] for record in records] == [dict(trial.treatment.levels) for trial in planned]
+    assert run.trials()["n"].notna().all()
+    assert len(set(run.telemetry()["trial"])) == len(planned)
+    assert not run.telemetry().duplicated(["trial", "attempt", "t_s", "metric"]).any()
+
+
+@pytest.mark.parametrize("group", [False, True], ids=["alone", "with its process group"])
+def test_killed_again_and_again_at_any_instant_it_loses_and_repeats_nothing(
+    group, study, start, traces, home
+):
+    """The instants are drawn anew each time; the message of a failure names the seed."""
+    seed = random.SystemRandom().randrange(10**9)
+    draw = random.Random(seed)
+    kept = 0
+    for attempt in range(4):
+        resume = ("--resume", "latest") if attempt else ()
+        started = start("sweep", study, *resume)
+        started.wait_for(lambda started=started, kept=kept: started.trials() > kept, f"a trial (seed {seed})")
+        try:
+            started.process.wait(timeout=draw.uniform(0, 0.15))
+        except Exception:
+            (os.killpg if group else os.kill)(started.pid, signal.SIGKILL)
+        started.process.wait()
+        kept = started.trials()
+    code, _, err = start("sweep", study, "--resume", "latest").end()
+    assert code == 0, err
+    (run,) = list_runs(home / "data" / "runs")
+    assert_whole(run, study)
+    assert len(run.provenance()["earlier_parts"]) == 4
+    assert not any(traces(pid) for pid in (started.pid,))
+
+
+def test_a_torn_last_line_is_measured_again(study, home):
+    opened = open_run(str(study))
+    run_sweep(opened.study, opened.run, opened.folder)
+    journal = opened.run.journal_file
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-40])
+    again = open_run(str(study), resume="latest")
+    run_sweep(again.study, again.run, again.folder)
+    assert_whole(again.run, study)
+    assert journal.read_bytes().startswith(whole[: whole.rindex(b"\n", 0, -1) + 1])
+
+
+def test_two_processes_on_one_run_are_refused(study, start, deadzone):
+    started = start("sweep", study)
+    started.wait_for(lambda: started.trials() >= 1, "its first trial")
+    said = deadzone("sweep", study, "--resume", "latest")
+    assert said.code == 3
+    assert "is being written by another process; wait for it to end" in said.err
+    assert started.end()[0] == 0
+
+
+def test_a_run_that_was_killed_before_its_first_trial_can_go_on(study, home):
+    opened = open_run(str(study))
+    again = open_run(str(study), resume="latest")
+    assert again.run.folder == opened.run.folder
+    assert_whole(run_sweep(again.study, again.run, again.folder), study)
+    assert Run(opened.run.folder).finished() == set(range(1, 41))

@@ -1,0 +1,175 @@
+"""The launcher by itself, run by every shell of this machine: what it promises needs no cluster to be seen."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import time
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from deadzone.measuring.targets.kubernetes import counting
+from deadzone.measuring.targets.kubernetes.accounting import measurement, parse
+
+SHELLS = (("dash",), ("bash",), ("busybox", "sh"))
+
+
+@pytest.fixture(params=SHELLS, ids=" ".join)
+def launcher(request, tmp_path):
+    program = shutil.which(request.param[0])
+    if not program:
+        pytest.skip(f"{request.param[0]} is not installed")
+    shell = (program, *request.param[1:])
+    home = tmp_path / "home"
+    home.mkdir()
+    text = resources.files("deadzone.measuring.targets.kubernetes").joinpath("launcher.sh").read_text()
+    (home / "launch").write_text(text)
+
+    def argv(action, *arguments):
+        return (*shell, str(home / "launch"), action, str(home), " ".join(shell), "-", *map(str, arguments))
+
+    argv.home = home
+    yield argv
+    subprocess.run(argv("stop"), check=False, capture_output=True)
+
+
+def act(argv) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+
+
+def trial(name, *program, timeout=3000, cwd="", env=()):
+    return ("run", name, timeout, "0.2", cwd, len(env), *env, *program)
+
+
+def test_a_trial_is_told_with_everything_it_printed(launcher, tmp_path):
+    words = ("a b", "", "$HOME", "`id`", "'", '"', "\\", "*", "가")
+    said = act(
+        launcher(
+            *trial(
+                "t",
+                "sh",
+                "-c",
+                'printf "%s\\n" "$@" "$X"; pwd >&2; exit 3',
+                "x",
+                *words,
+                cwd=tmp_path,
+                env=("X=1 'y'",),
+            )
+        )
+    )
+    assert said.returncode == 0, said.stderr
+    found = measurement(parse(said.stdout), "asked", 30, {})
+    assert found.exit_code == 3
+    assert found.stdout.split("\n") == [*words, "1 'y'"]
+    assert found.stderr == str(tmp_path)
+    assert 0 < found.wall_s < 30
+
+
+def test_a_trial_runs_once_however_often_it_is_asked_for(launcher, tmp_path):
+    count = tmp_path / "count"
+    argv = launcher(*trial("t", "sh", "-c", f"echo x >> {count}; sleep 0.3"))
+    both = [subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    told = [process.communicate(timeout=60)[0] for process in both]
+    assert count.read_text() == "x\n"
+    assert all(text.endswith("told\n") for text in told)
+    assert act(launcher("await", "t")).stdout.endswith("told\n")
+
+
+def test_a_cut_stream_neither_ends_nor_repeats_the_program(launcher, tmp_path):
+    done = tmp_path / "done"
+    stream = subprocess.Popen(launcher(*trial("t", "sh", "-c", f"sleep 1.5; echo x >> {done}")))
+    while not (launcher.home / "trials" / "t" / "program").exists():
+        time.sleep(0.01)
+    stream.send_signal(signal.SIGKILL)
+    stream.wait()
+    said = act(launcher("await", "t"))
+    assert said.returncode == 0
+    assert parse(said.stdout).result == "code 0 0"
+    assert done.read_text() == "x\n"
+
+
+def test_a_trial_that_is_awaited_before_its_start_never_starts(launcher, tmp_path):
+    done = tmp_path / "done"
+    act(launcher(*trial("first", "true")))
+    assert act(launcher("await", "late")).returncode == 90
+    late = act(launcher(*trial("late", "touch", done)))
+    assert late.returncode != 0
+    assert not done.exists()
+
+
+def test_a_trial_that_takes_too_long_is_ended_with_all_it_started(launcher):
+    said = act(launcher(*trial("t", "sh", "-c", "sleep 301 & sleep 302", timeout=60)))
+    told = parse(said.stdout)
+    assert told.timed_out
+    assert measurement(told, "asked", 0.6, {}).status == "timeout"
+    assert not running("sleep 301")
+    assert not running("sleep 302")
+
+
+def test_what_a_trial_leaves_running_is_ended_and_counted(launcher):
+    said = act(launcher(*trial("t", "sh", "-c", "sleep 303 >/dev/null 2>&1 &")))
+    found = measurement(parse(said.stdout), "asked", 30, {})
+    assert found.status == "ok"
+    assert found.error == "1 processes were left running and were killed"
+    assert not running("sleep 303")
+
+
+def test_stop_ends_trials_and_nothing_else(launcher):
+    other = subprocess.Popen(("sleep", "304"))
+    stream = subprocess.Popen(launcher(*trial("t", "sleep", "305")), stdout=subprocess.DEVNULL)
+    while not running("sleep 305"):
+        time.sleep(0.01)
+    act(launcher("stop"))
+    assert stream.wait(timeout=30) == 92
+    assert not running("sleep 305")
+    assert other.poll() is None
+    other.kill()
+    other.wait()
+
+
+def test_a_missing_program_or_folder_is_told(launcher):
+    assert "there is no program nosuch" in act(launcher(*trial("a", "nosuch"))).stdout
+    assert "there is no folder /no/such" in act(launcher(*trial("b", "true", cwd="/no/such"))).stdout
+
+
+def test_the_probe_tells_of_the_node(launcher):
+    told = act(launcher("probe")).stdout.splitlines()
+    assert f"cores {Path('/proc/cpuinfo').read_text().count('processor')}" in told
+    assert "writable 1" in told
+
+
+def test_its_accounting_grows_with_what_is_used(launcher):
+    before = counting.parse(act(launcher("count")).stdout)
+    end = time.process_time() + 0.2
+    while time.process_time() < end:
+        pass
+    after = counting.parse(act(launcher("count")).stdout)
+    if before.usage_s is None:
+        pytest.skip("this machine's root group counts no CPU time")
+    assert after.usage_s - before.usage_s > 0.19
+    assert after.major_faults >= before.major_faults
+
+
+def running(words: str) -> bool:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().rstrip(b"\0").decode().split("\0") == words.split():
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def test_all_who_wait_are_told_at_once(launcher):
+    argv = launcher(*trial("t", "sleep", "1.5"))
+    first = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    while not (launcher.home / "trials" / "t" / "program").exists():
+        time.sleep(0.01)
+    others = [subprocess.Popen(launcher("await", "t"), stdout=subprocess.DEVNULL) for _ in range(3)]
+    began = time.monotonic()
+    assert [other.wait(timeout=30) for other in others] == [0, 0, 0]
+    assert first.wait(timeout=30) == 0
+    assert time.monotonic() - began < 15

@@ -1,0 +1,36 @@
+"""What is kept in an annotation, and what is read back from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.errors import TargetError
+from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, Original, kept
+from deadzone.measuring.targets.kubernetes.resources import CpuResources
+
+POD = {"metadata": {"name": "w-1", "uid": "u-1"}}
+
+
+def original() -> Original:
+    return Original("ffmpeg", "1", "50m", "run-1", "2026-01-01T00:00:00+00:00", "/tmp/deadzone-1")
+
+
+def test_it_survives_the_way_through_an_annotation():
+    before = original().with_pod(POD, CpuResources("1", "50m"))
+    found = {"metadata": {"annotations": {ANNOTATION: before.dumps()}}}
+    assert kept(found, "deployment/w") == before
+
+
+def test_the_first_entry_of_a_pod_stays():
+    first = original().with_pod(POD, CpuResources("1", "50m"))
+    assert first.with_pod(POD, CpuResources("300m", "50m")) == first
+
+
+def test_without_an_annotation_there_is_nothing_to_give_back():
+    assert kept({"metadata": {}}, "deployment/w") is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pods": [1]}', "null"])
+def test_a_damaged_annotation_is_refused_with_what_it_says(text):
+    with pytest.raises(TargetError, match="cannot be read, so what it had before is not known"):
+        kept({"metadata": {"annotations": {ANNOTATION: text}}}, "deployment/w")

@@ -1,0 +1,138 @@
+"""What a killed sweep leaves behind is found and removed by the next one, and nobody else's things are."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from deadzone.measuring.targets.leftovers import find_leftovers, remove_leftovers
+from deadzone.measuring.targets.limits.base import group_name
+
+
+@pytest.fixture
+def long_trial(quota, write_study, start, tmp_path):
+    """A sweep in the middle of a trial that would take ten minutes, with the program's process id."""
+    note = tmp_path / "program"
+    study = write_study(
+        workload={
+            "kind": "command",
+            "argv": ["sh", "-c", "echo $$ > $NOTE; exec sleep 600"],
+            "env": {"NOTE": str(note)},
+        },
+        target={"kind": "local", "mechanism": quota},
+        factors={"cpu_limit": [0.5]},
+        design={"replicates": 1, "timeout_s": 900},
+    )
+    sweep = start("sweep", study)
+    return sweep, int(sweep.wait_for(lambda: note.exists() and note.read_text().strip(), "its first trial"))
+
+
+def kill(*pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def killed_alone(sweep):
+    kill(sweep.pid)
+
+
+def killed_with_its_process_group(sweep):
+    os.killpg(sweep.pid, signal.SIGKILL)
+
+
+def killed_with_its_launcher(sweep):
+    kill(sweep.launcher(), sweep.pid)
+
+
+@pytest.mark.parametrize("killing", [killed_alone, killed_with_its_process_group, killed_with_its_launcher])
+def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
+    killing, long_trial, traces, alive, deadzone
+):
+    sweep, program = long_trial
+    assert traces(sweep.pid)
+    killing(sweep)
+    sweep.process.wait()
+    left = traces(sweep.pid)
+    assert left, "the next run has nothing to do"
+    said = json.loads(deadzone("restore", "--json").out)
+    assert {str(path) for path in left} <= set(said["removed"])
+    assert traces(sweep.pid) == []
+    assert not alive(program)
+
+
+def test_the_next_run_tidies_up_by_itself(long_trial, traces, write_study, sweep):
+    killed, _ = long_trial
+    kill(killed.pid)
+    killed.process.wait()
+    sweep(write_study("next"))
+    assert traces(killed.pid) == []
+
+
+def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
+    long_trial, traces, alive, deadzone, write_study, sweep
+):
+    other, program = long_trial
+    before = traces(other.pid)
+    sweep(write_study("next"))
+    said = deadzone("restore")
+    assert said.code == 0
+    assert not [path for path in before if str(path) in said.out]
+    assert traces(other.pid) == before
+    assert alive(program)
+
+
+@pytest.fixture
+def somebodys_folder(tmp_path, monkeypatch):
+    """Make a folder where scratch folders are made."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def make(name):
+        (tmp_path / name).mkdir()
+        return tmp_path / name
+
+    return make
+
+
+def name_of_a_dead_process():
+    said = subprocess.run(
+        (
+            sys.executable,
+            "-c",
+            "from deadzone.measuring.targets.limits.base import group_name; print(group_name())",
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return said.stdout.strip()
+
+
+def test_only_names_that_deadzone_gives_are_touched(somebodys_folder):
+    dead = name_of_a_dead_process()
+    left = somebodys_folder(f"{dead}-scratch1")
+    pid, ticks, namespace = dead.removeprefix("deadzone-").split("-")
+    others = [
+        somebodys_folder(name)
+        for name in (
+            "deadzone-notes",
+            f"my-{dead}",
+            f"{dead} copy",
+            f"deadzone-{pid}",
+            f"deadzone-{pid}-{ticks}-{int(namespace) + 1}-scratch1",  # of a container with its own numbering
+            f"{group_name()}-scratch1",  # of a process that lives
+        )
+    ]
+    assert left in find_leftovers()
+    assert left in remove_leftovers()
+    assert not left.exists()
+    assert all(folder.exists() for folder in others)
+
+
+def test_nothing_left_over_is_said_so(deadzone):
+    deadzone("restore")
+    assert deadzone("restore").out == "Nothing was left over.\n"

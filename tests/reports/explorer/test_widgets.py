@@ -1,0 +1,154 @@
+"""The explorer without a browser: what follows from a menu or a slider."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import speaking
+from deadzone.reports.explorer.choices import Table
+from deadzone.reports.explorer.curve import open_curve
+from deadzone.reports.explorer.drawing import draw
+from deadzone.reports.explorer.widgets import Explorer, explore
+
+pytest.importorskip("ipywidgets")
+
+MOST_S = 0.2
+"""How long an answer to a slider may take for a run of 10,000 trials [s]."""
+
+
+def table(levels=8, replicates=3, factor=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    threads = np.repeat(np.arange(1, levels + 1), replicates)
+    wall = np.where(threads < 5, 40 / threads, 8) * np.exp(rng.normal(0, 0.02, len(threads))) * factor
+    frame = pd.DataFrame({"threads": threads, "wall_s": wall, "user_s": wall * 2})
+    return Table(frame, "threads", "wall_s", ("threads",), {"wall_s": "min"})
+
+
+@pytest.fixture
+def explorer():
+    return Explorer(
+        {
+            "study": {"one": table, "two": lambda: table(factor=1.5, seed=1)},
+            "other": {"three": lambda: table(levels=6)},
+        }
+    )
+
+
+def shown(explorer):
+    return re.findall(r'class="phase"[^>]*>([^<]+)<', explorer.figure.value)
+
+
+def test_the_first_run_is_shown_at_once(explorer):
+    assert shown(explorer) == ["linear", "plateau"]
+    assert explorer.figure.value.count('class="fit"') == 1
+    assert "cheapest setting" in explorer.words.value and "those of the fit" in explorer.words.value
+
+
+def test_a_threshold_moves_the_phases(explorer):
+    explorer.breakthrough.value = 1.05
+    explorer.linear.value = 1.0
+    before = shown(explorer)
+    explorer.linear.value = 0.25
+    assert before != shown(explorer) or "labelled anew" in explorer.words.value
+
+
+def test_the_tolerance_widens_the_tied_set(explorer):
+    explorer.tolerance.value = 1
+    few = len(explorer.view.tied)
+    explorer.tolerance.value = 45
+    assert len(explorer.view.tied) > few
+    assert explorer.figure.value.count('class="tied"') == len(explorer.view.tied)
+    assert explorer.view.setting == min(explorer.view.tied)
+
+
+def test_two_runs_share_the_axes(explorer):
+    explorer.second.value = "two"
+    assert explorer.figure.value.count('class="fit"') == 2
+    assert explorer.other.name == "two" and "two</text>" in explorer.figure.value
+    explorer.second.value = ""
+    assert explorer.figure.value.count('class="fit"') == 1
+
+
+def test_a_second_run_without_a_curve_leaves_the_first_one_drawn():
+    flat = pd.DataFrame({"threads": [4, 4, 4], "wall_s": [1.0, 1.1, 1.2]})
+    both = Explorer(
+        {"study": {"one": table, "two": lambda: Table(flat, "threads", "wall_s", ("threads",), {})}}
+    )
+    both.second.value = "two"
+    assert both.figure.value.count('class="fit"') == 1 and both.other is None
+    assert "two cannot be laid over it" in both.words.value
+
+
+def test_another_response_is_fitted_and_the_menus_follow_the_study(explorer):
+    explorer.response.value = "user_s"
+    assert explorer.view.model.response == "user_s"
+    explorer.study.value = "other"
+    assert explorer.run.value == "three" and explorer.view.model.n_levels == 6
+    assert explorer.view.model.response == "wall_s"
+
+
+def test_going_back_fits_nothing_again(explorer):
+    first = explorer._curve("one")
+    explorer.run.value = "two"
+    explorer.run.value = "one"
+    assert explorer._curve("one") is first
+
+
+def test_the_exact_fit_uses_the_sliders(explorer):
+    explorer.linear.value = 0.5
+    assert "labelled anew" in explorer.words.value
+    explorer.exact.click()
+    assert "those of the fit" in explorer.words.value
+    assert explorer.view.model.thresholds.linear == 0.5
+
+
+def test_a_curve_that_cannot_be_fitted_is_said_in_words():
+    frame = pd.DataFrame({"threads": [1, 2, 3], "wall_s": [1.0, 2.0, 3.0], "user_s": [np.nan, np.nan, 3.0]})
+    broken = Explorer({"study": {"one": lambda: Table(frame, "threads", "user_s", ("threads",), {})}})
+    broken.response.options = [("user", "user_s")]
+    assert broken.view is None and broken.figure.value == "" and "level" in broken.words.value
+
+
+def test_without_anything_to_explore_it_says_how_to_get_something():
+    empty = Explorer({})
+    assert empty.view is None and "deadzone run" in empty.words.value
+
+
+def test_ten_thousand_trials_follow_a_slider_in_time():
+    big = Explorer({"study": {"one": lambda: table(20, 500), "two": lambda: table(20, 500, 1.2)}})
+    big.second.value = "two"
+    began = time.process_time()
+    for value in (0.3, 0.35, 0.4, 0.45):
+        big.linear.value = value
+    assert (time.process_time() - began) / 4 < MOST_S
+    assert len(big.figure.value) < 400_000
+
+
+def test_every_trial_is_drawn_once_where_it_can_be_told_apart():
+    rows = table(4, 2).trials
+    curve = open_curve("one", rows, "threads", "wall_s", "min")
+    svg = draw(curve.under(curve.model.thresholds, 0.03))
+    assert svg.split('class="trials" d="')[1].split('"')[0].count("M") == 8
+    assert 'role="img"' in svg and "Phases:" in svg
+
+
+def test_names_of_runs_cannot_become_markup(explorer):
+    curve = open_curve("<b>&", table().trials, "threads", "wall_s", "min")
+    assert "<b>" not in draw(curve.under(curve.model.thresholds, 0.03))
+
+
+def test_it_speaks_korean_and_starts_where_it_is_asked_to(home):
+    with speaking("ko"):
+        started = explore("thread-pools", "outbound", lang="ko")
+        assert (started.study.value, started.run.value) == ("thread-pools", "outbound")
+        assert (
+            started.linear.description == "선형 하한" and "역전" in started.figure.value + started.words.value
+        ) or started.view
+    with speaking("en"), pytest.raises(ReportError, match="Languages are"):
+        explore(lang="xx")

@@ -1,0 +1,59 @@
+"""The bars, curves and outlines of the published studies."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from deadzone import fit_phases
+from deadzone.reports.published.reference import load_reference
+from deadzone.reports.figures.bars import Change, bars, before_and_after, waterfall
+from deadzone.reports.figures.curves import curve_figure, phases_table, phases_text, tied_text
+from deadzone.reports.figures.heat_map import outline
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit_phases(load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s")
+
+
+def test_a_waterfall_says_every_step_in_words():
+    figure = waterfall(
+        ("before", 10.0), [Change("cache", -6.0), Change("rest", 1.0)], ("after", 5.0), "s", "It fell.", "w"
+    )
+    assert figure.description == "It fell. before 10.00; cache -6.00, rest +1.00; after 5.00."
+
+
+def test_a_waterfall_below_zero_is_drawn():
+    assert waterfall(("before", 1.0), [Change("a", -3.0)], ("after", -2.0), "s", "C.", "w").svg.startswith(
+        "<svg"
+    )
+
+
+def test_bars_are_drawn_the_same_twice():
+    one, other = (bars(["a", "b"], [1.0, 2.0], "s", "A caption.", "x") for _ in range(2))
+    assert one.svg == other.svg
+    assert (
+        before_and_after(["a"], [1.0], [2.0], ("then", "now"), "s", "A caption.", "y").caption == "A caption."
+    )
+
+
+def test_a_region_is_outlined_only_where_it_ends():
+    _, ax = plt.subplots()
+    outline(ax, np.array([[True, True], [False, True]]))
+    assert len(ax.lines) == 8
+    plt.close()
+
+
+def test_a_curve_is_captioned_by_its_finding_and_described_by_its_phases(model):
+    figure = curve_figure(model, model.recommend(), "response", is_face=True)
+    assert "12" in figure.caption and figure.caption.endswith(".") and figure.is_face
+    assert "dead zone 4-6" in figure.description
+    assert phases_text(model).startswith("linear 1-4, dead zone 4-6")
+    assert tied_text(model, model.recommend()) == "5 of 16"
+
+
+def test_phases_can_be_pointed_to(model):
+    table = phases_table(model, "phases")
+    assert table.row_ids == ["1", "2", "3", "4", "5"] and table.rows[1][:2] == ["4-6", "dead zone"]

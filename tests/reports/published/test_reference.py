@@ -1,0 +1,258 @@
+"""The published tables obey their schemas, the codebook names every column, and the loader helps."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from deadzone.errors import TableError
+from deadzone.reports.published.reference import DATA_VARIABLE, list_reference, load_reference, reference_folder
+from deadzone.store.table import telemetry_table, tidy_table
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+REFERENCE = REPOSITORY / "data" / "reference"
+CODEBOOK = REPOSITORY / "data" / "README.md"
+STUDIES = ["checks", "disk-io", "ffmpeg-threads", "media-server", "pod-cpu-limit", "thread-pools"]
+CELL = {
+    "integer": re.compile(r"-?\d+"),
+    "number": re.compile(r"-?\d+(\.\d+)?"),
+    "boolean": re.compile(r"true|false"),
+    "string": re.compile(r"\S(.*\S)?", re.DOTALL),
+}
+
+
+def packages() -> list[dict[str, Any]]:
+    return [
+        json.loads((REFERENCE / study / "datapackage.json").read_text(encoding="utf-8")) for study in STUDIES
+    ]
+
+
+TABLES = [(package["name"], resource) for package in packages() for resource in package["resources"]]
+TABLE_NAMES = [f"{study}/{resource['name']}" for study, resource in TABLES]
+
+
+def codebook_rows(heading: str) -> dict[str, list[str]]:
+    section = CODEBOOK.read_text(encoding="utf-8").split(heading, 1)[1].split("\n#", 1)[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in section.splitlines()
+        if line.startswith("| `")
+    ]
+    return {row[0].strip("`"): row[1:] for row in rows}
+
+
+def test_every_study_is_a_data_package():
+    assert sorted(path.name for path in REFERENCE.iterdir()) == STUDIES
+    for study, package in zip(STUDIES, packages(), strict=True):
+        assert package["name"] == study
+        assert package["title"]
+        assert package["notes"]
+        assert package["licenses"][0]["title"].startswith("Figures only")
+        assert all(source["title"] for source in package["sources"])
+
+
+def test_every_declared_table_exists_and_every_table_is_declared():
+    for study, package in zip(STUDIES, packages(), strict=True):
+        declared = sorted(resource["path"] for resource in package["resources"])
+        assert declared == sorted(path.name for path in (REFERENCE / study).glob("*.csv"))
+
+
+@pytest.mark.parametrize(("study", "resource"), TABLES, ids=TABLE_NAMES)
+def test_a_table_obeys_its_schema(study: str, resource: dict[str, Any]):
+    raw = (REFERENCE / study / resource["path"]).read_bytes()
+    assert b"\r" not in raw
+    assert raw.endswith(b"\n")
+    header, *rows = csv.reader(raw.decode("utf-8").splitlines())
+    fields = resource["schema"]["fields"]
+    assert header == [field["name"] for field in fields]
+    assert rows
+    for field, *cells in zip(fields, *rows, strict=True):
+        assert field["unit"], field["name"]
+        assert field["description"].endswith("."), field["name"]
+        if field["type"] == "number":
+            assert field["unit"] != "none", field["name"]
+        required = field.get("constraints", {}).get("required", False)
+        for cell in cells:
+            assert CELL[field["type"]].fullmatch(cell) or (cell == "" and not required), (field["name"], cell)
+
+
+@pytest.mark.parametrize(("study", "resource"), TABLES, ids=TABLE_NAMES)
+def test_a_table_loads_with_the_types_of_its_schema(study: str, resource: dict[str, Any]):
+    frame = load_reference(study, resource["name"])
+    kinds = {"integer": "i", "number": "f", "boolean": "b"}
+    for field in resource["schema"]["fields"]:
+        if field["type"] in kinds:
+            assert frame[field["name"]].dtype.kind == kinds[field["type"]], field["name"]
+        assert frame.attrs["units"][field["name"]] == field["unit"]
+
+
+def test_a_column_means_the_same_in_every_table():
+    meaning: dict[str, tuple[str, ...]] = {}
+    for study, resource in TABLES:
+        for field in resource["schema"]["fields"]:
+            says = (field["type"], field["unit"], field["description"])
+            assert meaning.setdefault(field["name"], says) == says, (study, resource["name"], field["name"])
+
+
+def test_the_codebook_lists_every_column_with_its_unit_type_and_studies():
+    listed = codebook_rows("### Columns of the published tables")
+    used: dict[str, list[str]] = {}
+    for study, resource in TABLES:
+        for field in resource["schema"]["fields"]:
+            unit, kind, _, studies = listed[field["name"]]
+            assert (unit, kind) == (field["unit"], field["type"]), field["name"]
+            assert study in studies.split(", "), field["name"]
+            used.setdefault(field["name"], []).append(study)
+    assert {name: set(row[-1].split(", ")) for name, row in listed.items()} == {
+        name: set(studies) for name, studies in used.items()
+    }
+
+
+def test_the_codebook_lists_every_table_with_its_number_of_rows():
+    section = (
+        CODEBOOK.read_text(encoding="utf-8").split("### Tables", 1)[1].split("`checks` is written", 1)[0]
+    )
+    rows = re.findall(r"^\| `([\w-]+)` \| `([\w-]+)` \| ([^|]+) \|", section, re.MULTILINE)
+    assert {(study, table) for study, table, _ in rows} == {
+        (study, resource["name"]) for study, resource in TABLES
+    }
+    for study, table, count in rows:
+        if study != "checks":
+            assert len(load_reference(study, table)) == int(count), table
+
+
+def test_the_codebook_describes_the_tidy_table_of_a_run():
+    assert set(codebook_rows("## The tidy table of a run")) == set(tidy_table([], "run", []).columns)
+    assert set(codebook_rows("### The time series of a run")) == set(telemetry_table([], "run").columns)
+
+
+def test_every_table_is_listed_with_its_source():
+    listed = list_reference()
+    assert list(listed.columns) == ["study", "table", "title", "rows", "columns", "source", "source_date"]
+    assert [f"{row.study}/{row.table}" for row in listed.itertuples()] == TABLE_NAMES
+    dates = listed.drop_duplicates("study").set_index("study")["source_date"]
+    assert dates["disk-io"] == "2023-10-14"
+    assert pd.isna(dates["ffmpeg-threads"])
+
+
+def test_the_published_curve_is_the_one_of_the_document():
+    curve = load_reference("ffmpeg-threads", "limit-equals-threads")
+    assert list(curve["cpu_limit"]) == list(range(1, 17))
+    assert curve.set_index("threads").loc[11, "wall_s"] == 5.08
+    assert curve.attrs["units"]["wall_s"] == "s"
+
+
+def test_the_authors_outliers_are_marked():
+    marked = {
+        cores: list(
+            load_reference("ffmpeg-threads", f"threads-at-{cores}-cores").query("flagged_by_author")[
+                "threads"
+            ]
+        )
+        for cores in (4, 8, 11)
+    }
+    assert marked == {4: [1], 8: [1, 2], 11: [14, 18]}
+
+
+def test_a_dash_in_the_document_stays_missing():
+    outbound = load_reference("thread-pools", "outbound")
+    missing = outbound[outbound["latency_max_ms"].isna()]
+    assert missing[["rate", "pool_size"]].to_numpy().tolist() == [[4200, 4]]
+
+
+def test_a_table_that_the_document_never_gave_is_described_and_not_invented():
+    package = next(package for package in packages() if package["name"] == "pod-cpu-limit")
+    assert package["missing"][0]["title"].startswith("Experiment 1")
+    assert 1 not in set(load_reference("pod-cpu-limit", "request-time")["experiment"])
+
+
+def test_quoted_times_are_those_of_the_curve():
+    wall = load_reference("ffmpeg-threads", "limit-equals-threads").set_index("cpu_limit")["wall_s"]
+    for table in (
+        "phase-efficient",
+        "phase-dead-zone",
+        "phase-recovery",
+        "phase-breakthrough",
+        "auto-versus-explicit",
+    ):
+        frame = load_reference("ffmpeg-threads", table)
+        if "thread_setting" in frame:
+            frame = frame[frame["thread_setting"] == "equal_to_limit"]
+        assert (frame["wall_s"] == frame["cpu_limit"].map(wall)).all(), table
+
+
+@pytest.mark.parametrize(
+    ("study", "table", "hint"),
+    [
+        ("ffmpeg-thread", "claims", "'ffmpeg-threads'"),
+        ("disk-io", "ddd", "'dd'"),
+        ("disk-io", "..", "There are: environment"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_nearest(study: str, table: str, hint: str):
+    with pytest.raises(TableError, match=re.escape(hint)):
+        load_reference(study, table)
+
+
+def test_the_variable_names_another_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "reference").mkdir()
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    assert reference_folder() == tmp_path / "reference"
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "nowhere"))
+    with pytest.raises(TableError, match="name the data folder"):
+        reference_folder()
+
+
+def test_the_tables_are_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(DATA_VARIABLE, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert reference_folder() == REFERENCE
+
+
+@pytest.fixture
+def own_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small data folder with one table of one study."""
+    folder = tmp_path / "reference" / "own"
+    folder.mkdir(parents=True)
+    fields = [
+        {"name": "threads", "type": "integer", "unit": "count", "constraints": {"required": True}},
+        {"name": "direct", "type": "boolean", "unit": "none"},
+    ]
+    resource = {"name": "one", "path": "one.csv", "title": "One", "schema": {"fields": fields}}
+    package = {"name": "own", "sources": [{"title": "here"}], "resources": [resource]}
+    (folder / "datapackage.json").write_text(json.dumps(package), encoding="utf-8")
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    return folder / "one.csv"
+
+
+def test_a_missing_truth_value_stays_missing(own_table: Path):
+    own_table.write_text("threads,direct\n1,true\n2,\n", encoding="utf-8")
+    direct = load_reference("own", "one")["direct"]
+    assert direct[0]
+    assert pd.isna(direct[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("threads,direct\n1.5,true\n", "column threads is declared integer"),
+        ("threads,direct\n,true\n", "a value is missing"),
+        ("threads,direct\n1,yes\n", "'yes' instead of true or false"),
+        ("threads\n1\n", "declares"),
+    ],
+)
+def test_a_table_that_breaks_its_schema_is_refused(own_table: Path, text: str, message: str):
+    own_table.write_text(text, encoding="utf-8")
+    with pytest.raises(TableError, match=message):
+        load_reference("own", "one")
+
+
+def test_a_table_that_is_gone_is_reported(own_table: Path):
+    with pytest.raises(TableError, match="cannot be read"):
+        load_reference("own", "one")

@@ -1,0 +1,79 @@
+"""The section on what moved since the previous run of a study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reports.made_runs import PROVENANCE, curve
+
+from deadzone.language.catalogue import speak
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.document.display import Prose, Table
+from deadzone.reports.sweep.since import since_previous, since_previous_of
+from deadzone.reports.sweep.source import load_source
+
+
+def scales_further(line):
+    """A release that can use all of three cores."""
+    level = line["levels"]["cpu_limit"]
+    wall = line["wall_s"] * (4 / min(3.0, 9.0 if level == "none" else float(level))) / curve(level)
+    return {**line, "wall_s": wall}
+
+
+def since(run):
+    return since_previous(analyse(load_source(str(run.folder))))
+
+
+def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
+    found = since(make_run())
+    assert found.blocks() == []
+    assert found.sentence == ""
+    assert not found.moved
+
+
+def test_a_second_run_alike_says_that_nothing_moved(make_run):
+    make_run(run_id="run-1")
+    found = since(make_run(run_id="run-2"))
+    assert not found.moved
+    assert "No phase moved since run run-1 of 5 March 2026" in found.sentence
+    prose, table = found.blocks()
+    assert isinstance(prose, Prose) and isinstance(table, Table)
+    assert len(table.rows) == 7
+    assert any("no change that matters" in str(claim) for claim in prose.paragraphs)
+
+
+def test_a_run_with_other_phases_names_the_steps_and_both_settings(make_run):
+    make_run(run_id="run-1")
+    found = since(make_run(scales_further, run_id="run-2"))
+    assert found.moved
+    assert "Phases moved since run run-1" in found.sentence
+    assert "2 to 2.5 and 2.5 to 3" in found.sentence
+    prose = found.blocks()[0]
+    assert prose.style == "warnings"
+    assert any("from 2 to 3" in str(claim) for claim in prose.paragraphs)
+    assert any("better" in str(claim) for claim in prose.paragraphs)
+    speak("ko")
+    assert "구간이 바뀌었습니다" in found.sentence
+
+
+def test_the_latest_earlier_run_counts_and_later_ones_do_not(make_run):
+    make_run(scales_further, run_id="run-1")
+    middle = make_run(run_id="run-2")
+    make_run(scales_further, run_id="run-3")
+    assert since(middle).previous == "run-1"
+    assert since_previous_of(middle).moved
+
+
+def test_runs_of_two_machines_are_not_compared(make_run):
+    make_run(run_id="run-1")
+    run = make_run(scales_further, run_id="run-2")
+    run.write_provenance({**PROVENANCE, "cpu_model": "Another CPU"})
+    found = since(run)
+    assert not found.moved
+    assert "measured on another machine (Some CPU, now Another CPU)" in found.sentence
+    assert len(found.blocks()) == 1
+
+
+def test_a_plain_table_has_no_earlier_run(make_run):
+    source = replace(load_source(str(make_run().folder)), folder=None)
+    assert since_previous(analyse(source)).blocks() == []

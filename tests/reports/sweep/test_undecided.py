@@ -1,0 +1,38 @@
+"""What would decide: trials, levels and time, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.reports.sweep.undecided import duration, what_would_decide
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(53.2, "54 s"), (119, "119 s"), (121, "3 min"), (7199, "120 min"), (8000, "3 h")]
+)
+def test_durations_are_rounded_up_to_what_one_plans_with(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_the_time_to_decide_is_that_of_the_trials_and_pauses(analysed):
+    analysis = analysed()
+    needed = analysis.advice.replicates
+    assert needed is not None and needed.replicates
+    tied = len(analysis.advice.tied)
+    sentence = str(what_would_decide(analysis)[0])
+    # A trial at or above two cores takes 2 s, and the study pauses for 0.5 s after it.
+    about = needed.replicates * tied * 2.5
+    number = int(sentence.split("about ")[1].split(" ")[0].replace(",", ""))
+    unit = 60 if " min" in sentence else 1
+    assert number * unit == pytest.approx(about, rel=0.05, abs=unit)
+    assert f"{needed.replicates * tied:,} in all" in sentence
+
+
+def test_nothing_is_said_where_the_data_decide(analysed):
+    def steeper(line):
+        level = line["levels"]["cpu_limit"]
+        return {**line, "wall_s": line["wall_s"] / (1 if level == "none" else 1 + 0.3 * float(level))}
+
+    analysis = analysed(steeper)
+    if analysis.advice.replicates is None:
+        assert not [claim for claim in what_would_decide(analysis) if "tied" in str(claim)]

@@ -1,0 +1,29 @@
+"""The recorded files, and copies of them with a change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from deadzone.store.imports.registry import reader_of
+from deadzone.store.imports.result import tidy
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "imports"
+
+
+def imported(tool, *paths, **settings):
+    """The tidy table of files."""
+    return tidy([reader_of(tool)(Path(path)) for path in paths], settings)
+
+
+def sample(name):
+    return FOLDER / name
+
+
+def changed(tmp_path, name, change):
+    """A copy of a JSON sample after a change made to the document."""
+    document = json.loads(sample(name).read_text())
+    change(document)
+    path = tmp_path / name
+    path.write_text(json.dumps(document))
+    return path

@@ -1,0 +1,154 @@
+"""Whatever is wrong with a file becomes a sentence: missing, empty, of another kind, damaged anywhere."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deadzone.errors import DeadzoneError, FormatError
+from deadzone.store.imports.registry import FORMATS
+from store.imports.samples import FOLDER, imported, sample
+
+SAMPLES = [
+    ("hyperfine", "hyperfine.json"),
+    ("hyperfine", "hyperfine.csv"),
+    ("fio", "fio_randrw_4k.json"),
+    ("k6", "k6_summary_export.json"),
+    ("k6", "k6_points.ndjson"),
+    ("k6", "k6_points.csv"),
+    ("locust", "locust_stats.csv"),
+    ("locust", "locust_json.json"),
+    ("oha", "oha_q200.json"),
+    ("wrk", "wrk_latency.txt"),
+    ("hey", "hey.csv"),
+]
+
+ODD = [
+    "",
+    "null",
+    "{}",
+    "[]",
+    "-1",
+    "1e999",
+    "NaN",
+    '"x"',
+    "9" * 400,
+    "\x00",
+    "é",
+    "true",
+    ",",
+    "\n",
+    "}",
+    '"',
+]
+
+quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def read(tool, path):
+    """Reads a file and makes the table, so that damage that only shows there counts too."""
+    try:
+        return imported(tool, path)
+    except DeadzoneError as error:
+        assert str(path) in str(error)
+        return None
+
+
+@pytest.mark.parametrize(("tool", "name"), SAMPLES)
+def test_a_whole_file_is_read(tool, name):
+    assert len(read(tool, sample(name))) >= 1
+
+
+@pytest.mark.parametrize("tool", FORMATS)
+@pytest.mark.parametrize(
+    "content", [b"", b" \n", b"\xff\xfe\x00\x01", b"{", b"[1, 2]", b"null", b"[" * 100_000, b"a,b\n1,2\n"]
+)
+def test_other_files_are_refused_by_their_name(tool, content, tmp_path):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="other"):
+        imported(tool, path)
+
+
+@pytest.mark.parametrize("tool", FORMATS)
+def test_files_of_other_tools_are_refused(tool):
+    own = {name for owner, name in SAMPLES if owner == tool} | (
+        {"hyperfine.csv"} if tool == "hyperfine" else set()
+    )
+    for _, name in SAMPLES:
+        if name not in own:
+            with pytest.raises(FormatError):
+                imported(tool, sample(name))
+
+
+@pytest.mark.parametrize(("tool", "name"), SAMPLES)
+@quick
+@given(data=st.data())
+def test_a_file_cut_anywhere_is_read_or_refused(tool, name, data, tmp_path):
+    content = sample(name).read_bytes()
+    path = tmp_path / f"cut-{name}"
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    read(tool, path)
+
+
+@pytest.mark.parametrize(("tool", "name"), SAMPLES)
+@quick
+@given(data=st.data())
+def test_a_file_changed_anywhere_is_read_or_refused(tool, name, data, tmp_path):
+    text = sample(name).read_text()
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(text)))
+        stop = min(len(text), start + data.draw(st.integers(0, 12)))
+        text = text[:start] + data.draw(st.sampled_from(ODD)) + text[stop:]
+    path = tmp_path / f"changed-{name}"
+    path.write_text(text)
+    read(tool, path)
+
+
+def values_of(document, path=()):
+    members = (
+        document.items()
+        if isinstance(document, dict)
+        else enumerate(document)
+        if isinstance(document, list)
+        else ()
+    )
+    for key, value in members:
+        yield (*path, key)
+        yield from values_of(value, (*path, key))
+
+
+@pytest.mark.parametrize(("tool", "name"), [s for s in SAMPLES if s[1].endswith(".json")])
+@quick
+@given(data=st.data())
+def test_any_value_of_a_document_may_be_of_another_kind(tool, name, data, tmp_path):
+    import json
+
+    document = json.loads(sample(name).read_text())
+    place = data.draw(st.sampled_from(list(values_of(document))))
+    inside = document
+    for key in place[:-1]:
+        inside = inside[key]
+    strange = [None, True, -1, 0, 1e308, 10**400, "x", "", [], {}, [1], {"a": 1}]
+    inside[place[-1]] = data.draw(st.sampled_from(strange))
+    path = tmp_path / name
+    path.write_text(json.dumps(document))
+    read(tool, path)
+
+
+def test_a_missing_file_is_said_with_the_nearest_name():
+    with pytest.raises(FormatError, match=r"Did you mean 'hey.csv'"):
+        imported("hey", FOLDER / "heyy.csv")
+
+
+def test_a_folder_is_no_file():
+    with pytest.raises(FormatError, match="cannot be read"):
+        imported("wrk", FOLDER)
+
+
+def test_a_damaged_archive_is_refused(tmp_path):
+    path = tmp_path / "points.json.gz"
+    path.write_bytes(b"\x1f\x8b\x08\x00 not really")
+    with pytest.raises(FormatError, match="cannot be read"):
+        imported("k6", path)

@@ -1,0 +1,75 @@
+"""Provenance: what a reader must know of the machine, and nothing that identifies more than that."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from deadzone.store.provenance import git_facts, host_facts, program_version, usable_cores
+
+
+def test_the_machine_is_described():
+    facts = host_facts()
+    for name in ("host", "cpu_model", "kernel", "operating_system", "python"):
+        assert isinstance(facts[name], str) and facts[name], name
+    assert 1 <= facts["cores_usable"] <= facts["cores_online"]
+    assert facts["memory_bytes"] > 1e8
+    assert facts["kernel"] == os.uname().release
+    assert facts["packages"]["deadzone"] and facts["packages"]["pandas"]
+    assert facts["recorded_at"].endswith("+00:00")
+
+
+def test_the_environment_is_not_recorded(monkeypatch):
+    monkeypatch.setenv("SOME_TOKEN", "s3cr3t-value")
+    assert "s3cr3t-value" not in str(host_facts())
+
+
+def test_cores_a_process_may_not_use_do_not_count():
+    alone = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    program = alone + "from deadzone.store.provenance import usable_cores; print(usable_cores())"
+    said = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, check=True)
+    assert said.stdout == "1\n"
+    assert usable_cores() == len(os.sched_getaffinity(0))
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    def git(*arguments):
+        identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+        subprocess.run(("git", "-C", tmp_path, *identity, *arguments), check=True, capture_output=True)
+
+    git("init")
+    (tmp_path / "study.yaml").write_text("a: 1\n")
+    git("add", "study.yaml")
+    git("commit", "-m", "first")
+    return tmp_path
+
+
+def test_the_commit_is_named_and_whether_it_was_changed(checkout):
+    facts = git_facts(checkout)
+    assert len(facts["git_commit"]) == 40
+    assert facts["git_changed"] is False
+    (checkout / "study.yaml").write_text("a: 2\n")
+    assert git_facts(checkout)["git_changed"] is True
+
+
+def test_outside_git_there_is_no_commit(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert git_facts(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((sys.executable, "-c", "print('tool 1.2'); print('more')"), "tool 1.2"),
+        ((sys.executable, "-c", "import sys; print('tool 1.3', file=sys.stderr)"), "tool 1.3"),
+        ((sys.executable, "-c", "print('usage: ...'); raise SystemExit(2)"), None),
+        (("true",), None),
+        (("no-such-program-anywhere",), None),
+    ],
+)
+def test_a_programs_version_is_its_first_line(argv, said):
+    assert program_version(argv) == said
