@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from reports.made_runs import new_repository, write_run
 
 from deadzone.language.catalogue import speak
-from deadzone.reports.sweep.analysis import Analysis, analyse
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 
@@ -41,10 +42,10 @@ def make_run(repository: Path) -> Callable[..., Run]:
 
 
 @pytest.fixture
-def analysed(make_run: Callable[..., Run]) -> Callable[..., Analysis]:
-    """The analysis of a run made by `make_run`."""
+def analysed(make_run: Callable[..., Run]) -> Callable[..., SweepReport]:
+    """The report of a run made by `make_run`."""
 
-    def analyse_run(*arguments: Any, **options: Any) -> Analysis:
-        return analyse(load_source(str(make_run(*arguments, **options).folder)))
+    def analyse_run(*arguments: Any, **options: Any) -> SweepReport:
+        return SweepReport(analyse(load_source(str(make_run(*arguments, **options).folder))))
 
     return analyse_run

@@ -37,13 +37,13 @@ def written(analysed, tmp_path):
     def write(language):
         with speaking(language):
             use_language(language)
-            analysis = analysed(
+            report = analysed(
                 lambda line: {**line, "status": "failed", "error": "x" * 300} if line["trial"] == 5 else line
             )
             blocks = (
-                analysis.title(), *analysis.verdict(), Prose((), heading="Figures", id="section-f"), *analysis.figures(),
-                *analysis.phases(), *analysis.treatments(), *analysis.exceptions(), *analysis.summaries(),
-                *analysis.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),
+                report.title(), *report.verdict(), Prose((), heading="Figures", id="section-f"), *report.figures(),
+                *report.phases(), *report.treatments(), *report.exceptions(), *report.summaries(),
+                *report.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),
                 Markdown("## Written\n\nBy hand with `code`."), Printed("printed"),
             )  # fmt: skip
             names = Names(blocks, FILES)

@@ -9,7 +9,7 @@ import pytest
 
 from deadzone.reports.document.display import Claim, Command, Evidence, Figure, Prose, Regression, Table, Title
 from deadzone.reports.document.document import Names
-from deadzone.reports.document.html import anchor, apart, block_html, themed
+from deadzone.reports.document.html import anchor, apart, themed
 
 HOSTILE = '</td></table><script>alert(1)</script><img src=x onerror="alert(2)">&amp; \'"'
 
@@ -52,14 +52,14 @@ class Tags(HTMLParser):
     ids=lambda block: block.kind,
 )
 def test_what_a_program_printed_never_becomes_markup(block):
-    tags = Tags(block_html(block, Names([block])))
+    tags = Tags(block.html(Names([block])))
     assert not {tag for tag, _ in tags.seen} & {"script", "img"}
     assert not any(name.startswith("on") for _, attributes in tags.seen for name in attributes)
 
 
 def test_a_table_has_scopes_numbers_to_the_right_and_anchors_of_rows():
     table = Table(pd.DataFrame({"a": ["1"], "b": ["x"]}), "C.", numeric=["a"], id="t", row_ids=["1"])
-    tags = Tags(block_html(table, Names([table]))).seen
+    tags = Tags(table.html(Names([table]))).seen
     assert ("th", {"scope": "col", "class": "dz-number"}) in tags
     assert ("th", {"scope": "row", "class": "dz-number"}) in tags
     assert ("tr", {"id": "t-1"}) in tags
@@ -67,14 +67,14 @@ def test_a_table_has_scopes_numbers_to_the_right_and_anchors_of_rows():
 
 def test_a_figure_says_what_it_shows_and_its_ids_are_its_own():
     figure = Figure('<svg viewBox="0 0 1 1"><g id="a"/><use xlink:href="#a"/></svg>', "C.", "A line.", id="f")
-    html = block_html(figure, Names([figure]))
+    html = figure.html(Names([figure]))
     assert 'role="img" aria-label="A line."' in html
     assert 'id="f-a"' in html and 'xlink:href="#f-a"' in html
     assert "Figure 1." in html
 
 
 def test_words_are_not_broken_but_long_names_may_be():
-    broken = block_html(Prose(("plateau", "a_very_long_column_name_without_any_space_in_it")))
+    broken = Prose(("plateau", "a_very_long_column_name_without_any_space_in_it")).html()
     assert "plateau" in broken
     assert "very_<wbr>long_<wbr>column" in broken
 
@@ -90,10 +90,10 @@ def test_a_drawing_follows_the_page_into_the_dark_and_stays_itself_elsewhere():
 def test_evidence_that_is_not_there_is_not_linked():
     figure = Figure("<svg></svg>", "C.", "D.", id="f")
     claim = Claim("So it is.", (Evidence("f"), Evidence("gone"), Evidence("trials.parquet")))
-    with_files = block_html(Prose((claim,)), Names([figure], ["trials.parquet"]))
+    with_files = Prose((claim,)).html(Names([figure], ["trials.parquet"]))
     assert '<a href="#f">Figure 1</a>, <a href="trials.parquet">trials.parquet</a>' in with_files
     assert "gone" not in with_files
-    assert "<a" not in block_html(Prose((claim,)))
+    assert "<a" not in Prose((claim,)).html()
 
 
 def test_headings_of_any_script_get_an_anchor():

@@ -144,7 +144,7 @@ def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, publ
     notebook = home / "notebooks" / "phases.ipynb"
     whole, before = notebook.read_text(), contents(published.folder)
     try:
-        notebook.write_text(whole.replace("analysis.title()", "1 / 0"))
+        notebook.write_text(whole.replace("report.title()", "1 / 0"))
         from deadzone.store.run import Run
 
         with pytest.raises(ReportError, match="ZeroDivisionError"):

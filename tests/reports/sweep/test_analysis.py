@@ -25,65 +25,65 @@ def failing(level, error="boom"):
     )
 
 
-def everything(analysis):
+def everything(report):
     return [
-        analysis.title(), *analysis.verdict(), *analysis.figures(), *analysis.phases(), *analysis.treatments(),
-        *analysis.exceptions(), *analysis.summaries(), *analysis.provenance(),
+        report.title(), *report.verdict(), *report.figures(), *report.phases(), *report.treatments(),
+        *report.exceptions(), *report.summaries(), *report.provenance(),
     ]  # fmt: skip
 
 
 def test_a_sound_run_gives_every_section(analysed):
-    analysis = analysed()
-    assert analysis.advice.setting == 2
-    assert "2\N{NO-BREAK SPACE}cores" in analysis.title().verdict
-    assert analysis.title().date == "2026-03-05T10:20:30+00:00"
-    assert not analysis.title().doubts
-    kinds = {type(block) for block in everything(analysis)}
+    report = analysed()
+    assert report.analysis.advice.setting == 2
+    assert "2\N{NO-BREAK SPACE}cores" in report.title().verdict
+    assert report.title().date == "2026-03-05T10:20:30+00:00"
+    assert not report.title().doubts
+    kinds = {type(block) for block in everything(report)}
     assert {Figure, Table, Prose, Regression} <= kinds
 
 
 def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
-    analysis = analysed(failing(1.5))
-    assert any("1.5" in doubt and "missing" in doubt for doubt in analysis.title().doubts)
-    assert "1.5" not in analysis.treatments()[0].frame.iloc[:, 0].tolist()
+    report = analysed(failing(1.5))
+    assert any("1.5" in doubt and "missing" in doubt for doubt in report.title().doubts)
+    assert "1.5" not in report.treatments()[0].frame.iloc[:, 0].tolist()
     failures = [
-        block for block in analysis.exceptions() if isinstance(block, Table) and block.id == "failures"
+        block for block in report.exceptions() if isinstance(block, Table) and block.id == "failures"
     ]
     assert "4 of 32 trials failed" in failures[0].caption
 
 
 def test_some_failed_trials_are_counted_and_the_rest_is_analysed(analysed):
-    analysis = analysed(lambda line: failing(1)(line) if line["block"] == 2 else line)
-    assert not analysis.title().doubts
-    assert "31 analysed of 32" in dict(analysis.title().facts).values()
-    assert any(isinstance(block, Table) and block.id == "failures" for block in analysis.exceptions())
+    report = analysed(lambda line: failing(1)(line) if line["block"] == 2 else line)
+    assert not report.title().doubts
+    assert "31 analysed of 32" in dict(report.title().facts).values()
+    assert any(isinstance(block, Table) and block.id == "failures" for block in report.exceptions())
 
 
 def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
-    analysis = analysed(lambda line: {**line, "status": "failed", "exit_code": 1, "error": "boom"})
-    assert analysis.advice is None
-    assert "No phases could be fitted" in analysis.title().verdict
-    assert "does not support a recommendation" in said(analysis.verdict())
-    assert "no phases to show" in said(analysis.phases())
-    figure, table = analysis.figures()[0], analysis.treatments()[0]
+    report = analysed(lambda line: {**line, "status": "failed", "exit_code": 1, "error": "boom"})
+    assert report.analysis.advice is None
+    assert "No phases could be fitted" in report.title().verdict
+    assert "does not support a recommendation" in said(report.verdict())
+    assert "no phases to show" in said(report.phases())
+    figure, table = report.figures()[0], report.treatments()[0]
     assert "0 of 32 trials ended well" in figure.caption
     assert table.frame.shape[0] == 8
-    assert "no model to summarise" in said(analysis.summaries())
-    assert "None of the 32 trials ended well" in said(analysis.verdict())
-    assert "No trial ended well at any of the 8 levels" in analysis.title().doubts[0]
+    assert "no model to summarise" in said(report.summaries())
+    assert "None of the 32 trials ended well" in said(report.verdict())
+    assert "No trial ended well at any of the 8 levels" in report.title().doubts[0]
 
 
 def test_an_untrusted_run_warns_before_anything_else(analysed):
-    analysis = analysed(
+    report = analysed(
         lambda line: {**line, "trusted": False, "distrust_reason": "other processes used 1.00 cores"}
     )
-    assert "only 0 of 8 levels" in analysis.title().doubts[0]
-    assert analysis.advice is not None
+    assert "only 0 of 8 levels" in report.title().doubts[0]
+    assert report.analysis.advice is not None
 
 
 def test_every_verdict_points_to_figure_row_table_and_command(analysed):
-    analysis = analysed()
-    claim = analysis.verdict()[0].paragraphs[0]
+    report = analysed()
+    claim = report.verdict()[0].paragraphs[0]
     assert isinstance(claim, Claim)
     assert [item.target for item in claim.evidence] == [
         "response",
@@ -91,7 +91,7 @@ def test_every_verdict_points_to_figure_row_table_and_command(analysed):
         "trials.parquet",
         "reproduce",
     ]
-    phase = analysis.phases()[1].paragraphs[0]
+    phase = report.phases()[1].paragraphs[0]
     assert [item.target for item in phase.evidence] == ["response", "phases-1"]
 
 
@@ -102,18 +102,20 @@ def test_the_check_of_the_cores_agrees_with_the_machine(analysed):
 @pytest.mark.parametrize("knob", ["cpu_limit"])
 def test_a_plain_table_needs_no_provenance(tmp_path, knob, analysed):
     from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.report import SweepReport
     from deadzone.reports.sweep.source import load_source
 
     table = tmp_path / "table.csv"
     table.write_text(
         "cpu_limit,wall_s\n" + "\n".join(f"{x},{4 / min(x, 2)}" for x in (1, 1, 2, 2, 3, 3, 4, 4))
     )
-    analysis = analyse(load_source(table=str(table), knob=knob, response="wall_s"))
-    assert "deadzone fit" in analysis.provenance()[0].lines[0]
+    report = SweepReport(analyse(load_source(table=str(table), knob=knob, response="wall_s")))
+    assert "deadzone fit" in report.provenance()[0].lines[0]
 
 
 def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path, repository):
     from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.report import SweepReport
     from deadzone.reports.document.document import Names
     from deadzone.reports.sweep.source import load_source
 
@@ -125,10 +127,10 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     ]
     table = tmp_path / "grid.csv"
     table.write_text("cores,threads,latency_ms\n" + "\n".join(",".join(map(str, row)) for row in rows))
-    analysis = analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores"))
-    blocks = everything(analysis)
+    report = SweepReport(analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores")))
+    blocks = everything(report)
     Names(blocks)
-    assert [block.id for block in analysis.figures()] == ["response", "slice-2-response"]
-    assert not str(analysis.title().abstract[0]).endswith("..")
-    targets = [item.target for item in analysis.verdict()[0].paragraphs[0].evidence]
+    assert [block.id for block in report.figures()] == ["response", "slice-2-response"]
+    assert not str(report.title().abstract[0]).endswith("..")
+    targets = [item.target for item in report.verdict()[0].paragraphs[0].evidence]
     assert targets[0] == "slice-2-response" and targets[1] == "slice-2-treatments-4"

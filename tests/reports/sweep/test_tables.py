@@ -32,7 +32,7 @@ def test_the_caption_of_treatments_is_true(analysed):
 
 
 def test_improvement_is_relative_to_where_the_phase_starts(analysed):
-    model = analysed().slices[0].model
+    model = analysed().analysis.slices[0].model
     assert improvement(model, 0.25, 0.5) == pytest.approx(0.5, abs=0.02)
     assert improvement(model, 0.5, 0.25) == pytest.approx(-1.0, abs=0.04)
 

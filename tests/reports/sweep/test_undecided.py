@@ -15,11 +15,11 @@ def test_durations_are_rounded_up_to_what_one_plans_with(seconds, text):
 
 
 def test_the_time_to_decide_is_that_of_the_trials_and_pauses(analysed):
-    analysis = analysed()
-    needed = analysis.advice.replicates
+    report = analysed()
+    needed = report.analysis.advice.replicates
     assert needed is not None and needed.replicates
-    tied = len(analysis.advice.tied)
-    sentence = str(what_would_decide(analysis)[0])
+    tied = len(report.analysis.advice.tied)
+    sentence = str(what_would_decide(report.analysis)[0])
     # A trial at or above two cores takes 2 s, and the study pauses for 0.5 s after it.
     about = needed.replicates * tied * 2.5
     number = int(sentence.split("about ")[1].split(" ")[0].replace(",", ""))
@@ -33,6 +33,6 @@ def test_nothing_is_said_where_the_data_decide(analysed):
         level = line["levels"]["cpu_limit"]
         return {**line, "wall_s": line["wall_s"] / (1 if level == "none" else 1 + 0.3 * float(level))}
 
-    analysis = analysed(steeper)
-    if analysis.advice.replicates is None:
-        assert not [claim for claim in what_would_decide(analysis) if "tied" in str(claim)]
+    report = analysed(steeper)
+    if report.analysis.advice.replicates is None:
+        assert not [claim for claim in what_would_decide(report.analysis) if "tied" in str(claim)]

@@ -11,7 +11,7 @@ from deadzone.errors import StoreError
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.thread_pool import published as thread_pool
 from deadzone.reports.thread_pool.connection_run import ConnectionRun
-from deadzone.reports.thread_pool.run import PoolRun
+from deadzone.reports.thread_pool.run import PoolRunReport
 
 SECTIONS = (
     "title",
@@ -28,7 +28,7 @@ SECTIONS = (
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def report(tmp_path_factory):
     return thread_pool.load(str(pool_run(tmp_path_factory.mktemp("runs")).folder))
 
 
@@ -36,50 +36,50 @@ def shown(report, section: str, kind: type, identity: str):
     return next(b for b in getattr(report, section)() if isinstance(b, kind) and b.id == identity)
 
 
-def test_the_smallest_pool_that_was_planted_is_named_with_its_confidence(run):
-    assert isinstance(run, PoolRun) and run.judged_rate == 320
-    smallest = run.feasible.smallest(320.0)
+def test_the_smallest_pool_that_was_planted_is_named_with_its_confidence(report):
+    assert isinstance(report, PoolRunReport) and report.run.judged_rate == 320
+    smallest = report.run.feasible.smallest(320.0)
     assert smallest.pool == 8 and smallest.confidence > 0.95
-    assert run.feasible.smallest(160.0).pool == 4 and run.feasible.smallest(480.0).pool is None
-    said = str(run.title()[0])
+    assert report.run.feasible.smallest(160.0).pool == 4 and report.run.feasible.smallest(480.0).pool is None
+    said = str(report.title()[0])
     assert "8 is the smallest pool size that meets all targets at 320 requests/s" in said
     assert "300 requests/s, was not measured" in said
 
 
-def test_the_reversal_has_its_interval(run):
-    there = {one.rate: one for one in run.turning}
+def test_the_reversal_has_its_interval(report):
+    there = {one.rate: one for one in report.run.turning}
     for rate in (320.0, 480.0):
         one = there[rate]
         assert one.start in (16, 32) and one.low >= 16 and one.high == 32
         assert one.probability > 0.95 and one.worse > 0.8
     assert there[160.0].start in (16, 32)
-    assert "More hurts: beyond" in str(run.title()[0])
+    assert "More hurts: beyond" in str(report.title()[0])
 
 
-def test_every_cell_says_which_target_it_misses(run):
-    rows = {(row[0], row[1]): row for row in shown(run, "details", Table, "cells").rows}
+def test_every_cell_says_which_target_it_misses(report):
+    rows = {(row[0], row[1]): row for row in shown(report, "details", Table, "cells").rows}
     assert "mean response time and response time (p99)" in rows["320", "4"][-2]
     assert rows["320", "8"][-2] == "none"
-    figure = shown(run, "response", Figure, "map")
+    figure = shown(report, "response", Figure, "map")
     assert "outlined" in figure.caption and "320" in figure.description
 
 
-def test_capacity_and_littles_law_agree_with_what_was_planted(run):
-    rows = {row[0]: row for row in shown(run, "capacity", Table, "capacity").rows}
+def test_capacity_and_littles_law_agree_with_what_was_planted(report):
+    rows = {row[0]: row for row in shown(report, "capacity", Table, "capacity").rows}
     assert rows["2"][1] == "below 160" and rows["4"][1] == "160" and rows["8"][1] == "320"
-    law = shown(run, "capacity", Table, "law")
+    law = shown(report, "capacity", Table, "law")
     assert {"overrun", "idle"} <= {row[-1] for row in law.rows}
 
 
-def test_the_settings_name_the_load_to_be_borne_first(run):
-    rows = shown(run, "guideline", Table, "settings").rows
+def test_the_settings_name_the_load_to_be_borne_first(report):
+    rows = shown(report, "guideline", Table, "settings").rows
     assert rows[0][0].startswith("load to be borne: 320") and rows[0][1] == "pool size 8"
 
 
 def test_a_warm_up_is_cut_out_and_how_long_to_warm_up_is_said(tmp_path):
     report = thread_pool.load(str(pool_run(tmp_path, replicates=2, cold=8.0, per_second=30).folder))
-    assert len(report.cold.reaching_in) >= 30
-    assert report.feasible.smallest(320.0).likely == 8
+    assert len(report.run.cold.reaching_in) >= 30
+    assert report.run.feasible.smallest(320.0).likely == 8
     said = " ".join(map(str, report.cold_start()))
     assert re.search(r"Warm up for [456] s; the study does for 2 s", said)
 

@@ -25,23 +25,29 @@ Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer n
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from deadzone.language.catalogue import spoken
+from deadzone.reports.document.drawing import svg_of
+from deadzone.reports.document.html import (
+    apart,
+    attribute,
+    caption,
+    heading,
+    identified,
+    paragraphs,
+    scrolled,
+    table,
+    text,
+    themed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
-
-PLACE_DIGITS = 4
-"""Digits kept of the place of axes, as a share of the figure: a tenth of a point."""
-
-NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
-"""The space between a number and its unit."""
 
 MIME = "application/vnd.deadzone.block+json"
 """MIME type of a block as data, in the outputs of an executed notebook."""
@@ -73,6 +79,16 @@ class Claim:
 Paragraph = str | Claim
 
 
+class Naming(Protocol):
+    """Numbers and anchors of a report: `deadzone.reports.document.document.Names`."""
+
+    def identity(self, block: Block) -> str: ...
+    def number(self, block: Block) -> str: ...
+    def knows(self, evidence: Evidence) -> bool: ...
+    def address(self, evidence: Evidence) -> str: ...
+    def text(self, evidence: Evidence) -> str: ...
+
+
 class Block:
     """A displayed object: data for the report, HTML and text for the notebook."""
 
@@ -82,10 +98,12 @@ class Block:
         """The block as plain JSON values, with its kind; `block_of` reads it back."""
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
-    def _repr_html_(self) -> str:
-        from deadzone.reports.document.html import block_html
+    def html(self, names: Naming | None = None) -> str:
+        """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered."""
+        raise NotImplementedError
 
-        return block_html(self)
+    def _repr_html_(self) -> str:
+        return self.html()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME: self.to_json(), "text/html": self._repr_html_(), "text/plain": repr(self)}
@@ -114,6 +132,19 @@ class Title(Block):
     verdict: str = ""
     language: str = field(default_factory=spoken)
 
+    def html(self, names: Naming | None = None) -> str:
+        """The head of the page."""
+        facts = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in self.facts)
+        subtitle = f'<p class="dz-subtitle">{text(self.subtitle)}</p>' if self.subtitle else ""
+        doubts = "".join(f"<p>{text(doubt)}</p>" for doubt in self.doubts)
+        return (
+            f'<header class="dz-title"><h1>{text(self.title)}</h1>{subtitle}'
+            + (f'<dl class="dz-facts-line">{facts}</dl>' if facts else "")
+            + (f'<div class="dz-doubts" role="note">{doubts}</div>' if doubts else "")
+            + (f'<div class="dz-abstract">{_said(self.abstract, names)}</div>' if self.abstract else "")
+            + "</header>"
+        )
+
     def __repr__(self) -> str:
         return "\n".join(map(str, (self.title, self.subtitle, *self.abstract, *self.doubts))).strip()
 
@@ -133,6 +164,12 @@ class Prose(Block):
     style: str = ""
     id: str = ""
 
+    def html(self, names: Naming | None = None) -> str:
+        """Paragraphs under their heading."""
+        style = f" dz-{self.style}" if self.style else ""
+        head = heading(self.heading, self.level, self.id)
+        return f'<div class="dz-prose{style}">{head}{_said(self.paragraphs, names)}</div>'
+
     def __repr__(self) -> str:
         return "\n".join([self.heading, *map(str, self.paragraphs)]).strip()
 
@@ -146,6 +183,12 @@ class Command(Block):
     heading: str = ""
     level: int = 3
     id: str = ""
+
+    def html(self, names: Naming | None = None) -> str:
+        """The lines as they are typed."""
+        head = heading(self.heading, self.level, self.id)
+        lines = "\n".join(map(text, self.lines))
+        return f'<div class="dz-command">{head}<pre tabindex="0"><code>{lines}</code></pre></div>'
 
     def __repr__(self) -> str:
         return "\n".join([self.heading, *self.lines]).strip()
@@ -197,6 +240,15 @@ class Table(Block):
             "paired": self.paired,
         }
 
+    def html(self, names: Naming | None = None) -> str:
+        """The table with its caption, in a region that scrolls."""
+        identity, number = _named(self, names)
+        grid = scrolled(self.caption, table(self, identity))
+        return (
+            f'<figure class="dz-table"{identified(identity)}><figcaption>{caption(self.caption, number)}</figcaption>'
+            f"{grid}</figure>"
+        )
+
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.frame.to_string(index=False)}"
 
@@ -219,37 +271,25 @@ class Figure(Block):
     @classmethod
     def of(cls, drawing: MatplotlibFigure, caption: str, description: str, **more: Any) -> Figure:
         """Take a matplotlib figure and close it; the same figure always gives the same bytes. more: id, is_face."""
-        import matplotlib as mpl
-        import matplotlib.pyplot as plt
-
-        from deadzone.style import RC_PARAMS
-
-        _find_letters(drawing)
-        _settle(drawing)
-        buffer = io.StringIO()
-        rc_params: Any = RC_PARAMS
-        with mpl.rc_context(rc_params):
-            drawing.savefig(
-                buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None}
-            )
-        plt.close(drawing)
-        svg = buffer.getvalue()
-        return cls(_compact(svg[svg.index("<svg") :]), caption, description, **more)
+        return cls(svg_of(drawing), caption, description, **more)
 
     def to_json(self) -> dict[str, Any]:
         """The figure as plain JSON values; the drawing itself stands in the HTML."""
         return {**super().to_json(), "svg": ""}
 
+    def html(self, names: Naming | None = None) -> str:
+        """The drawing with its caption; in a report its colours follow the page."""
+        identity, number = _named(self, names)
+        drawing = themed(apart(self.svg, identity)) if names else self.svg
+        drawing = drawing.replace("<svg ", f'<svg role="img" aria-label="{attribute(self.description)}" ', 1)
+        return (
+            f'<figure class="dz-figure"{identified(identity)}><div class="dz-drawing" tabindex="0" role="group" '
+            f'aria-label="{attribute(number or self.caption)}">{drawing}</div>'
+            f"<figcaption>{caption(self.caption, number)}</figcaption></figure>"
+        )
+
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.description}"
-
-
-def _compact(svg: str) -> str:
-    """A drawing in half the bytes: paths on one line with hundredths of a point, no comments."""
-    bare = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
-    return re.sub(
-        r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split())), bare
-    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -275,46 +315,23 @@ class Regression(Block):
             "id": self.id,
         }
 
+    def html(self, names: Naming | None = None) -> str:
+        """The tables and notes on one sheet."""
+        identity, number = _named(self, names)
+        grids = "".join(scrolled(one.caption, table(one, _named(one, names)[0], one.caption)) for one in self.tables)
+        notes = "".join(
+            f'<p class="dz-note-head">{text(head)}</p><ul>{"".join(f"<li>{text(s)}</li>" for s in said)}</ul>'
+            for head, said in self.notes.items()
+            if said
+        )
+        below = f'<div class="dz-notes">{notes}</div>' if notes else ""
+        return (
+            f'<figure class="dz-table dz-regression"{identified(identity)}><figcaption>{caption(self.caption, number)}'
+            f'</figcaption><div class="dz-sheet">{grids}{below}</div></figure>'
+        )
+
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
-
-
-def _settle(drawing: MatplotlibFigure) -> None:
-    """Fix the places of the axes, rounded.
-
-    The solver of the layout ends a few last bits apart from one process to the next, and the ids within an SVG
-    are made from such numbers.
-    """
-    drawing.draw_without_rendering()
-    drawing.set_layout_engine("none")
-    for ax in drawing.axes:
-        x, y, width, height = (round(value, PLACE_DIGITS) for value in ax.get_position().bounds)
-        ax.set_position((x, y, width, height))
-
-
-def _find_letters(drawing: MatplotlibFigure) -> None:
-    """Give Korean letters in a drawing a font that has them; without one they are written as question marks."""
-    from matplotlib.text import Text
-
-    from deadzone.reports.document.fonts import KOREAN, family_of, korean_font, needs_korean, use_in_figures
-    from deadzone.style import RC_PARAMS
-
-    font = None
-    for text in drawing.findobj(Text):
-        assert isinstance(text, Text)
-        if not needs_korean(text.get_text()):
-            continue
-        font = font or korean_font()
-        if font is None:
-            text.set_text(KOREAN.sub("?", text.get_text()))
-        elif family_of(font) not in text.get_fontfamily():
-            use_in_figures(font)
-            text.set_fontfamily(RC_PARAMS["font.family"])
-
-
-def unbroken(text: str) -> str:
-    """A text in which a number is not parted from its unit at the end of a line."""
-    return NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def block_of(bundle: Mapping[str, Any]) -> Block | None:
@@ -363,3 +380,25 @@ def _paragraphs(records: Sequence[Any]) -> tuple[Paragraph, ...]:
         else Claim(record["text"], tuple(Evidence(**evidence) for evidence in record["evidence"]))
         for record in records
     )
+
+
+def _said(paragraphs_: Sequence[Paragraph], names: Naming | None) -> str:
+    """Paragraphs with links to what they rest on; in a notebook, where nothing is numbered, without."""
+    return paragraphs(
+        [
+            (
+                str(part),
+                [
+                    (names.address(item), names.text(item))
+                    for item in (part.evidence if names and isinstance(part, Claim) else ())
+                    if names and names.knows(item)
+                ],
+            )
+            for part in paragraphs_
+        ]
+    )
+
+
+def _named(block: Table | Figure | Regression, names: Naming | None) -> tuple[str, str]:
+    """The anchor of a block, and its number in a report."""
+    return (names.identity(block), names.number(block)) if names else (block.id, "")

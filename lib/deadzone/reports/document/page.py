@@ -16,7 +16,7 @@ from types import MappingProxyType
 from deadzone.language.catalogue import say, speaking
 from deadzone.reports.document.display import Block
 from deadzone.reports.document.document import Document, Markdown, Part
-from deadzone.reports.document.html import block_html
+
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "deadzone"
@@ -83,7 +83,7 @@ def _stem(name: str) -> str:
 def part_html(part: Part, document: Document) -> str:
     """One part of a document as HTML."""
     if isinstance(part, Block):
-        return block_html(part, document.names)
+        return part.html(document.names)
     if isinstance(part, Markdown):
         from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 

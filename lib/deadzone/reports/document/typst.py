@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from deadzone.language.catalogue import say
+from deadzone.reports.document.breaking import unbroken
 from deadzone.reports.document.display import (
     Block,
     Claim,
@@ -19,7 +20,6 @@ from deadzone.reports.document.display import (
     Regression,
     Table,
     Title,
-    unbroken,
 )
 from deadzone.reports.document.document import Document, Names
 

@@ -20,7 +20,6 @@ from deadzone.reports.document import display as blocks
 from deadzone.reports.explorer.choices import Table, list_tables
 from deadzone.reports.explorer.curve import Curve, View, open_curve
 from deadzone.reports.explorer.drawing import draw
-from deadzone.reports.document.html import block_html
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.figures.curves import phases_table
 
@@ -127,7 +126,7 @@ class Explorer:
         )
         fitted = self._curve(str(self.run.value)).model.thresholds
         note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
-        return block_html(blocks.Prose((sentence, note))) + block_html(phases_table(model, "phases"))
+        return blocks.Prose((sentence, note)).html() + phases_table(model, "phases").html()
 
     def _key(self, run: str) -> tuple[str, ...]:
         return (*(str(part.value) for part in (self.study, self.knob, self.response, self.slice)), run)
@@ -160,7 +159,7 @@ class Explorer:
 
     def _fill_columns(self, _change: object = None) -> None:
         if not self.run.value:
-            self.words.value = block_html(blocks.Prose((say("explorer.nothing"),)))
+            self.words.value = blocks.Prose((say("explorer.nothing"),)).html()
             return
         table = self._table(str(self.run.value))
         for menu, names in ((self.knob, table.knobs()), (self.response, table.responses())):
@@ -234,7 +233,7 @@ def explore(study: str = "", run: str = "", lang: str = "en") -> Explorer:
 
 
 def _warned(text: str) -> str:
-    return block_html(blocks.Prose((text,), style="warnings"))
+    return blocks.Prose((text,), style="warnings").html()
 
 
 def _pairs(options: Any) -> list[tuple[Any, Any]]:

@@ -1,8 +1,4 @@
-"""The analysis of a source: its phase models, the recommendation, and every block that a report shows of them.
-
-A notebook asks for one method a section; each returns the blocks to display, also where nothing could be
-fitted: the report of a failed sweep says so and shows what there is.
-"""
+"""The analysis of a source: its phase models and the recommendation; `report` shows it."""
 
 from __future__ import annotations
 
@@ -15,11 +11,6 @@ from deadzone.language.catalogue import say
 from deadzone.explaining.phases.finding import finding
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-from deadzone.reports.sweep import figures
-from deadzone.reports.sweep import prose
-from deadzone.reports.document import regression
-from deadzone.reports.sweep import tables
-from deadzone.reports.document.display import Block, Prose, Title
 from deadzone.reports.sweep.source import Source
 
 if TYPE_CHECKING:
@@ -59,59 +50,14 @@ class Analysis:
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
 
-    def title(self) -> Title:
-        """Title, what was asked and found, and what a reader must know first."""
-        return prose.title(self)
-
-    def verdict(self) -> list[Block]:
-        """The recommendation with its evidence, what would decide where the data cannot, and the check of the cores."""
-        return prose.verdict(self)
-
     @property
-    def finding(self) -> str:
-        """The whole finding in a line, or why there is none."""
+    def verdict(self) -> str:
+        """The whole verdict in a line, or why there is none."""
         if not self.slices or self.advice is None:
             return say("report.no_fit")
         if len(self.slices) > 1:
             return say("report.grid_finding", reason=self.advice.reason)
         return finding(self.slices[0].model, self.advice)
-
-    def figures(self) -> list[Block]:
-        """The response figure of each slice."""
-        if not self.slices:
-            return [figures.attempts_figure(self.source)]
-        return [
-            figures.response_figure(s.source, s.model, s.advice, s.anchor("response"), s.name)
-            for s in self.slices
-        ]
-
-    def phases(self) -> list[Block]:
-        """The phase table and its sentences, slice by slice."""
-        return [
-            shown for s in self.slices for shown in (tables.phases_table(s), prose.phases_in_words(s))
-        ] or [Prose((say("report.no_phases", reason=self.problem),))]
-
-    def treatments(self) -> list[Block]:
-        """The table of treatments of each slice; of all attempts where nothing could be fitted."""
-        return [tables.treatments_table(s) for s in self.slices] or [tables.attempts_table(self.source)]
-
-    def exceptions(self) -> list[Block]:
-        """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""
-        found: list[Block | None] = []
-        for s in self.slices:
-            found += [tables.outliers_table(s), prose.warnings(s)]
-        found += [tables.untrusted_table(self.source), tables.failed_table(self.source)]
-        return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
-
-    def summaries(self) -> list[Block]:
-        """The regression-style summary of each slice."""
-        found = [regression.regression(s.model, s.anchor("regression"), s.name) for s in self.slices]
-        return [*found] or [Prose((say("report.no_regression"),))]
-
-    def provenance(self) -> list[Block]:
-        """The circumstances of the run, and the command that makes it again."""
-        table = tables.provenance_table(self.source)
-        return [*([table] if table else []), prose.reproduce(self.source)]
 
 
 def analyse(source: Source, within: float | None = None, cost: str | None = None) -> Analysis:

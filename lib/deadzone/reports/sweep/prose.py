@@ -39,7 +39,7 @@ def title(analysis: Analysis) -> Title:
         *source.doubts,
         *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
     ]
-    return head(source, (_abstract(analysis),), doubts, analysis.finding, n=len(source.analysed))
+    return head(source, (_abstract(analysis),), doubts, analysis.verdict, n=len(source.analysed))
 
 
 def head(
@@ -89,7 +89,7 @@ def _abstract(analysis: Analysis) -> Claim:
         levels=int(source.analysed[source.knob].nunique()),
     )
     is_line = len(analysis.slices) == 1
-    found = say("report.abstract_found", finding=analysis.finding) if is_line else analysis.finding
+    found = say("report.abstract_found", finding=analysis.verdict) if is_line else analysis.verdict
     return Claim(join([measured, found]), _evidence_of(analysis))
 
 

@@ -20,7 +20,8 @@ from deadzone.reports.thread_pool import settings as pool_settings
 from deadzone.reports.thread_pool import pools
 from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, analyse_connections
 from deadzone.reports.published.live import LIVE, measure_live
-from deadzone.reports.thread_pool.run import PoolRun, load_pools
+from deadzone.reports.thread_pool.pool_run import load_pools
+from deadzone.reports.thread_pool.run import PoolRunReport
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "thread-pools"
@@ -130,7 +131,7 @@ def _shown(channel: pools.Channel) -> list[Block]:
     ]
 
 
-def load(source: str = "reference", lang: str = "en") -> ThreadPool | PoolRun | ConnectionRun:
+def load(source: str = "reference", lang: str = "en") -> ThreadPool | PoolRunReport | ConnectionRun:
     """The published study, or a run measured here.
 
     source: "reference" for the published tables, "live" to measure the bundled study first, or a run: its id, its
@@ -150,11 +151,11 @@ def load(source: str = "reference", lang: str = "en") -> ThreadPool | PoolRun | 
     )
 
 
-def load_run(name: str) -> PoolRun | ConnectionRun:
+def load_run(name: str) -> PoolRunReport | ConnectionRun:
     """A run of a load test: of pools over rates, or of connections.
 
     Raises StoreError if there is none, TableError if its trials have neither a rate nor connections.
     """
     source = load_source(name, response="")
     mode: Any = getattr(source.study.workload, "mode", "constant") if source.study else "constant"
-    return analyse_connections(source, mode) if mode in get_args(Mode) else load_pools(name)
+    return analyse_connections(source, mode) if mode in get_args(Mode) else PoolRunReport(load_pools(name))

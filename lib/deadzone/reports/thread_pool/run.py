@@ -2,104 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
-import pandas as pd
-
-from deadzone import places
-from deadzone.explaining.capacity.cells import cells_of, statistic, trial_counts
-from deadzone.explaining.capacity.cold_start import ColdStart, cold_start
-from deadzone.explaining.capacity.feasibility import Feasibility, feasibility
-from deadzone.explaining.capacity.littles_law import littles_law
-from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
-from deadzone.explaining.capacity.reversal import Reversal, reversals
-from deadzone.errors import PhaseError, TableError
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModels
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.regression import regression
-from deadzone.reports.sweep.source import Source, load_source
 from deadzone.reports.thread_pool import run_tables as drawn
 from deadzone.reports.thread_pool import run_words as words
+from deadzone.reports.thread_pool.pool_run import PoolRun
 from deadzone.reports.published.published import section
-from deadzone.store.histograms import series
-from deadzone.store.run import Run
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.recommend import Recommendation
-
-RATE = "rate"
-"""The factor, and the field of a load, that says how much is sent each second."""
 
 
 @dataclass(frozen=True, eq=False)
-class PoolRun:
-    """A run of a load test; every method gives the blocks of one section.
+class PoolRunReport:
+    """What is shown and said of a run of a load test; every method gives the blocks of one section."""
 
-    source: its trials, freed of warm-up. wanted: the load to be borne, or None. judged_rate: the measured rate it is
-    judged by. models, advice: the curve of each rate; None and empty where none can be fitted, for the reason
-    `problem`. feasible: the cells against the targets, None without targets. cold: the warm-up of every trial.
-    law: Little's law, one row a cell. doubts: what to know first.
-    """
-
-    source: Source
-    wanted: float | None
-    judged_rate: float
-    models: PhaseModels | None
-    advice: dict[float, Recommendation]
-    problem: str
-    turning: tuple[Reversal, ...]
-    feasible: Feasibility | None
-    cold: ColdStart
-    law: pd.DataFrame
-    doubts: tuple[str, ...]
+    run: PoolRun
 
     def title(self) -> list[Block]:
         """Title, what was found with its evidence, and the doubts that come first."""
-        source = self.source
+        source = self.run.source
         return [
             prose.head(
                 source,
                 (
-                    Claim(words.smallest_sentence(self), (Evidence("map"), Evidence("answers"))),
-                    Claim(words.reversal_sentence(self), (Evidence("answers"),)),
+                    Claim(words.smallest_sentence(self.run), (Evidence("map"), Evidence("answers"))),
+                    Claim(words.reversal_sentence(self.run), (Evidence("answers"),)),
                 ),
-                (*source.doubts, *self.doubts),
-                words.verdict(self),
+                (*source.doubts, *self.run.left_out, *words.doubts(self.run)),
+                words.verdict(self.run),
                 n=len(source.analysed),
             )
         ]
 
     def conclusions(self) -> list[Block]:
         """The answers, rate by rate."""
-        return [section("pool_run.answers"), drawn.rates_table(self)]
+        return [section("pool_run.answers"), drawn.rates_table(self.run)]
 
     def response(self) -> list[Block]:
         """The heat map with the feasible region, and the curves."""
-        found: list[Block] = [section("pool_run.map"), drawn.map_figure(self)]
-        if self.models is None:
-            return [*found, Prose((say("pool_run.not_fitted", reason=self.problem),), style="warnings")]
-        found += [section("pool_run.curves", 3), drawn.curves(self)]
+        found: list[Block] = [section("pool_run.map"), drawn.map_figure(self.run)]
+        if self.run.models is None:
+            return [*found, Prose((say("pool_run.not_fitted", reason=self.run.problem),), style="warnings")]
+        found += [section("pool_run.curves", 3), drawn.curves(self.run)]
         return [*found, Prose((say("pool_run.two_ways"),))] if self._two_ways() else found
 
     def _two_ways(self) -> bool:
         """Whether the trials show that more hurts at a rate whose phases do not."""
-        assert self.models is not None
-        there = [one.rate for one in self.turning if one.start is not None]
-        return any(self.models[rate].phases.iloc[-1]["label"] != "reversal" for rate in there)
+        assert self.run.models is not None
+        there = [one.rate for one in self.run.turning if one.start is not None]
+        return any(self.run.models[rate].phases.iloc[-1]["label"] != "reversal" for rate in there)
 
     def capacity(self) -> list[Block]:
         """How much each pool bears, and Little's law."""
         found: list[Block] = []
-        if self.feasible is not None:
-            found += [section("pool_run.capacity"), drawn.capacity_table(self, self.feasible)]
+        if self.run.feasible is not None:
+            found += [section("pool_run.capacity"), drawn.capacity_table(self.run, self.run.feasible)]
             found.append(Prose((say("pool_run.capacity_text"),)))
-        if len(self.law):
-            found += [section("pool_run.law"), Prose(words.law_sentences(self)), drawn.law_table(self)]
+        if len(self.run.law):
+            found += [section("pool_run.law"), Prose(words.law_sentences(self.run)), drawn.law_table(self.run)]
         return found
 
     def connections(self) -> list[Block]:
@@ -108,140 +71,28 @@ class PoolRun:
 
     def cold_start(self) -> list[Block]:
         """How long the service warms up, and whether it matters."""
-        found: list[Block] = [section("pool_run.warmup"), Prose(words.warmup_sentences(self))]
-        return [*found, drawn.warmup_table(self)] if drawn.warming(self.cold) else found
+        found: list[Block] = [section("pool_run.warmup"), Prose(words.warmup_sentences(self.run))]
+        return [*found, drawn.warmup_table(self.run)] if drawn.warming(self.run.cold) else found
 
     def guideline(self) -> list[Block]:
         """What to set."""
-        return [section("pool_run.settings"), drawn.settings_table(self)]
+        return [section("pool_run.settings"), drawn.settings_table(self.run)]
 
     def limits(self) -> list[Block]:
         """What these figures cannot say."""
-        return [section("study.limits"), Prose(words.limits(self))]
+        return [section("study.limits"), Prose(words.limits(self.run))]
 
     def details(self) -> list[Block]:
         """Every cell, the trials that were left out, and the fit as a statistician expects it."""
-        found: list[Block] = [section("pool_run.details"), drawn.cells_table(self)]
-        apart = (tables.untrusted_table(self.source), tables.failed_table(self.source))
+        found: list[Block] = [section("pool_run.details"), drawn.cells_table(self.run)]
+        apart = (tables.untrusted_table(self.run.source), tables.failed_table(self.run.source))
         found += [table for table in apart if table is not None]
-        if self.models is not None and self.judged_rate in self.models:
-            name = say("pool_run.load_other", rate=f"{self.judged_rate:,g}")
-            found += [section("study.summary"), regression(self.models[self.judged_rate], "regression", name)]
+        if self.run.models is not None and self.run.judged_rate in self.run.models:
+            name = say("pool_run.load_other", rate=f"{self.run.judged_rate:,g}")
+            found += [section("study.summary"), regression(self.run.models[self.run.judged_rate], "regression", name)]
         return found
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
-        table = tables.provenance_table(self.source)
-        return [section("pool_run.origin"), *([table] if table else []), prose.reproduce(self.source)]
-
-
-def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = False) -> PoolRun:
-    """The analysis of a load test's trials.
-
-    histograms: the slices of its run, empty where none were kept. keep_warmup: leave in what a warm-up that was
-    detected reaches into the measured window; what precedes the window is never analysed.
-
-    Raises TableError if the trials have no numeric pool or rate, PhaseError if an objective bounds a column that they
-    do not have.
-    """
-    source, other = _one_slice(_with_rate(source))
-    asked = _objectives(source)
-    kept = _of_last_attempts(histograms, source.trials)
-    cold = cold_start(series(kept, _metric(source.response)))
-    counts = trial_counts(kept, {} if keep_warmup else cold.begins_s)
-    source = replace(source, trials=_freed(source.trials, counts, [] if keep_warmup else cold.reaching_in))
-    try:
-        models = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=RATE)
-        advice = {float(rate): model.recommend() for rate, model in models.items()}
-        problem = ""
-    except PhaseError as error:
-        models, advice, problem = None, {}, str(error)
-    feasible = None
-    if asked.bounds:
-        cells = cells_of(_judgeable(source), source.knob, RATE, asked.bounds, counts)
-        feasible = feasibility(cells, asked.bounds)
-    rates = sorted(float(rate) for rate in source.trials[RATE].dropna().unique())
-    wanted = asked.load.get(RATE)
-    judged = next((rate for rate in rates if wanted is None or rate >= wanted), rates[-1])
-    judged = rates[-1] if wanted is None else judged
-    found = PoolRun(
-        source, wanted, judged, models, advice, problem,
-        tuple(reversals(models, source.analysed)) if models else (), feasible, cold,
-        littles_law(source.analysed, source.knob, RATE), (),
-    )  # fmt: skip
-    return replace(found, doubts=(*other, *words.doubts(found)))
-
-
-def load_pools(name: str) -> PoolRun:
-    """The report of a run by its id, folder, or STUDY/latest."""
-    source = load_source(name, response="")
-    return analyse_pools(source, Run.find(places.runs_folder(), name).histograms())
-
-
-def _with_rate(source: Source) -> Source:
-    """The source with a column of the rate, also where every trial has the same."""
-    if RATE in source.trials:
-        return source
-    fixed = getattr(source.study.workload, RATE, None) if source.study else None
-    if fixed is None:
-        raise TableError(f"Run {source.run_id} has no rate, neither as a factor nor in its workload.")
-    return replace(source, trials=source.trials.assign(**{RATE: float(fixed)}))
-
-
-def _one_slice(source: Source) -> tuple[Source, tuple[str, ...]]:
-    """The source at one level of every factor beside pool and rate, and what to say of it."""
-    names = source.study.factor_names() if source.study else ()
-    trials, said = source.trials, []
-    for name in names:
-        if name in (source.knob, RATE) or name not in trials or trials[name].astype(str).nunique() < 2:
-            continue
-        level = trials[name].iloc[0]
-        trials = trials[trials[name] == level]
-        said.append(say("pool_run.doubt_other", factor=name, level=str(level)))
-    return replace(source, by=RATE, trials=trials), tuple(said)
-
-
-def _objectives(source: Source) -> Objectives:
-    if source.study is None:
-        return Objectives((), {})
-    return objectives_of(source.study.objectives, (*source.study.factor_names(), RATE))
-
-
-def _metric(response: str) -> str:
-    """The histogram that the response is a statistic of; that of the requests where it is of none."""
-    return Objective(response, "at_most", 0.0).metric or "latency_us"
-
-
-def _of_last_attempts(histograms: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
-    """The histograms of the last attempt at each trial."""
-    if histograms.empty:
-        return histograms
-    last = trials.groupby("trial")["attempt"].max() if "attempt" in trials else None
-    if last is None:
-        return histograms
-    return histograms[histograms["attempt"] == histograms["trial"].map(last)]
-
-
-def _freed(trials: pd.DataFrame, counts: Any, cut: list[int]) -> pd.DataFrame:
-    """The trials with the statistics of those whose warm-up was cut out taken from what is left."""
-    if not cut:
-        return trials
-    freed = trials.copy()
-    for column in trials.columns:
-        one = Objective(str(column), "at_most", 0.0)
-        if one.metric is None:
-            continue
-        for trial in cut:
-            if one.metric in counts.get(trial, {}):
-                freed.loc[freed["trial"] == trial, column] = statistic(one, counts[trial][one.metric])
-    return freed
-
-
-def _judgeable(source: Source) -> pd.DataFrame:
-    """The trials that count for or against a cell: the analysed ones, and the last attempts that ended badly."""
-    bad = source.failed
-    if "warmup" in bad:
-        bad = bad[~bad["warmup"].fillna(False).astype(bool)]
-    last = source.trials.groupby("trial").tail(1).index
-    bad = bad[bad.index.isin(last)]
-    return pd.concat([source.analysed, bad]).sort_index()
+        table = tables.provenance_table(self.run.source)
+        return [section("pool_run.origin"), *([table] if table else []), prose.reproduce(self.run.source)]

@@ -19,7 +19,7 @@ from deadzone.reports.figures.curves import phases_text, setting_text, slices_fi
 from deadzone.reports.figures.heat_map import heat_map, number_text
 
 if TYPE_CHECKING:
-    from deadzone.reports.thread_pool.run import PoolRun
+    from deadzone.reports.thread_pool.pool_run import PoolRun
 
 MOST_TRIALS = 12
 """Trials that the table of warm-ups lists; the rest behave like them and are counted in the text."""

@@ -11,7 +11,7 @@ from deadzone.explaining.phases.quantities import listing, number, percent, plai
 from deadzone.steady_state.warmup import TOLERANCE
 
 if TYPE_CHECKING:
-    from deadzone.reports.thread_pool.run import PoolRun
+    from deadzone.reports.thread_pool.pool_run import PoolRun
 
 
 MOST_SURE = 0.99

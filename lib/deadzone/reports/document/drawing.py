@@ -1,0 +1,72 @@
+"""A matplotlib figure as SVG: the same figure always gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLACE_DIGITS = 4
+"""Digits kept of the place of axes, as a share of the figure: a tenth of a point."""
+
+
+def svg_of(drawing: Figure) -> str:
+    """The drawing as SVG; the figure is closed."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    from deadzone.style import RC_PARAMS
+
+    _find_letters(drawing)
+    _settle(drawing)
+    buffer = io.StringIO()
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
+        drawing.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
+    plt.close(drawing)
+    svg = buffer.getvalue()
+    return _compact(svg[svg.index("<svg") :])
+
+
+def _compact(svg: str) -> str:
+    """A drawing in half the bytes: paths on one line with hundredths of a point, no comments."""
+    bare = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
+    return re.sub(
+        r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split())), bare
+    )
+
+
+def _settle(drawing: Figure) -> None:
+    """Fix the places of the axes, rounded.
+
+    The solver of the layout ends a few last bits apart from one process to the next, and the ids within an SVG
+    are made from such numbers.
+    """
+    drawing.draw_without_rendering()
+    drawing.set_layout_engine("none")
+    for ax in drawing.axes:
+        x, y, width, height = (round(value, PLACE_DIGITS) for value in ax.get_position().bounds)
+        ax.set_position((x, y, width, height))
+
+
+def _find_letters(drawing: Figure) -> None:
+    """Give Korean letters in a drawing a font that has them; without one they are written as question marks."""
+    from matplotlib.text import Text
+
+    from deadzone.reports.document.fonts import KOREAN, family_of, korean_font, needs_korean, use_in_figures
+    from deadzone.style import RC_PARAMS
+
+    font = None
+    for text in drawing.findobj(Text):
+        assert isinstance(text, Text)
+        if not needs_korean(text.get_text()):
+            continue
+        font = font or korean_font()
+        if font is None:
+            text.set_text(KOREAN.sub("?", text.get_text()))
+        elif family_of(font) not in text.get_fontfamily():
+            use_in_figures(font)
+            text.set_fontfamily(RC_PARAMS["font.family"])

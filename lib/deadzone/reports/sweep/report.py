@@ -1,0 +1,69 @@
+"""The report of a sweep: an analysis as the blocks of a notebook.
+
+A notebook asks for one method a section; each returns the blocks to display, also where nothing could be
+fitted: the report of a failed sweep says so and shows what there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deadzone.language.catalogue import say
+from deadzone.reports.document.display import Block, Prose, Title
+from deadzone.reports.document.regression import regression
+from deadzone.reports.sweep import figures, prose, tables
+from deadzone.reports.sweep.analysis import Analysis
+
+
+@dataclass(frozen=True, eq=False)
+class SweepReport:
+    """What is shown and said of an analysis, section by section."""
+
+    analysis: Analysis
+
+    def title(self) -> Title:
+        """Title, what was asked and found, and what a reader must know first."""
+        return prose.title(self.analysis)
+
+    def verdict(self) -> list[Block]:
+        """The recommendation with its evidence, what would decide where the data cannot, and the check of the cores."""
+        return prose.verdict(self.analysis)
+
+    def figures(self) -> list[Block]:
+        """The response figure of each slice."""
+        if not self.analysis.slices:
+            return [figures.attempts_figure(self.analysis.source)]
+        return [
+            figures.response_figure(s.source, s.model, s.advice, s.anchor("response"), s.name)
+            for s in self.analysis
+        ]
+
+    def phases(self) -> list[Block]:
+        """The phase table and its sentences, slice by slice."""
+        return [
+            shown for s in self.analysis for shown in (tables.phases_table(s), prose.phases_in_words(s))
+        ] or [Prose((say("report.no_phases", reason=self.analysis.problem),))]
+
+    def treatments(self) -> list[Block]:
+        """The table of treatments of each slice; of all attempts where nothing could be fitted."""
+        shown: list[Block] = [tables.treatments_table(s) for s in self.analysis]
+        return shown or [tables.attempts_table(self.analysis.source)]
+
+    def exceptions(self) -> list[Block]:
+        """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""
+        found: list[Block | None] = []
+        for s in self.analysis:
+            found += [tables.outliers_table(s), prose.warnings(s)]
+        source = self.analysis.source
+        found += [tables.untrusted_table(source), tables.failed_table(source)]
+        return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
+
+    def summaries(self) -> list[Block]:
+        """The regression-style summary of each slice."""
+        found: list[Block] = [regression(s.model, s.anchor("regression"), s.name) for s in self.analysis]
+        return found or [Prose((say("report.no_regression"),))]
+
+    def provenance(self) -> list[Block]:
+        """The circumstances of the run, and the command that makes it again."""
+        table = tables.provenance_table(self.analysis.source)
+        return [*([table] if table else []), prose.reproduce(self.analysis.source)]

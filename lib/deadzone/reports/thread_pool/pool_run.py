@@ -1,0 +1,163 @@
+"""The analysis of a run of a load test: which pool meets its targets at which rate, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from deadzone import places
+from deadzone.explaining.capacity.cells import cells_of, statistic, trial_counts
+from deadzone.explaining.capacity.cold_start import ColdStart, cold_start
+from deadzone.explaining.capacity.feasibility import Feasibility, feasibility
+from deadzone.explaining.capacity.littles_law import littles_law
+from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
+from deadzone.explaining.capacity.reversal import Reversal, reversals
+from deadzone.errors import PhaseError, TableError
+from deadzone.language.catalogue import say
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModels
+from deadzone.reports.sweep.source import Source, load_source
+from deadzone.store.histograms import series
+from deadzone.store.run import Run
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.recommend import Recommendation
+
+RATE = "rate"
+"""The factor, and the field of a load, that says how much is sent each second."""
+
+
+@dataclass(frozen=True, eq=False)
+class PoolRun:
+    """A run of a load test.
+
+    source: its trials, freed of warm-up. wanted: the load to be borne, or None. judged_rate: the measured rate it is
+    judged by. models, advice: the curve of each rate; None and empty where none can be fitted, for the reason
+    `problem`. feasible: the cells against the targets, None without targets. cold: the warm-up of every trial.
+    law: Little's law, one row a cell. left_out: what to say of the levels that are not shown.
+    """
+
+    source: Source
+    wanted: float | None
+    judged_rate: float
+    models: PhaseModels | None
+    advice: dict[float, Recommendation]
+    problem: str
+    turning: tuple[Reversal, ...]
+    feasible: Feasibility | None
+    cold: ColdStart
+    law: pd.DataFrame
+    left_out: tuple[str, ...]
+
+
+def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = False) -> PoolRun:
+    """The analysis of a load test's trials.
+
+    histograms: the slices of its run, empty where none were kept. keep_warmup: leave in what a warm-up that was
+    detected reaches into the measured window; what precedes the window is never analysed.
+
+    Raises TableError if the trials have no numeric pool or rate, PhaseError if an objective bounds a column that they
+    do not have.
+    """
+    source, other = _one_slice(_with_rate(source))
+    asked = _objectives(source)
+    kept = _of_last_attempts(histograms, source.trials)
+    cold = cold_start(series(kept, _metric(source.response)))
+    counts = trial_counts(kept, {} if keep_warmup else cold.begins_s)
+    source = replace(source, trials=_freed(source.trials, counts, [] if keep_warmup else cold.reaching_in))
+    try:
+        models = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=RATE)
+        advice = {float(rate): model.recommend() for rate, model in models.items()}
+        problem = ""
+    except PhaseError as error:
+        models, advice, problem = None, {}, str(error)
+    feasible = None
+    if asked.bounds:
+        cells = cells_of(_judgeable(source), source.knob, RATE, asked.bounds, counts)
+        feasible = feasibility(cells, asked.bounds)
+    rates = sorted(float(rate) for rate in source.trials[RATE].dropna().unique())
+    wanted = asked.load.get(RATE)
+    judged = next((rate for rate in rates if wanted is None or rate >= wanted), rates[-1])
+    judged = rates[-1] if wanted is None else judged
+    return PoolRun(
+        source, wanted, judged, models, advice, problem,
+        tuple(reversals(models, source.analysed)) if models else (), feasible, cold,
+        littles_law(source.analysed, source.knob, RATE), other,
+    )  # fmt: skip
+
+
+def load_pools(name: str) -> PoolRun:
+    """The report of a run by its id, folder, or STUDY/latest."""
+    source = load_source(name, response="")
+    return analyse_pools(source, Run.find(places.runs_folder(), name).histograms())
+
+
+def _with_rate(source: Source) -> Source:
+    """The source with a column of the rate, also where every trial has the same."""
+    if RATE in source.trials:
+        return source
+    fixed = getattr(source.study.workload, RATE, None) if source.study else None
+    if fixed is None:
+        raise TableError(f"Run {source.run_id} has no rate, neither as a factor nor in its workload.")
+    return replace(source, trials=source.trials.assign(**{RATE: float(fixed)}))
+
+
+def _one_slice(source: Source) -> tuple[Source, tuple[str, ...]]:
+    """The source at one level of every factor beside pool and rate, and what to say of it."""
+    names = source.study.factor_names() if source.study else ()
+    trials, said = source.trials, []
+    for name in names:
+        if name in (source.knob, RATE) or name not in trials or trials[name].astype(str).nunique() < 2:
+            continue
+        level = trials[name].iloc[0]
+        trials = trials[trials[name] == level]
+        said.append(say("pool_run.doubt_other", factor=name, level=str(level)))
+    return replace(source, by=RATE, trials=trials), tuple(said)
+
+
+def _objectives(source: Source) -> Objectives:
+    if source.study is None:
+        return Objectives((), {})
+    return objectives_of(source.study.objectives, (*source.study.factor_names(), RATE))
+
+
+def _metric(response: str) -> str:
+    """The histogram that the response is a statistic of; that of the requests where it is of none."""
+    return Objective(response, "at_most", 0.0).metric or "latency_us"
+
+
+def _of_last_attempts(histograms: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
+    """The histograms of the last attempt at each trial."""
+    if histograms.empty:
+        return histograms
+    last = trials.groupby("trial")["attempt"].max() if "attempt" in trials else None
+    if last is None:
+        return histograms
+    return histograms[histograms["attempt"] == histograms["trial"].map(last)]
+
+
+def _freed(trials: pd.DataFrame, counts: Any, cut: list[int]) -> pd.DataFrame:
+    """The trials with the statistics of those whose warm-up was cut out taken from what is left."""
+    if not cut:
+        return trials
+    freed = trials.copy()
+    for column in trials.columns:
+        one = Objective(str(column), "at_most", 0.0)
+        if one.metric is None:
+            continue
+        for trial in cut:
+            if one.metric in counts.get(trial, {}):
+                freed.loc[freed["trial"] == trial, column] = statistic(one, counts[trial][one.metric])
+    return freed
+
+
+def _judgeable(source: Source) -> pd.DataFrame:
+    """The trials that count for or against a cell: the analysed ones, and the last attempts that ended badly."""
+    bad = source.failed
+    if "warmup" in bad:
+        bad = bad[~bad["warmup"].fillna(False).astype(bool)]
+    last = source.trials.groupby("trial").tail(1).index
+    bad = bad[bad.index.isin(last)]
+    return pd.concat([source.analysed, bad]).sort_index()
