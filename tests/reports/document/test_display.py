@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from deadzone.reports.document.blocks import block_of
 from deadzone.reports.document.breaking import unbroken
 from deadzone.reports.document.display import (
     MIME,
@@ -19,7 +20,6 @@ from deadzone.reports.document.display import (
     Regression,
     Table,
     Title,
-    block_of,
 )
 
 TABLE = Table(

@@ -25,7 +25,6 @@ Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -332,54 +331,6 @@ class Regression(Block):
 
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
-
-
-def block_of(bundle: Mapping[str, Any]) -> Block | None:
-    """The block of a notebook output's MIME bundle; None if it holds none."""
-    return _block(bundle[MIME], bundle) if MIME in bundle else None
-
-
-def _block(record: Mapping[str, Any], bundle: Mapping[str, Any]) -> Block | None:
-    fields = {name: value for name, value in record.items() if name != "kind"}
-    match record.get("kind"):
-        case "title":
-            return Title(**{**fields, "abstract": _paragraphs(fields["abstract"]),
-                            "doubts": tuple(fields["doubts"]), "facts": tuple(map(tuple, fields["facts"]))})  # fmt: skip
-        case "prose":
-            return Prose(**{**fields, "paragraphs": _paragraphs(fields["paragraphs"])})
-        case "command":
-            return Command(**{**fields, "lines": tuple(fields["lines"])})
-        case "table":
-            return _table(fields)
-        case "figure":
-            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
-        case "regression":
-            tables = [_table({k: v for k, v in t.items() if k != "kind"}) for t in fields["tables"]]
-            return Regression(**{**fields, "tables": tuple(tables)})
-    return None
-
-
-def _drawing(html: str) -> str:
-    """The drawing within a figure's HTML, without what describes it there."""
-    start, stop = html.find("<svg"), html.rfind("</svg>")
-    svg = html[start : stop + len("</svg>")] if start >= 0 else ""
-    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
-
-
-def _table(fields: Mapping[str, Any]) -> Table:
-    import pandas as pd
-
-    more = {name: value for name, value in fields.items() if name not in ("columns", "rows")}
-    return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
-
-
-def _paragraphs(records: Sequence[Any]) -> tuple[Paragraph, ...]:
-    return tuple(
-        record
-        if isinstance(record, str)
-        else Claim(record["text"], tuple(Evidence(**evidence) for evidence in record["evidence"]))
-        for record in records
-    )
 
 
 def _said(paragraphs_: Sequence[Paragraph], names: Naming | None) -> str:

@@ -17,7 +17,8 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say, speaking
-from deadzone.reports.document.display import Block, Evidence, Figure, Prose, Regression, Table, Title, block_of
+from deadzone.reports.document.blocks import block_of
+from deadzone.reports.document.display import Block, Evidence, Figure, Prose, Regression, Table, Title
 
 NOTEBOOK_ONLY = "notebook-only"
 """Tag of a Markdown cell that guides through the notebook and is no part of the report."""
