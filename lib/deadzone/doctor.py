@@ -14,7 +14,7 @@ from typing import Literal
 
 from deadzone import places
 from deadzone.errors import DeadzoneError
-from deadzone.measurement import Command
+from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.leftovers import remove_leftovers
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimit, IoWish
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
@@ -30,6 +30,11 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 State = Literal["works", "missing", "optional"]
 
 TRIED_LIMIT = 0.5
+BUSY = "import time\nwhile time.process_time() < 0.5: pass"
+QUOTA_REMEDY = (
+    "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), or in a container with a "
+    "writable cgroup"
+)
 TRIED_IO_LIMIT = IoLimit(50_000_000, 1_000)
 CLUSTER_TIMEOUT_S = 3.0
 
@@ -82,38 +87,36 @@ def _leftovers() -> Check:
 
 
 def _limits() -> Iterator[Check]:
-    """Try each mechanism that gives a real quota; one is enough."""
+    """Try each mechanism that gives a real quota; one is enough. Without any, limits are emulated."""
     tried = {name: _try_mechanism(name) for name in QUOTA_MECHANISMS}
-    any_works = any(problem is None for problem in tried.values())
-    for name, problem in tried.items():
-        if problem is None:
-            yield Check(
-                f"CPU limit by {name}",
-                "works",
-                f"a limit of {TRIED_LIMIT} cores was put in force and read back",
-            )
-        else:
-            yield Check(f"CPU limit by {name}", "optional", problem)
-    if not any_works:
-        yield Check(
-            "CPU limit",
-            "missing",
-            "no mechanism for quotas works; only whole cores can be limited, by affinity",
-            "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), "
-            "or in a container with a writable cgroup",
-        )
+    for name, found in tried.items():
+        said = f"a limit of {TRIED_LIMIT} cores was put in force and read back"
+        problem = found if isinstance(found, str) else ""
+        yield Check(f"CPU limit by {name}", "optional" if problem else "works", problem or said)
+    if all(isinstance(found, str) for found in tried.values()):
+        yield _emulated_limit()
 
 
-def _try_mechanism(name: str) -> str | None:
-    """What stands in the way of a mechanism, or None."""
+def _emulated_limit() -> Check:
+    measured = _try_mechanism("emulated", BUSY)
+    if isinstance(measured, str):
+        said = f"no mechanism for quotas works; only whole cores can be limited, by affinity ({measured})"
+        return Check("CPU limit", "missing", said, QUOTA_REMEDY)
+    share = (measured.cpu_efficiency or 0.0) / TRIED_LIMIT
+    said = f"emulated: a program stopped and continued in turns used {share:.0%} of a limit of {TRIED_LIMIT} cores"
+    return Check("CPU limit", "works", said, f"for a quota of the kernel, {QUOTA_REMEDY}")
+
+
+def _try_mechanism(name: str, program: str = "pass") -> Measurement | str:
+    """A Python program measured under a mechanism, or what stands in the way."""
     spec = LocalSpec(mechanism=name)  # type: ignore[arg-type]
     try:
         with LocalTarget(spec, (TRIED_LIMIT,)) as target:
             target.prepare(Treatment({"cpu_limit": TRIED_LIMIT}))
-            measured = target.execute(Command((sys.executable, "-S", "-c", "pass")), timeout_s=60)
+            measured = target.execute(Command((sys.executable, "-S", "-c", program)), timeout_s=60)
     except DeadzoneError as error:
         return str(error).splitlines()[1].split(": ", 1)[1] if "\n" in str(error) else str(error)
-    return None if measured.status == "ok" else f"a program under it ended as {measured.status}"
+    return measured if measured.status == "ok" else f"a program under it ended as {measured.status}"
 
 
 def _io_limit() -> Check:

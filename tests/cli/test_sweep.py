@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import yaml
 
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import list_runs
 
 
@@ -205,23 +208,64 @@ def somewhere_else(write_study):
         yield place
 
 
-def test_without_permission_for_any_limit_the_remedy_is_told(somewhere_else):
+def as_nobody(place, *arguments):
+    """The command, as a user who may read this Python environment and change nothing."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("only root, with setpriv, can try what another user may do")
-    said = subprocess.run(
-        (*AS_NOBODY, sys.executable, "-m", "deadzone.cli.main", "sweep", "probe"),
-        env={"PATH": os.environ["PATH"], "DEADZONE_HOME": str(somewhere_else), "HOME": str(somewhere_else)},
-        cwd=somewhere_else,
+    return subprocess.run(
+        (*AS_NOBODY, sys.executable, "-m", "deadzone.cli.main", *arguments),
+        env={**os.environ, "DEADZONE_HOME": str(place), "HOME": str(place)},
+        cwd=place,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_without_permission_for_a_limit_the_remedy_is_told(somewhere_else):
+    study = somewhere_else / "notebooks" / "studies" / "probe.yaml"
+    study.write_text(study.read_text() + "target: {memory_limit: 100000000}\n")
+    said = as_nobody(somewhere_else, "sweep", "probe")
     assert said.returncode == 4, said.stderr
     assert "No mechanism can put this study's limits in force here:" in said.stderr
-    assert "affinity: A CPU limit of 0.5 cores needs a quota" in said.stderr
+    assert "emulated: A memory limit of 100,000,000 bytes needs a control group" in said.stderr
     assert "`deadzone doctor` says what is missing" in said.stderr
     assert "Traceback" not in said.stderr
     assert list((somewhere_else / "data" / "runs").iterdir()) == []
+
+
+def test_without_permission_for_any_quota_the_limit_is_emulated_and_that_is_said(somewhere_else):
+    study = somewhere_else / "notebooks" / "studies" / "probe.yaml"
+    busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+    study.write_text(
+        yaml.safe_dump(
+            {
+                "study": "probe",
+                "workload": {"kind": "command", "argv": ["sh", "-c", busy, "{threads}"]},
+                "factors": {"cpu_limit": [0.1, 0.2], "threads": [1]},
+                "design": {"replicates": 2, "warmup": 0},
+                "trust": yaml.safe_load(study.read_text())["trust"],
+            }
+        )
+    )
+    said = as_nobody(somewhere_else, "sweep", "probe")
+    assert said.returncode == 0, said.stderr
+    (run,) = list_runs(somewhere_else / "data" / "runs")
+    assert run.provenance()["limits_mechanism"] == "emulated"
+    assert {"cgroup-v2", "cgroup-v1", "systemd"} <= set(run.provenance()["mechanisms_refused"])
+    trials = run.trials()
+    assert (trials["status"] == "ok").all()
+    assert (trials["user_s"] + trials["sys_s"] <= 1.1 * trials["cpu_limit"] * (trials["wall_s"] + 0.1)).all()
+    first, *held = load_source(str(run.folder)).doubts
+    assert "were emulated" in first
+    assert all("in which it was stopped in nearly all periods" in sentence for sentence in held)
+
+
+def test_the_doctor_names_the_emulation_and_how_well_it_holds(somewhere_else):
+    said = as_nobody(somewhere_else, "doctor")
+    assert re.search(
+        r"ok +CPU limit +emulated: a program stopped and continued in turns used \d+%", said.stdout
+    )
 
 
 def test_a_dry_run_of_what_is_resumed_tells_what_is_left(write_study, deadzone, runs):

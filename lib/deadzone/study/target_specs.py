@@ -37,8 +37,10 @@ class LocalTarget(Spec):
     """This machine."""
 
     kind: Literal["local"] = "local"
-    mechanism: Literal["auto", "cgroup-v2", "cgroup-v1", "systemd", "affinity", "unlimited"] = Field(
-        default="auto", description="how a CPU limit is put in force; auto takes the best that works here"
+    mechanism: Literal["auto", "cgroup-v2", "cgroup-v1", "systemd", "emulated", "affinity", "unlimited"] = (
+        Field(
+            default="auto", description="how a CPU limit is put in force; auto takes the best that works here"
+        )
     )
     cpu_limit: Annotated[
         FactorLevel, Field(description="CPU limit of every trial where it is no factor [cores]")

@@ -53,7 +53,7 @@ def detached(work):
 HUNDRED_MB = 100_000_000
 
 
-@pytest.fixture(params=["quota", "affinity", "unlimited"])
+@pytest.fixture(params=["quota", "emulated", "affinity", "unlimited"])
 def mechanism(request):
     """Every way of running a program, with the tightest limit it has to offer."""
     return request.getfixturevalue("quota") if request.param == "quota" else request.param
@@ -124,6 +124,7 @@ def test_affinity_shows_the_program_fewer_cores(execute):
     ("mechanism", "limit", "words"),
     [
         ("affinity", 0.5, "whole cores only"),
+        ("emulated", 0.001, "too small"),
         ("unlimited", 1, "cannot be set"),
         ("auto", 0.001, "too small"),
     ],

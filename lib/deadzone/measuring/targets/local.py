@@ -121,7 +121,8 @@ class LocalTarget:
 
         def on_start() -> None:
             beside_s = companion.begin() if companion else 0.0
-            before.append((mechanism.read(), read_machine(), _harness_cpu_s() + beside_s))
+            counted = mechanism.read()
+            before.append((counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s))
 
         def on_tick(t_s: float) -> None:
             samples.extend(
@@ -130,7 +131,8 @@ class LocalTarget:
 
         ended = launcher.run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick)
         beside_s = companion.end() if companion else 0.0
-        after = (mechanism.read(), read_machine(), _harness_cpu_s() + beside_s)
+        counted = mechanism.read()
+        after = (counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s)
         wall_s = ended.ended_s - ended.started_s
         samples.extend(companion.tick(wall_s) if companion else _samples(wall_s, before[0][0], after[0]))
         user_s, sys_s = cpu_times(ended, before[0][0], after[0])
@@ -198,7 +200,7 @@ class LocalTarget:
 
     def _serves(self, name: str) -> bool:
         limited = any(level != NONE for level in (*self._levels, *self._memory_levels))
-        return name != "unlimited" if limited else name != "affinity"
+        return name != "unlimited" if limited else name not in ("emulated", "affinity")
 
     def _open(self, mechanism: LimitMechanism) -> None:
         self._mechanism = mechanism

@@ -11,10 +11,11 @@ from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.catalogue import Message, say
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
+from deadzone.reports.sweep.emulation import emulation_doubts
 from deadzone.store.run import Run
 from deadzone.store.tables import read_table
 from deadzone.study.factors import LevelsFactor
-from deadzone.study.levels import AUTO
+from deadzone.study.levels import AUTO, NONE
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         trials = trials.assign(**{response: float("nan")})
     for column in (knob, response, *([by] if by else [])):
         check_column(trials, column)
-    trusted, doubts = _judged(trials, knob, run.provenance())
-    doubts = (*doubts, *_missing(study, trusted, knob))
+    trusted, doubts = _judged(trials, knob)
+    doubts = (*_of_limits(study, trials, run.provenance()), *doubts, *_missing(study, trusted, knob))
     return Source(
         name=study.study,
         title=study.title or study.study,
@@ -135,13 +136,18 @@ def _second_factor(study: Study, knob: str) -> str | None:
     return next(others, None)
 
 
-def _judged(
-    trials: pd.DataFrame, knob: str, provenance: dict[str, Any]
-) -> tuple[pd.DataFrame, tuple[Message, ...]]:
+def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -> list[Message]:
+    """What to know of the mechanism where it was no quota of the kernel's."""
+    mechanism = provenance.get("limits_mechanism")
+    if mechanism == "emulated":
+        fixed = getattr(study.target, "cpu_limit", NONE)
+        return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
+    return [say("source.affinity")] if mechanism == "affinity" else []
+
+
+def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
     """The trials, with all of them taken in where too few are trusted; and the doubts to state first."""
     doubts = []
-    if provenance.get("limits_mechanism") == "affinity":
-        doubts.append(say("source.affinity"))
     whole = analysed_trials(trials.assign(trusted=True), knob)[knob].nunique()
     kept = analysed_trials(trials, knob)[knob].nunique()
     if kept < LEAST_TRUSTED * whole:

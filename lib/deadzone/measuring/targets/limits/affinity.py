@@ -7,14 +7,12 @@ which is not what a quota does. Reports say so in their first lines.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from pathlib import Path
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.limits.ungrouped import Ungrouped
 
 
-class Affinity:
+class Affinity(Ungrouped):
     """The launcher pinned to the last so many of the cores this process may use."""
 
     name = "affinity"
@@ -24,12 +22,8 @@ class Affinity:
         self._cores: list[int] = []
 
     def open(self, group: str) -> None:
-        """Note which cores there are; nothing is made on the system."""
+        """Note which cores there are."""
         self._cores = sorted(os.sched_getaffinity(0))
-
-    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
-        """The launcher needs no wrapping."""
-        return tuple(argv)
 
     def adopt(self, pid: int) -> None:
         """Remember whom to pin."""
@@ -45,60 +39,13 @@ class Affinity:
         count = len(self._cores) if cores is None else min(int(cores), len(self._cores))
         os.sched_setaffinity(self._pid, self._cores[-count:])
 
-    def set_memory_limit(self, size: int | None) -> None:
-        """Only `none` can be had."""
-        _refuse_memory_limit(self.name, size)
 
-    def read(self) -> Counters:
-        """Affinity counts nothing; CPU time comes from the program's own accounting."""
-        return Counters()
-
-    def procs_files(self) -> tuple[Path, ...]:
-        """There is no group."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing was made."""
-
-
-class Unlimited:
+class Unlimited(Ungrouped):
     """No limit and no group: for studies that limit nothing, on machines that permit nothing."""
 
     name = "unlimited"
-
-    def open(self, group: str) -> None:
-        """Nothing to make."""
-
-    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
-        """The launcher needs no wrapping."""
-        return tuple(argv)
-
-    def adopt(self, pid: int) -> None:
-        """There is no group to enter."""
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Only `none` can be had."""
         if cores is not None:
             raise TargetError(f"The mechanism is unlimited, so a CPU limit of {cores:g} cores cannot be set.")
-
-    def set_memory_limit(self, size: int | None) -> None:
-        """Only `none` can be had."""
-        _refuse_memory_limit(self.name, size)
-
-    def read(self) -> Counters:
-        """Nothing is counted; CPU time comes from the program's own accounting."""
-        return Counters()
-
-    def procs_files(self) -> tuple[Path, ...]:
-        """There is no group."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing was made."""
-
-
-def _refuse_memory_limit(mechanism: str, size: int | None) -> None:
-    if size is not None:
-        raise TargetError(
-            f"A memory limit of {size:,} bytes needs a control group, and the mechanism is {mechanism}."
-        )

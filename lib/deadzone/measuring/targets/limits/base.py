@@ -43,6 +43,7 @@ class Counters:
     All but memory_bytes grow monotonically. memory_peak_bytes is the most the group ever held, its page cache
     included; memory_stall_s and io_stall_s are times in which some task of it waited for memory or a device.
     major_faults, read_bytes and written_bytes are counted by groups whose processes cannot be looked at from here.
+    overhead_s is CPU time of the mechanism itself, none of the program's.
     """
 
     usage_s: float | None = None
@@ -59,6 +60,7 @@ class Counters:
     major_faults: int | None = None
     read_bytes: int | None = None
     written_bytes: int | None = None
+    overhead_s: float = 0.0
 
 
 class LimitMechanism(Protocol):

@@ -6,15 +6,19 @@ from deadzone.measuring.targets.limits.affinity import Affinity, Unlimited
 from deadzone.measuring.targets.limits.base import LimitMechanism
 from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1
 from deadzone.measuring.targets.limits.cgroup_v2 import CgroupV2
+from deadzone.measuring.targets.limits.emulated import Emulated
 from deadzone.measuring.targets.limits.systemd import SystemdScope
 
 MECHANISMS: dict[str, type[LimitMechanism]] = {
     "cgroup-v2": CgroupV2,
     "cgroup-v1": CgroupV1,
     "systemd": SystemdScope,
+    "emulated": Emulated,
     "affinity": Affinity,
     "unlimited": Unlimited,
 }
-"""By name, in the order of preference: a quota before affinity, the kernel's own files before a go-between."""
+"""By name, in the order of preference: the kernel's own files before a go-between, a quota before its
+emulation, that before affinity."""
 
 QUOTA_MECHANISMS = ("cgroup-v2", "cgroup-v1", "systemd")
+"""Those in which the kernel itself holds the limit."""
