@@ -76,7 +76,7 @@ def measured(
     study = folder / f"{name}.yaml"
     study.write_text(yaml.safe_dump(document))
     opened = open_run(str(study), runs=folder / "runs")
-    run = run_sweep(opened.study, opened.run, opened.folder)
+    run = run_sweep(opened.plan, opened.run)
     trials = run.trials()
     return trials[(~trials["warmup"].astype(bool)) & (trials["status"] == "ok")], run.provenance()
 

@@ -105,7 +105,7 @@ def added(trials: int) -> Added:
         study.write_text(yaml.safe_dump(document))
         opened = open_run(str(study), runs=folder)
         began = time.perf_counter()
-        run = run_sweep(opened.study, opened.run, opened.folder)
+        run = run_sweep(opened.plan, opened.run)
         took = time.perf_counter() - began
         walls = run.trials()["wall_s"].sum()
         return Added(

@@ -306,7 +306,7 @@ def agreement(rounds: int, duration_s: float, folder: Path) -> dict[str, dict[st
             path = folder / f"{behaviour}-{driver}.yaml"
             path.write_text(yaml.safe_dump(document))
             opened = open_run(str(path), runs=folder / "runs")
-            trials = run_sweep(opened.study, opened.run, opened.folder).trials()
+            trials = run_sweep(opened.plan, opened.run).trials()
             columns = ("latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms")
             good = trials[trials["status"] == "ok"]
             if good.empty:

@@ -133,7 +133,7 @@ def run_once(cause: str, folder: Path, blocks: int, seed: int) -> Verdict:
         study = study_of(cause, make_video(folder), before, blocks, seed)
         path.write_text(yaml.safe_dump(study), encoding="utf-8")
         opened = open_run(str(path), runs=folder / "runs", run_id=path.stem)
-        run = run_sweep(opened.study, opened.run, opened.folder)
+        run = run_sweep(opened.plan, opened.run)
     result = deadzone.attribute(run, slow=None if cause == "nothing" else PLANTED)
     return Verdict(cause, result, time.monotonic() - began)
 

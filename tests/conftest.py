@@ -110,7 +110,7 @@ def sweep(home: Path) -> Callable[..., Run]:
 
     def measure(path: Path, overrides: dict[str, Any] | None = None, **options: Any) -> Run:
         opened = open_run(str(path), overrides, **options)
-        return run_sweep(opened.study, opened.run, opened.folder)
+        return run_sweep(opened.plan, opened.run)
 
     return measure
 

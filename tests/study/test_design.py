@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
-from deadzone.study.design import WARMUP_BLOCK, plan, resolve, treatments
+from deadzone.study.design import WARMUP_BLOCK, resolve, treatments
 from deadzone.study.loading import parse_study
+from deadzone.study.plan import plan_of
 
 
 def resolved(factors, design="{}", cores=2):
@@ -77,7 +78,7 @@ def test_a_list_design_has_its_treatments_once_each():
 )
 def test_a_design_that_makes_no_sense_is_refused(factors, design, words):
     with pytest.raises(StudyError) as refusal:
-        plan(resolved(factors, design))
+        plan_of(resolved(factors, design))
     assert words in str(refusal.value)
 
 
@@ -91,7 +92,7 @@ def test_each_block_has_each_treatment_once_after_the_warm_up(limits, threads, r
         f"{{cpu_limit: {limits}, threads: {threads}}}",
         f"{{replicates: {replicates}, warmup: {warmup}, seed: {seed}}}",
     )
-    trials = plan(study)
+    trials = plan_of(study).trials
     every = Counter(labels(study))
     assert [trial.trial for trial in trials] == list(range(1, len(trials) + 1))
     size = len(every)
@@ -110,7 +111,7 @@ GOLDEN = ["12", "6", "7", "10", "9", "11", "8", "1", "5", "3", "4", "2"]
 
 def order(seed):
     study = resolved("{cpu_limit: {from: 1, to: 12, step: 1}}", f"{{replicates: 3, warmup: 1, seed: {seed}}}")
-    return [trial.treatment.label() for trial in plan(study)]
+    return [trial.treatment.label() for trial in plan_of(study).trials]
 
 
 def test_the_same_seed_gives_the_same_order_and_blocks_differ():

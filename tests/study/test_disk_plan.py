@@ -30,6 +30,14 @@ def study(factors=None, attempts=1, design=None, **workload):
     return resolve(Study.model_validate(document), host_cores=2)
 
 
+def budget(one):
+    return budget_of(one, one.workload, treatments(one))
+
+
+def warning(one):
+    return warning_of(one, treatments(one))
+
+
 def test_block_sizes_in_words_become_numbers():
     resolved = resolved_disk(study())
     assert [t.levels["block_size"] for t in treatments(resolved)] == [4096, 65536]
@@ -42,24 +50,24 @@ def test_block_sizes_in_words_become_numbers():
 
 
 def test_the_bound_is_shared_by_every_attempt_at_a_trial_that_writes():
-    budget = budget_of(resolved_disk(study(attempts=3)))
-    assert budget.filled_bytes == 16 * MIB
-    assert budget.attempts == 2 * 2 * 3
-    assert budget.trial_bytes == (256 - 16) * MIB // 12
-    assert budget.most <= budget.bound
-    assert resolved_disk(study(attempts=3)).workload.trial_bytes == budget.trial_bytes
+    found = budget(resolved_disk(study(attempts=3)))
+    assert found.filled_bytes == 16 * MIB
+    assert found.attempts == 2 * 2 * 3
+    assert found.trial_bytes == (256 - 16) * MIB // 12
+    assert found.most <= found.bound
+    assert resolved_disk(study(attempts=3)).workload.trial_bytes == found.trial_bytes
 
 
 def test_reads_write_nothing_but_the_file_they_read():
-    budget = budget_of(resolved_disk(study({"block_size": [4096, 8192], "operation": ["read"]})))
-    assert (budget.attempts, budget.most) == (0, 16 * MIB)
+    found = budget(resolved_disk(study({"block_size": [4096, 8192], "operation": ["read"]})))
+    assert (found.attempts, found.most) == (0, 16 * MIB)
 
 
 def test_first_writes_need_no_file_filled_and_jobs_one_each():
     factors = {"operation": ["first_write"], "jobs": [1, 4]}
-    assert budget_of(resolved_disk(study(factors, block_size=4096))).filled_bytes == 0
+    assert budget(resolved_disk(study(factors, block_size=4096))).filled_bytes == 0
     factors = {"operation": ["overwrite"], "jobs": [1, 4, 2]}
-    assert budget_of(resolved_disk(study(factors, block_size=4096))).filled_bytes == 4 * 16 * MIB
+    assert budget(resolved_disk(study(factors, block_size=4096))).filled_bytes == 4 * 16 * MIB
 
 
 def test_more_than_the_bound_is_asked_for_not_done():
@@ -75,7 +83,7 @@ def test_more_than_the_bound_is_asked_for_not_done():
 
 
 def test_a_person_is_told_beforehand():
-    said = warning_of(resolved_disk(study(attempts=3)))
+    said = warning(resolved_disk(study(attempts=3)))
     assert (
         said
         == "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and removes it."
@@ -83,7 +91,7 @@ def test_a_person_is_told_beforehand():
     command = Study.model_validate(
         {"study": "c", "workload": {"kind": "command", "argv": ["true"]}, "factors": {"n": [1]}}
     )
-    assert warning_of(command) == "" and resolved_disk(command) is command
+    assert warning(command) == "" and resolved_disk(command) is command
 
 
 def test_a_file_smaller_than_a_block_is_refused():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import StudyError
-from deadzone.study.design import plan, resolve
+from deadzone.study.design import resolve
 from deadzone.study.loading import dump_study, parse_study
+from deadzone.study.plan import plan_of
 from deadzone.study.service_specs import service_in
 
 START = """
@@ -24,7 +25,7 @@ def test_environments_are_a_factor_whose_levels_come_in_every_block():
     one = study("environments: {a: {}, b: {target: {cpu_limit: 0.5}}, c: {url: 'http://c'}}\n")
     assert one.factors["environment"].levels == ("a", "b", "c")
     blocks = {}
-    for trial in plan(one):
+    for trial in plan_of(one).trials:
         blocks.setdefault((trial.warmup, trial.block), []).append(trial.treatment.levels["environment"])
     assert all(sorted(names) == ["a", "b", "c"] for names in blocks.values())
     assert len({tuple(names) for names in blocks.values()}) > 1
@@ -34,7 +35,7 @@ def test_environments_are_a_factor_whose_levels_come_in_every_block():
 def test_some_of_them_can_be_chosen_and_crossed_with_another_factor():
     one = study("environments: {a: {}, b: {}, c: {}}\nfactors: {cpu_limit: [1, 2], environment: [a, c]}\n")
     assert one.knob_name == "cpu_limit"
-    assert len(plan(one)) == 4 * (one.design.replicates + one.design.warmup)
+    assert len(plan_of(one).trials) == 4 * (one.design.replicates + one.design.warmup)
 
 
 def test_what_is_different_in_an_environment_is_laid_over_the_service():

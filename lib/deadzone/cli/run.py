@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deadzone.reports.sweep.since import Since
     from deadzone.store.archive import Archive
     from deadzone.store.run import Run
-    from deadzone.study.spec import Study
+    from deadzone.study.plan import Plan
 
 
 @click.command("run")
@@ -104,9 +104,8 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
 def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone import places
-    from deadzone.measuring.sweep.opening import open_run
+    from deadzone.measuring.sweep.opening import open_run, planned_file
     from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE
-    from deadzone.measuring.sweep.running import resolved_study
     from deadzone.measuring.targets.leftovers import remove_leftovers
     from deadzone.reports.document.execution import execute
     from deadzone.store.run import Run, new_run_id
@@ -116,13 +115,13 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
     fetch_runs(archive, load_study(path, overrides).study, resume)
     if resume:
         opened = open_run(str(path), overrides, resume=resume)
-        resolved, run = opened.study, opened.run
+        plan, run = opened.plan, opened.run
         parameters = {"resume": str(run.folder)}
     else:
-        resolved = resolved_study(path, overrides)
-        run = Run(places.runs_folder() / resolved.study / new_run_id())
+        plan = planned_file(path, overrides)
+        run = Run(places.runs_folder() / plan.study.study / new_run_id())
         parameters = {"run_id": run.run_id}
-    watcher = _Watcher(resolved, run, archive)
+    watcher = _Watcher(plan, run, archive)
     with tempfile.TemporaryDirectory(prefix="deadzone-sweep-") as scratch:
         executed = Path(scratch) / "sweep.ipynb"
         try:
@@ -146,19 +145,18 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
 class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
-    def __init__(self, study: Study, run: Run, archive: Archive | None) -> None:
+    def __init__(self, plan: Plan, run: Run, archive: Archive | None) -> None:
         from deadzone.measuring.sweep.estimate import Estimate
         from deadzone.measuring.sweep.progress import progress_on
         from deadzone.store.archive import ArchivedRun
         from deadzone.store.journal import JournalTail
-        from deadzone.study.design import plan
 
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None
         self._journal = JournalTail(run.journal_file)
-        self._left = {trial.trial: trial for trial in plan(study)}
+        self._left = {trial.trial: trial for trial in plan.trials}
         self._total = len(self._left)
-        self._estimate = Estimate(tuple(self._left.values()), study.design.cooldown_s)
+        self._estimate = Estimate(tuple(self._left.values()), plan.design.cooldown_s)
         self._progress = progress_on()
 
     def look(self) -> None:

@@ -37,7 +37,7 @@ def command(
         print_plan(study, overrides, resume, as_json)
         return
     opened = open_run(study, overrides, resume=resume)
-    run_sweep(opened.study, opened.run, opened.folder, progress_on())
+    run_sweep(opened.plan, opened.run, progress_on())
     if as_json:
         click.echo(json.dumps({"run_id": opened.run.run_id, "folder": str(opened.run.folder)}))
 
@@ -54,28 +54,28 @@ def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def print_plan(study: str, overrides: Mapping[str, Any], resume: str | None, as_json: bool) -> None:
     """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do."""
     from deadzone import places
-    from deadzone.measuring.sweep.opening import open_run
-    from deadzone.measuring.sweep.running import preview, resolved_study
+    from deadzone.measuring.sweep.opening import open_run, planned_file
+    from deadzone.measuring.sweep.running import preview
     from deadzone.store.run import list_runs
     from deadzone.study.loading import find_study
 
     finished: set[int] = set()
     if resume:
         opened = open_run(study, overrides, resume=resume)
-        resolved, records, finished = opened.study, opened.run.records(), opened.run.finished()
+        plan, records, finished = opened.plan, opened.run.records(), opened.run.finished()
     else:
-        resolved = resolved_study(find_study(study, places.study_folders()), overrides)
-        records = _latest_records(list_runs(places.runs_folder(), resolved.study))
-    plan = preview(resolved, records, finished)
+        plan = planned_file(find_study(study, places.study_folders()), overrides)
+        records = _latest_records(list_runs(places.runs_folder(), plan.study.study))
+    told = preview(plan, records, finished)
     if as_json:
-        click.echo(json.dumps(plan))
+        click.echo(json.dumps(told))
         return
-    click.echo(f"{plan['study']}: {len(plan['treatments'])} treatments x {plan['replicates']} replicates")
-    for treatment in plan["treatments"]:
+    click.echo(f"{told['study']}: {len(told['treatments'])} treatments x {told['replicates']} replicates")
+    for treatment in told["treatments"]:
         click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
-    click.echo(f"{plan['n_trials']} trials, {plan['warmup']} of each treatment for warm-up")
+    click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")
     if finished:
-        click.echo(f"{plan['n_remaining']} of them are left")
-    click.echo(f"estimated time: {plan['estimated']}")
-    if "warning" in plan:
-        click.echo(plan["warning"])
+        click.echo(f"{told['n_remaining']} of them are left")
+    click.echo(f"estimated time: {told['estimated']}")
+    if "warning" in told:
+        click.echo(told["warning"])

@@ -1,4 +1,4 @@
-"""From a study to its plan: the treatments, and the order in which their trials are run.
+"""The design of a study: its treatments, the limits in force in each, and the order in which their trials are run.
 
 Trials run in randomised complete blocks (Box, Hunter and Hunter 2005, ch. 4): each block passes once
 over all treatments in an order of its own, so that drift of the machine falls on all alike.
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -37,6 +36,16 @@ class Treatment:
     def label(self) -> str:
         """The combination in a line: cpu_limit=0.5 threads=2."""
         return " ".join(f"{name}={format_level(level)}" for name, level in self.levels.items())
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits in force in a trial, by the names of their factors: each a number, `none` or `unchanged`."""
+
+    cpu_limit: Level = NONE
+    memory_limit: Level = NONE
+    io_bandwidth_limit: Level = NONE
+    iops_limit: Level = NONE
 
 
 @dataclass(frozen=True)
@@ -153,20 +162,19 @@ def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
     return Treatment(complete)
 
 
-def limit_of(study: Study, levels: Mapping[str, Level], name: Literal["cpu_limit", "memory_limit"]) -> Level:
-    """A limit of a treatment: its own level, or that of its environment's target where the limit is no factor."""
+def limits_of(study: Study, levels: Mapping[str, Level]) -> Limits:
+    """The limits of a treatment: its own levels, or those of its environment's target where a limit is no factor."""
     target = study.target_in(study.environment_of(levels.get(ENVIRONMENT)))
-    return levels.get(name, getattr(target, name, NONE))
+    return Limits(*(levels.get(one.name, getattr(target, one.name, NONE)) for one in fields(Limits)))
 
 
-def plan(study: Study) -> tuple[PlannedTrial, ...]:
-    """Every trial of a resolved study in run order: warm-up first, then randomised blocks.
+def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:
+    """Every trial of a resolved study with these treatments: warm-up first, then randomised blocks.
 
     The order depends on the seed and the treatments alone, so a resumed run continues the same plan.
 
     Raises StudyError if the trials are more than make sense.
     """
-    combinations = treatments(study)
     design = study.design
     _check_size(study, len(combinations))
     rng = np.random.default_rng(design.seed)

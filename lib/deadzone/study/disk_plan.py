@@ -69,19 +69,15 @@ def writes(settings: DiskSettings) -> bool:
     return settings.operation != "read"
 
 
-def budget(
-    workload: DiskWorkload, treatments: Sequence[Treatment], passes: int, attempts: int
-) -> WriteBudget:
-    """What a run may write.
-
-    passes: trials of each treatment, warm-up included. attempts: the most at each trial.
+def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]) -> WriteBudget:
+    """What a run of a disk study with these treatments may write.
 
     Raises StudyError if the bound leaves no trial a single block, or the trials would write more than the bound.
     """
-    trials = [settings_of(workload, treatment.levels) for treatment in treatments]
+    trials = [settings_of(workload, treatment.levels) for treatment in planned]
     filled = sum(_filled(trials, jobs) for jobs in {one.jobs for one in trials}) * workload.file_size
     writing = [one for one in trials if writes(one)]
-    count = len(writing) * passes * attempts
+    count = len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
     bound = workload.max_written_bytes
     if filled > bound:
         raise StudyError(
@@ -150,25 +146,19 @@ def resolved_disk(study: Study) -> Study:
     study = _with_numbers(study)
     planned = treatments(study)
     check_blocks(workload, planned)
-    found = budget_of(study)
+    found = budget_of(study, workload, planned)
     if not found.attempts:
         return study
     workload = workload.model_copy(update={"trial_bytes": found.trial_bytes})
     return study.model_copy(update={"workload": workload})
 
 
-def budget_of(study: Study) -> WriteBudget:
-    """What a run of a disk study may write. Raises StudyError as `budget` does."""
-    assert isinstance(study.workload, DiskWorkload)
-    passes = study.design.replicates + study.design.warmup
-    return budget(study.workload, treatments(study), passes, study.trust.max_attempts)
-
-
-def warning_of(study: Study) -> str:
+def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
     """What a person should know before a resolved study is run; empty where it writes to no disk."""
-    if not isinstance(study.workload, DiskWorkload):
+    workload = study.workload
+    if not isinstance(workload, DiskWorkload):
         return ""
-    return f"{study.study} {budget_of(study).sentence(study.workload.folder)}."
+    return f"{study.study} {budget_of(study, workload, planned).sentence(workload.folder)}."
 
 
 def _with_numbers(study: Study) -> Study:

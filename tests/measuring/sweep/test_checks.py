@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import StudyError
-from deadzone.measuring.sweep.running import resolved_study
+from deadzone.measuring.sweep.opening import planned_file
 from deadzone.store.table import SHARED
 
 
@@ -40,14 +40,14 @@ def test_names_that_lead_nowhere_or_collide_are_refused(write_study, keys, words
         argv = ["true"]
     study = write_study(workload={"kind": "command", "argv": argv, "responses": responses}, **keys)
     with pytest.raises(StudyError) as refused:
-        resolved_study(study)
+        planned_file(study)
     assert words in str(refused.value)
     assert str(study) in str(refused.value)
 
 
 def test_a_factor_of_the_target_need_not_reach_the_program(write_study):
     study = write_study(workload={"kind": "command", "argv": ["true"]}, factors={"cpu_limit": [0.5, "none"]})
-    assert resolved_study(study).factor_names() == ("cpu_limit",)
+    assert planned_file(study).factors == ("cpu_limit",)
 
 
 @pytest.mark.parametrize("name", ["wall_s", "cpu_efficiency", "max_rss_bytes", "speed"])
@@ -55,4 +55,4 @@ def test_every_measured_column_can_be_the_response(write_study, name):
     assert name in (*SHARED, "speed")
     workload = {"kind": "command", "argv": ["true", "{threads}"], "responses": {"speed": {"regex": "x"}}}
     study = write_study(workload=workload, response={"name": name})
-    assert resolved_study(study).response.name == name
+    assert planned_file(study).asked.response == name

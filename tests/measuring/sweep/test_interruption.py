@@ -8,10 +8,9 @@ import signal
 
 import pytest
 
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.running import resolved_study, run_sweep
+from deadzone.measuring.sweep.opening import open_run, planned_file
+from deadzone.measuring.sweep.running import run_sweep
 from deadzone.store.run import Run, list_runs
-from deadzone.study.design import plan
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def test_ctrl_c_twice_still_cleans_up(study, start, traces):
 def assert_whole(run, study):
     """The run has every trial of the plan once, in the order of the plan."""
     records = run.records()
-    planned = plan(resolved_study(study))
+    planned = planned_file(study).trials
     assert [record["trial"] for record in records] == [trial.trial for trial in planned]
     assert [record["levels"] for record in records] == [dict(trial.treatment.levels) for trial in planned]
     assert run.trials()["n"].notna().all()
@@ -96,12 +95,12 @@ def test_killed_again_and_again_at_any_instant_it_loses_and_repeats_nothing(
 
 def test_a_torn_last_line_is_measured_again(study, home):
     opened = open_run(str(study))
-    run_sweep(opened.study, opened.run, opened.folder)
+    run_sweep(opened.plan, opened.run)
     journal = opened.run.journal_file
     whole = journal.read_bytes()
     journal.write_bytes(whole[:-40])
     again = open_run(str(study), resume="latest")
-    run_sweep(again.study, again.run, again.folder)
+    run_sweep(again.plan, again.run)
     assert_whole(again.run, study)
     assert journal.read_bytes().startswith(whole[: whole.rindex(b"\n", 0, -1) + 1])
 
@@ -119,5 +118,5 @@ def test_a_run_that_was_killed_before_its_first_trial_can_go_on(study, home):
     opened = open_run(str(study))
     again = open_run(str(study), resume="latest")
     assert again.run.folder == opened.run.folder
-    assert_whole(run_sweep(again.study, again.run, again.folder), study)
+    assert_whole(run_sweep(again.plan, again.run), study)
     assert Run(opened.run.folder).finished() == set(range(1, 41))

@@ -12,15 +12,15 @@ from deadzone.measuring.sweep.opening import open_run
 def test_a_new_run_keeps_what_the_command_line_changed(write_study, home):
     opened = open_run(str(write_study()), {"replicates": 4})
     assert opened.run.folder.parent == home / "data" / "runs" / "probe"
-    assert opened.study.design.replicates == 4
-    assert open_run("probe", resume="latest").study.design.replicates == 4
+    assert opened.plan.study.design.replicates == 4
+    assert open_run("probe", resume="latest").plan.study.design.replicates == 4
 
 
 def test_resuming_needs_no_repeating_of_the_command_line(write_study):
     first = open_run(str(write_study()), {"replicates": 4, "factors.threads": [1, 2, 8]})
     again = open_run("probe", resume=first.run.run_id)
     assert again.run.folder == first.run.folder
-    assert again.study == first.study
+    assert again.plan.study == first.plan.study
 
 
 def test_a_secret_of_the_command_line_is_not_kept_but_has_to_be_given_again(write_study):
@@ -30,7 +30,7 @@ def test_a_secret_of_the_command_line_is_not_kept_but_has_to_be_given_again(writ
     with pytest.raises(StoreError, match="changed since run"):
         open_run("probe", resume=run.run_id)
     again = open_run("probe", {"workload.env.PROXY": "http://me:sesame@host/"}, resume=run.run_id)
-    assert again.study.design.replicates == 4
+    assert again.plan.study.design.replicates == 4
 
 
 def test_a_changed_command_line_is_a_changed_study(write_study):

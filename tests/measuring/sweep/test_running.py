@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import SweepError
-from deadzone.measuring.sweep.opening import open_run
-from deadzone.measuring.sweep.running import preview, resolved_study, run_sweep
-from deadzone.study.design import plan
+from deadzone.measuring.sweep.opening import open_run, planned_file
+from deadzone.measuring.sweep.running import preview, run_sweep
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 
@@ -40,7 +39,7 @@ class Listener:
 def test_the_journal_follows_the_plan(write_study, sweep):
     study = write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 3, "warmup": 1, "seed": 5})
     trials = sweep(study).trials()
-    planned = plan(resolved_study(study))
+    planned = planned_file(study).trials
     assert trials["trial"].tolist() == [trial.trial for trial in planned]
     assert trials["threads"].tolist() == [trial.treatment.levels["threads"] for trial in planned]
     assert trials["block"].tolist() == [trial.block for trial in planned]
@@ -148,7 +147,7 @@ def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neigh
     )
     opened = open_run(str(study))
     listener = Listener()
-    trials = run_sweep(opened.study, opened.run, opened.folder, listener).trials()
+    trials = run_sweep(opened.plan, opened.run, listener).trials()
     assert trials["trial"].tolist() == [1, 1, 2, 2], "each was repeated up to the bound, and none deleted"
     assert trials["attempt"].tolist() == [1, 2, 1, 2]
     assert not trials["trusted"].any()
@@ -181,7 +180,7 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
         },
     )
     opened = open_run(str(study))
-    trials = run_sweep(opened.study, opened.run, opened.folder, Ending()).trials()
+    trials = run_sweep(opened.plan, opened.run, Ending()).trials()
     if not trials["trusted"].iloc[-1]:
         pytest.skip("twenty attempts in a row were disturbed: this machine is too busy to tell")
     assert not trials["trusted"].iloc[0]
@@ -198,7 +197,7 @@ def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_stud
     with pytest.raises(
         SweepError, match=r"(?s)The last 3 trials failed.*exit code 9.*The program printed: no \d"
     ):
-        run_sweep(opened.study, opened.run, opened.folder, listener)
+        run_sweep(opened.plan, opened.run, listener)
     assert opened.run.trials()["status"].tolist() == ["failed"] * 3
     assert listener.notes[-1].startswith("3 of 4 trials are kept in ")
     assert listener.notes[-1].endswith(f"go on with --resume {opened.run.run_id}")
@@ -217,7 +216,7 @@ def test_single_failures_stop_nothing(write_study, sweep):
 def test_progress_counts_trials_and_knows_the_time_left(write_study):
     opened = open_run(str(write_study(design={"replicates": 3})))
     listener = Listener()
-    run_sweep(opened.study, opened.run, opened.folder, listener)
+    run_sweep(opened.plan, opened.run, listener)
     assert [done for done, *_ in listener.shown] == list(range(6))
     assert {total for _, total, *_ in listener.shown} == {6}
     assert listener.shown[0][3] is None
@@ -249,11 +248,11 @@ def test_attempts_go_on_counting_after_a_resume(write_study, sweep):
 
 def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):
     path = write_study(factors={"threads": [1, 2, 4]}, design={"replicates": 5, "warmup": 2, "cooldown_s": 1})
-    study = resolved_study(path)
-    told = preview(study, [])
+    plan = planned_file(path)
+    told = preview(plan, [])
     assert told["treatments"] == [{"threads": 1}, {"threads": 2}, {"threads": 4}]
     assert told["n_trials"] == 21
     assert told["estimated"] == "unknown: no earlier run of this study"
     assert told["longest_s"] == 21 * 31
     earlier = [{"levels": {"threads": 1}, "wall_s": 3.0}]
-    assert preview(study, earlier)["estimated"] == "1 min 24 s"  # 21 x (3 + 1) s
+    assert preview(plan, earlier)["estimated"] == "1 min 24 s"  # 21 x (3 + 1) s

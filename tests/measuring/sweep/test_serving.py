@@ -13,7 +13,7 @@ import pytest
 
 from deadzone.errors import SweepError
 from deadzone.measuring.services.readiness import free_port
-from deadzone.measuring.sweep.running import resolved_study
+from deadzone.measuring.sweep.opening import planned_file
 from deadzone.store.run import LOGS, list_runs
 
 SERVER = Path(__file__).parents[1] / "services" / "misbehaving.py"
@@ -86,7 +86,7 @@ def test_the_plan_and_the_study_survive_the_journal(study, sweep):
     again = run.study()
     assert again.environments["a"].service.env == {"X": "1"}
     assert again.factor_names() == ("environment",)
-    run.check_same_study(resolved_study(run.folder / "study.yaml"))
+    run.check_same_study(planned_file(run.folder / "study.yaml").study)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def measured(write_study):
         trust={"max_attempts": 2},
     )
     opened = open_run(str(study))
-    return run_sweep(opened.study, opened.run, opened.folder).trials()
+    return run_sweep(opened.plan, opened.run).trials()
 
 
 def analysed(trials):

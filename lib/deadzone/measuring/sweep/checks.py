@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.measuring.services.base import SERVICE_RESPONSES, Host
@@ -11,42 +11,32 @@ from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import IDENTITY, NOT_COLUMNS, PLACED, SHARED
+from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import ENVIRONMENT, HOST, PORT, PYTHON, SERVICE_PLACEHOLDERS, ServiceSpec
-from deadzone.study.spec import Study
 from deadzone.study.templates import fill, placeholders
 
 JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
 """Columns of every table that a study can have as its response."""
 
 
-def check(
-    study: Study,
-    targets: Sequence[Target | Host],
-    workload: Workload,
-    services: Mapping[str, ServiceSpec] | None = None,
-) -> None:
+def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> None:
     """Raise StudyError if names collide, a factor reaches nothing, or the response is measured by nobody.
 
-    targets: those of the study, one for each environment where it has several. services: the service under test in
-    each environment, where there is one.
+    targets, workload: what will execute the plan.
     """
-    check_names(study, workload)
-    check_factors(study, targets, workload, services or {})
-    check_response(study, workload)
-    responses = (*JUDGED, *workload.responses, *_service_responses(study))
-    check_profiles(study, responses, has_service=study.has_service)
+    responses = (*JUDGED, *workload.responses, *(SERVICE_RESPONSES if plan.services else ()))
+    check_names(plan, workload)
+    check_factors(plan, targets, workload)
+    check_response(plan.asked.response, responses)
+    check_profiles(plan, responses)
 
 
-def _service_responses(study: Study) -> tuple[str, ...]:
-    return SERVICE_RESPONSES if study.has_service else ()
-
-
-def check_names(study: Study, workload: Workload) -> None:
+def check_names(plan: Plan, workload: Workload) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
     taken = {*IDENTITY, *SHARED, *PLACED, *NOT_COLUMNS, INPUTS, SCRATCH}
-    if study.has_service:
+    if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
-    for kind, names in (("factor", study.factor_names()), ("response", workload.responses)):
+    for kind, names in (("factor", plan.factors), ("response", workload.responses)):
         for name in names:
             if name in taken:
                 raise StudyError(
@@ -56,23 +46,21 @@ def check_names(study: Study, workload: Workload) -> None:
         taken |= set(names)
 
 
-def check_factors(
-    study: Study, targets: Sequence[Target | Host], workload: Workload, services: Mapping[str, ServiceSpec]
-) -> None:
+def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> None:
     """Every factor must reach a target, a service or the program, and every placeholder be a factor."""
-    names = study.factor_names()
-    workload.check((*names, *(SERVICE_PLACEHOLDERS if study.has_service else ())))
-    for service in services.values():
+    names, services = plan.factors, [planned.spec for planned in plan.services.values()]
+    workload.check((*names, *(SERVICE_PLACEHOLDERS if services else ())))
+    for service in services:
         _check_placeholders(service, names)
     in_force = tuple(dict.fromkeys(name for target in targets for name in target.factors))
     for name in names:
-        served = any(service.uses(name) for service in services.values())
-        known_environment = name == ENVIRONMENT and bool(study.environments)
+        served = any(service.uses(name) for service in services)
+        known_environment = name == ENVIRONMENT and bool(plan.services.keys() - {NOWHERE})
         if name not in in_force and not workload.uses(name) and not served and not known_environment:
             known = (*in_force, "threads")
             raise StudyError(
-                f"the factor {name!r} changes nothing: the {study.target.kind} target puts "
-                f"{', '.join(in_force) or 'nothing'} in force, and the {study.workload.kind} workload does not use it"
+                f"the factor {name!r} changes nothing: the {plan.study.target.kind} target puts "
+                f"{', '.join(in_force) or 'nothing'} in force, and the {plan.workload.kind} workload does not use it"
                 f"{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
             )
 
@@ -96,10 +84,8 @@ def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
         )
 
 
-def check_response(study: Study, workload: Workload) -> None:
+def check_response(name: str, known: Sequence[str]) -> None:
     """The response must be a column that trials will have."""
-    known = (*JUDGED, *workload.responses, *_service_responses(study))
-    name = study.response.name
     if name not in known:
         raise StudyError(
             f"response.name is {name!r}, which no trial measures.{did_you_mean(name, known)} Known: {', '.join(known)}."

@@ -6,7 +6,6 @@ The sweep decides what is measured and how often; this module alone knows what a
 from __future__ import annotations
 
 from copy import copy
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,9 +13,7 @@ from deadzone.errors import StudyError
 from deadzone.measurement import Measurement
 from deadzone.measuring.capture.base import Subject
 from deadzone.measuring.sweep.checks import check
-from deadzone.measuring.sweep.io_limits import io_wish
 from deadzone.measuring.sweep.profiling import Profiling
-from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.registry import make_target
@@ -24,29 +21,21 @@ from deadzone.measuring.workloads.base import Outcome, Workload
 from deadzone.measuring.workloads.place import Movable, Place
 from deadzone.measuring.workloads.registry import make_workload
 from deadzone.store.provenance import git_facts, host_facts
-from deadzone.study.design import Treatment, treatments
-from deadzone.study.levels import NONE, Level
-from deadzone.study.spec import Study
+from deadzone.study.design import Treatment
+from deadzone.study.plan import NOWHERE, Plan
 
 
 class Measuring:
-    """A study's workload on its target. A context manager: the target is open inside it."""
+    """A plan's workload on its target. A context manager: the target is open inside it."""
 
-    def __init__(self, study: Study, folder: Path, around: Surroundings | None = None) -> None:
-        """folder: where the study file lies; relative paths in it start there. around: what the target is told."""
-        self._study = study
-        self._folder = folder
-        planned = [dict(treatment.levels) for treatment in treatments(study)]
-        self._workload = make_workload(study.workload, folder, planned)
-        self._target = make_target(
-            study.target,
-            _levels(study, "cpu_limit"),
-            _levels(study, "memory_limit"),
-            io_wish(study, folder),
-            around,
+    def __init__(self, plan: Plan, around: Surroundings | None = None) -> None:
+        """around: what the target is told."""
+        self._plan = plan
+        self._target = make_target(plan.targets[NOWHERE], around)
+        self._workload = self._at_place_of(
+            self._target, make_workload(plan.workload, plan.folder, plan.treatments)
         )
-        self._workload = at_place_of(self._target, self._workload, study)
-        self._profiling = Profiling(study.profiles)
+        self._profiling = Profiling(plan.profiles)
 
     def __enter__(self) -> Self:
         self._target.__enter__()
@@ -63,7 +52,7 @@ class Measuring:
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
-        check(self._study, [self._target], self._workload)
+        check(self._plan, [self._target], self._workload)
 
     def workers(self) -> tuple[Measuring, ...]:
         """As many as trials may run at once, each with a place of its own on the target."""
@@ -73,8 +62,24 @@ class Measuring:
     def _worker(self, target: Target) -> Measuring:
         worker = copy(self)
         worker._target = target
-        worker._workload = at_place_of(target, copy(self._workload), self._study)
+        worker._workload = self._at_place_of(target, copy(self._workload))
         return worker
+
+    def _at_place_of(self, target: Target, workload: Workload) -> Workload:
+        """The workload, moved to where the target runs programs, if that is not here.
+
+        Raises StudyError for a workload that runs on this machine only.
+        """
+        place: Place | None = getattr(target, "place", None)
+        if place is None:
+            return workload
+        if not isinstance(workload, Movable):
+            raise StudyError(
+                f"workload.kind: {self._plan.workload.kind} runs on this machine only, not on the "
+                f"{self._plan.targets[NOWHERE].spec.kind} target."
+            )
+        workload.move_to(place)
+        return workload
 
     def stop(self) -> None:
         """Let whatever the workers wait for end soon."""
@@ -86,7 +91,7 @@ class Measuring:
         Raises WorkloadError if a program or an input is missing.
         """
         prepared = {**self._profiling.prepare(), **self._workload.prepare_sweep(self._target.scratch)}
-        return {**host_facts(), **self._target.facts(), **prepared, **git_facts(self._folder)}
+        return {**host_facts(), **self._target.facts(), **prepared, **git_facts(self._plan.folder)}
 
     def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         """Run one trial of a treatment.
@@ -96,7 +101,7 @@ class Measuring:
         self._target.prepare(treatment)
         command = self._workload.prepare_trial(treatment.levels, self._target.scratch)
         with self._profiling.beside(Subject(treatment.levels, self._program)) as profiles:
-            measured = self._target.execute(command, self._study.design.timeout_s)
+            measured = self._target.execute(command, self._plan.design.timeout_s)
         ended_well = measured.status == "ok"
         outcome = self._workload.outcome(measured, self._target.scratch) if ended_well else Outcome()
         return measured, profiles.added_to(outcome)
@@ -105,39 +110,3 @@ class Measuring:
         """Process id of the program that runs now, None if it is not on this machine or has ended."""
         processes: tuple[int, ...] = getattr(self._target, "processes", tuple)()
         return processes[1] if len(processes) > 1 else None
-
-
-def at_place_of(target: Target, workload: Workload, study: Study) -> Workload:
-    """The workload, moved to where the target runs programs, if that is not here.
-
-    Raises StudyError for a workload that runs on this machine only.
-    """
-    place: Place | None = getattr(target, "place", None)
-    if place is None:
-        return workload
-    if not isinstance(workload, Movable):
-        raise StudyError(
-            f"workload.kind: {study.workload.kind} runs on this machine only, not on the {study.target.kind} target."
-        )
-    workload.move_to(place)
-    return workload
-
-
-def _levels(study: Study, limit: str) -> tuple[Level, ...]:
-    """The levels of a limit that the target will be asked for."""
-    own = getattr(study.target, limit, NONE)
-    return tuple(dict.fromkeys(treatment.levels.get(limit, own) for treatment in treatments(study)))
-
-
-def measuring_of(
-    study: Study, folder: Path, logs: Path | None = None, around: Surroundings | None = None
-) -> Measuring | ServiceMeasuring:
-    """How the trials of a study are measured: a program on a target, or a client that asks a service.
-
-    folder: where the study file lies. logs: where the logs of a service are kept. around: what a target is told.
-    """
-    return (
-        ServiceMeasuring(study, folder, logs, around)
-        if study.has_service
-        else Measuring(study, folder, around)
-    )

@@ -9,21 +9,43 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import places
-from deadzone.errors import StoreError
-from deadzone.measuring.sweep.running import resolved_study
+from deadzone.errors import StoreError, StudyError
+from deadzone.measuring.sweep.running import measuring_of
+from deadzone.store.provenance import usable_cores
 from deadzone.store.run import OVERRIDES_FILE, Run
-from deadzone.study.loading import find_study
+from deadzone.study.design import resolve
+from deadzone.study.disk_plan import resolved_disk
+from deadzone.study.loading import find_study, load_study
 from deadzone.study.masking import MASK, masked_document
+from deadzone.study.plan import Plan, plan_of
 from deadzone.study.spec import Study
 
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A resolved study with the run it is recorded in; folder is where the study file lies."""
+    """What is to be done, with the run it is recorded in."""
 
-    study: Study
+    plan: Plan
     run: Run
-    folder: Path
+
+
+def planned(study: Study, folder: Path) -> Plan:
+    """The plan of a study on this machine, with every level written out, checked.
+
+    folder: relative paths in the study start there. Raises StudyError.
+    """
+    plan = plan_of(resolved_disk(resolve(study, usable_cores())), folder)
+    measuring_of(plan).check()
+    return plan
+
+
+def planned_file(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
+    """The plan of a study file on this machine, checked. Raises StudyError, with the file's name in it."""
+    study = load_study(path, overrides)
+    try:
+        return planned(study, path.parent)
+    except StudyError as error:
+        raise StudyError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
 
 
 def open_run(
@@ -44,18 +66,17 @@ def open_run(
     runs = runs or places.runs_folder()
     path = find_study(study, places.study_folders()).resolve()
     if not resume:
-        resolved = resolved_study(path, overrides)
-        run = Run.create(runs, resolved, run_id, {OVERRIDES_FILE: _as_text(overrides)})
-        return OpenRun(resolved, run, path.parent)
+        plan = planned_file(path, overrides)
+        return OpenRun(plan, Run.create(runs, plan.study, run_id, {OVERRIDES_FILE: _as_text(overrides)}))
     run = _run_to_resume(runs, path, resume)
-    resolved = resolved_study(path, {**_known(run.overrides()), **(overrides or {})})
-    run.check_same_study(resolved)
-    return OpenRun(resolved, run, path.parent)
+    plan = planned_file(path, {**_known(run.overrides()), **(overrides or {})})
+    run.check_same_study(plan.study)
+    return OpenRun(plan, run)
 
 
 def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:
     """`latest` means the latest run of this study."""
-    name = resolved_study(path).study
+    name = load_study(path).study
     run = Run.find(runs, f"{name}/latest" if resume == "latest" else resume)
     if run.study().study != name:
         raise StoreError(f"Run {run.run_id} is of the study {run.study().study}, not of {name}.")

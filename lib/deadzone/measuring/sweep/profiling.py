@@ -12,8 +12,8 @@ from deadzone.measuring.capture.base import Subject
 from deadzone.measuring.capture.capturing import Captured, Capturing
 from deadzone.measuring.capture.registry import make_profiler
 from deadzone.measuring.workloads.base import Outcome
+from deadzone.study.plan import Plan
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
-from deadzone.study.spec import Study
 from deadzone.study.templates import placeholders
 
 
@@ -57,20 +57,20 @@ class Profiling:
         result.captured = capturing.finish()
 
 
-def check_profiles(study: Study, responses: Sequence[str], has_service: bool) -> None:
+def check_profiles(plan: Plan, responses: Sequence[str]) -> None:
     """Raise StudyError if the profiles of a study are of nothing, or name what it does not have.
 
-    responses: columns that trials will have, besides the factors. has_service: whether there is a service under test.
+    responses: columns that trials will have, besides the factors.
     """
-    spec, factors = study.profiles, study.factor_names()
-    for name in study.gates:
+    spec, factors = plan.profiles, plan.factors
+    for name in plan.asked.gates:
         if name not in responses:
             raise StudyError(f"gates.{name} is measured by no trial.{did_you_mean(name, responses)}")
     if spec is None:
         return
-    if spec.profiler == "pprof" and spec.url is None and not has_service:
+    if spec.profiler == "pprof" and spec.url is None and not plan.services:
         raise StudyError("profiles.url is missing; without a service it says where the pages of pprof are")
-    known = (*factors, *((SERVICE_URL,) if has_service else ()))
+    known = (*factors, *((SERVICE_URL,) if plan.services else ()))
     for name in placeholders(spec.url or ""):
         if name not in known:
             raise StudyError(f"profiles.url names {{{name}}}, which is no factor.{did_you_mean(name, known)}")

@@ -5,27 +5,22 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence, Set
-from pathlib import Path
 from typing import Any
 
-from deadzone.errors import StoreError, StudyError, SweepError
+from deadzone.errors import StoreError, SweepError
 from deadzone.measurement import Measurement
 from deadzone.measuring.sweep.estimate import Estimate, expected_s, in_words
-from deadzone.measuring.sweep.measuring import Measuring, measuring_of
+from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.parallel import in_parallel
 from deadzone.measuring.sweep.progress import Progress, SilentProgress
 from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts
 from deadzone.measuring.workloads.base import Outcome
-from deadzone.store.provenance import usable_cores
 from deadzone.store.run import LOGS, Run
-from deadzone.study.design import PlannedTrial, limit_of, plan, resolve, treatments
-from deadzone.study.disk_plan import resolved_disk, warning_of
-from deadzone.study.disk_specs import DiskWorkload
-from deadzone.study.loading import load_study
+from deadzone.study.design import PlannedTrial
 from deadzone.study.masking import masked
-from deadzone.study.spec import Study
+from deadzone.study.plan import Plan
 
 FAILURES_IN_A_ROW = 3
 """After so many failed trials one after the other the next ones would fail too."""
@@ -34,25 +29,20 @@ SHOWN_OUTPUT = 1_000
 """How much of a failing program's output is shown [characters]."""
 
 
-def resolved_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
-    """A study file as it will be run on this machine, checked, with every level written out.
+def measuring_of(
+    plan: Plan, run: Run | None = None, around: Surroundings | None = None
+) -> Measuring | ServiceMeasuring:
+    """How the trials of a plan are measured: a program on a target, or a client that asks a service.
 
-    Raises StudyError, with the file's name in it.
+    run: keeps the logs of a service. around: what a target is told.
     """
-    study = load_study(path, overrides)
-    try:
-        study = resolved_disk(resolve(study, usable_cores()))
-        plan(study)
-        measuring_of(study, path.parent).check()
-    except StudyError as error:
-        raise StudyError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
-    return study
+    if plan.services:
+        return ServiceMeasuring(plan, run.folder / LOGS if run else None, around)
+    return Measuring(plan, around)
 
 
-def run_sweep(study: Study, run: Run, folder: Path, progress: Progress | None = None) -> Run:
-    """Execute every trial of a resolved study that the run does not hold yet.
-
-    folder: where the study file lies; relative paths in it start there.
+def run_sweep(plan: Plan, run: Run, progress: Progress | None = None) -> Run:
+    """Execute every trial of a plan that the run does not hold yet.
 
     Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more, TargetError or
     WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables; a run
@@ -60,22 +50,21 @@ def run_sweep(study: Study, run: Run, folder: Path, progress: Progress | None = 
     """
     progress = progress or SilentProgress()
     with run.lock():
-        run.check_same_study(study)
-        planned = plan(study)
-        remaining = _remaining(planned, run.finished())
+        run.check_same_study(plan.study)
+        remaining = _remaining(plan, run.finished())
         try:
             if remaining:
                 around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
-                with measuring_of(study, folder, run.folder / LOGS, around) as measuring:
-                    if warning := warning_of(study):
-                        progress.note(warning)
+                with measuring_of(plan, run, around) as measuring:
+                    if plan.warning:
+                        progress.note(plan.warning)
                     run.write_provenance(measuring.prepare())
-                    _measure_all(study, run, remaining, len(planned), measuring, progress)
+                    _measure_all(plan, run, remaining, measuring, progress)
             run.write_tables()
         except BaseException:
-            progress.close(_keep(run, len(planned)))
+            progress.close(_keep(run, len(plan.trials)))
             raise
-        progress.close(f"Run {run.run_id}: {len(planned)} trials, recorded in {run.folder}")
+        progress.close(f"Run {run.run_id}: {len(plan.trials)} trials, recorded in {run.folder}")
     return run
 
 
@@ -92,19 +81,19 @@ def _keep(run: Run, n_planned: int) -> str:
     return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
 
 
-def _remaining(planned: Sequence[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
-    return [trial for trial in planned if trial.trial not in finished]
+def _remaining(plan: Plan, finished: Set[int]) -> list[PlannedTrial]:
+    return [trial for trial in plan.trials if trial.trial not in finished]
 
 
 def _measure_all(
-    study: Study,
+    plan: Plan,
     run: Run,
     remaining: Sequence[PlannedTrial],
-    total: int,
     measuring: Measuring | ServiceMeasuring,
     progress: Progress,
 ) -> None:
-    estimate = Estimate(remaining, study.design.cooldown_s)
+    total = len(plan.trials)
+    estimate = Estimate(remaining, plan.design.cooldown_s)
     attempts: dict[int, int] = {}
     for record in run.records():
         estimate.add(record)
@@ -117,7 +106,7 @@ def _measure_all(
         with turn:
             progress.show(done, total, trial.treatment.label(), estimate.left_s())
         first = attempts.get(trial.trial, 0) + 1
-        last = _measure_until_trusted(study, run, trial, first, worker, progress, turn)
+        last = _measure_until_trusted(plan, run, trial, first, worker, progress, turn)
         with turn:
             estimate.add(last)
             estimate.finish(trial)
@@ -126,7 +115,7 @@ def _measure_all(
             if failures >= FAILURES_IN_A_ROW:
                 raise SweepError(_failing(last, failures))
         if trial is not remaining[-1]:
-            time.sleep(study.design.cooldown_s)
+            time.sleep(plan.design.cooldown_s)
 
     if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
         # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
@@ -137,7 +126,7 @@ def _measure_all(
 
 
 def _measure_until_trusted(
-    study: Study,
+    plan: Plan,
     run: Run,
     trial: PlannedTrial,
     first: int,
@@ -149,12 +138,12 @@ def _measure_until_trusted(
 
     first: number of the next attempt at it, above 1 in a resumed run. turn: held while something is recorded.
     """
-    limit = limit_of(study, trial.treatment.levels, "cpu_limit")
-    for attempt in range(first, max(first, study.trust.max_attempts) + 1):
+    asked, limit = plan.asked, plan.limits_of(trial.treatment).cpu_limit
+    for attempt in range(first, max(first, asked.trust.max_attempts) + 1):
         measured, outcome = measuring.measure(trial.treatment)
-        reasons = doubts(measured, limit, study.trust, waits_on_io=isinstance(study.workload, DiskWorkload))
+        reasons = doubts(measured, limit, asked.trust, asked.waits_on_io)
         lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
-        again = bool(lost or reasons) and attempt < study.trust.max_attempts
+        again = bool(lost or reasons) and attempt < asked.trust.max_attempts
         record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
         with turn:
             run.append(record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles)
@@ -217,26 +206,25 @@ def _failing(last: Mapping[str, Any], failures: int) -> str:
 
 
 def preview(
-    study: Study, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
+    plan: Plan, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
 ) -> dict[str, Any]:
-    """What a sweep of a resolved study would do: its treatments, trials, and the time it would take.
+    """What a sweep would do: its treatments, trials, and the time it would take.
 
     earlier: records of an earlier run of the study, or of the one to resume, from which the time is estimated; may be
     empty. finished: numbers of the trials that need not be measured again.
     """
-    planned = plan(study)
-    remaining = _remaining(planned, finished)
-    estimate = expected_s(remaining, earlier, study.design.cooldown_s)
+    design, remaining = plan.design, _remaining(plan, finished)
+    estimate = expected_s(remaining, earlier, design.cooldown_s)
     return {
-        "study": study.study,
-        "treatments": [dict(treatment.levels) for treatment in treatments(study)],
-        "replicates": study.design.replicates,
-        "warmup": study.design.warmup,
-        "n_trials": len(planned),
+        "study": plan.study.study,
+        "treatments": [dict(treatment.levels) for treatment in plan.treatments],
+        "replicates": design.replicates,
+        "warmup": design.warmup,
+        "n_trials": len(plan.trials),
         "n_remaining": len(remaining),
         "estimated_s": estimate,
         "estimated": in_words(estimate) if estimate is not None else "unknown: no earlier run of this study",
-        "longest_s": len(remaining) * (study.design.timeout_s + study.design.cooldown_s),
-        **({"warning": warning} if (warning := warning_of(study)) else {}),
+        "longest_s": len(remaining) * (design.timeout_s + design.cooldown_s),
+        **({"warning": plan.warning} if plan.warning else {}),
         "order": [trial.treatment.label() for trial in remaining],
     }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -22,16 +22,12 @@ from deadzone.measuring.targets.registry import make_target
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.registry import make_workload
 from deadzone.store.provenance import git_facts, host_facts
-from deadzone.study.design import Treatment, limit_of, treatments
-from deadzone.study.levels import NONE, Level, is_number
+from deadzone.study.design import Limits, Treatment
+from deadzone.study.levels import is_number
 from deadzone.study.masking import masked
-from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
-from deadzone.study.spec import Study
-from deadzone.study.target_specs import KUBERNETES
+from deadzone.study.plan import Plan
+from deadzone.study.service_specs import ServiceSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
-
-NOWHERE = ""
-"""Name of the only environment of a study that lists none."""
 
 
 @dataclass(frozen=True)
@@ -44,26 +40,22 @@ class Place:
 
 
 class ServiceMeasuring:
-    """A study's client against its service. A context manager: all environments are open inside it."""
+    """A plan's client against its service. A context manager: all environments are open inside it."""
 
-    def __init__(
-        self, study: Study, folder: Path, logs: Path | None = None, around: Surroundings | None = None
-    ) -> None:
-        """folder: where the study file lies. logs: where the logs of the service are kept. around: what the targets
-        are told."""
-        self._study, self._folder = study, folder
-        planned = [dict(treatment.levels) for treatment in treatments(study)]
-        self._workload = make_workload(study.workload, folder, planned)
+    def __init__(self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None) -> None:
+        """logs: where the logs of the service are kept. around: what the targets are told."""
+        self._plan = plan
+        self._workload = make_workload(plan.workload, plan.folder, plan.treatments)
         self._client = LocalTarget(LocalSpec(mechanism="unlimited"))
-        self._profiling = Profiling(study.profiles)
-        self._places = _places(study, folder, logs, around)
+        self._profiling = Profiling(plan.profiles)
+        self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
+        self._places = {name: self._place(name, logs) for name in plan.services}
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(self._client)
-            hosts = {id(place.host): place.host for place in self._places.values() if place.host}
-            for host in hosts.values():
+            for host in self._hosts.values():
                 stack.enter_context(host)
             for place in self._places.values():
                 stack.callback(place.service.stop)
@@ -78,9 +70,7 @@ class ServiceMeasuring:
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
-        specs = {name: place.spec for name, place in self._places.items()}
-        hosts = [place.host for place in self._places.values() if place.host]
-        check(self._study, hosts, self._workload, specs)
+        check(self._plan, tuple(self._hosts.values()), self._workload)
 
     def prepare(self) -> dict[str, Any]:
         """Get everything ready before the first trial; returns the facts for the provenance.
@@ -96,7 +86,7 @@ class ServiceMeasuring:
             **host_facts(),
             **first,
             **prepared,
-            **git_facts(self._folder),
+            **git_facts(self._plan.folder),
             "environments": {
                 name: {**hosts.get(name, {}), **_address(place)} for name, place in self._places.items()
             },
@@ -108,12 +98,12 @@ class ServiceMeasuring:
         A service that does not become ready, or ends meanwhile, is a failed trial. Raises TargetError or
         WorkloadError where nothing can be started as the study asks.
         """
-        place = self._places[str(treatment.levels.get(ENVIRONMENT, NOWHERE))]
+        place = self._places[self._plan.environment_of(treatment)]
         service = place.service
         for other in self._places.values():
             if other is not place:
                 other.service.displaced()
-        limits = _limits(self._study, treatment)
+        limits = self._plan.limits_of(treatment)
         try:
             reached = service.ready(treatment)
         except ServiceError as error:
@@ -123,7 +113,7 @@ class ServiceMeasuring:
             command = self._workload.prepare_trial(values, self._client.scratch)
             watch = service.watch()
             with self._profiling.beside(Subject(values, service.process)) as profiles:
-                client = self._client.execute(command, self._study.design.timeout_s, watch)
+                client = self._client.execute(command, self._plan.design.timeout_s, watch)
             use = watch.use()
             outcome = (
                 self._workload.outcome(client, self._client.scratch) if client.status == "ok" else Outcome()
@@ -135,57 +125,19 @@ class ServiceMeasuring:
         finally:
             service.after_trial()
 
-
-def _places(study: Study, folder: Path, logs: Path | None, around: Surroundings | None) -> dict[str, Place]:
-    """Every environment with its service. Environments of a cluster that differ in their limit alone share the target:
-    it is one workload, whose limit is changed to and fro."""
-    names = tuple(study.environments) or (NOWHERE,)
-    hosts: dict[str, Host] = {}
-    for key in dict.fromkeys(_host_key(study, name) for name in names):
-        if key is not None:
-            sharing = [name for name in names if _host_key(study, name) == key]
-            hosts[key] = _host(study, sharing, around)
-    places = {}
-    for name in names:
-        key = _host_key(study, name)
-        host = None if key is None else hosts[key]
-        spec = service_in(study.service, study.environment_of(name))
-        target = study.target_in(study.environment_of(name))
-        own = {
-            limit: getattr(target, limit) for limit in ("cpu_limit", "memory_limit") if hasattr(target, limit)
-        }
-        places[name] = Place(spec, host, Service(spec, host, folder, name, logs, own))
-    return places
+    def _place(self, environment: str, logs: Path | None) -> Place:
+        planned = self._plan.services[environment]
+        host = self._hosts[planned.target] if planned.target is not None else None
+        own = asdict(planned.limits)
+        return Place(
+            planned.spec, host, Service(planned.spec, host, self._plan.folder, environment, logs, own)
+        )
 
 
-def _host_key(study: Study, name: str) -> str | None:
-    """Which target an environment is on; None where its service is only reached."""
-    environment = study.environment_of(name)
-    spec, target = service_in(study.service, environment), study.target_in(environment)
-    if spec.url is not None and (environment is None or environment.target is None):
-        return None
-    return repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
-
-
-def _host(study: Study, names: Sequence[str], around: Surroundings | None) -> Host:
-    """The target of environments, with a mechanism for every limit that will be asked of it."""
-    target = study.target_in(study.environment_of(names[0]))
-    planned = [one for one in treatments(study) if one.levels.get(ENVIRONMENT, NOWHERE) in names]
-    limits = [_limits(study, one) for one in planned]
-    cpu, memory = (tuple(dict.fromkeys(kind)) for kind in zip(*limits, strict=True)) if limits else ((), ())
-    return cast(Host, make_target(target, cpu, memory, around=around))
-
-
-def _limits(study: Study, treatment: Treatment) -> tuple[Level, Level]:
-    """CPU and memory limit of a treatment: its own levels, or those of the environment's target."""
-    levels = treatment.levels
-    return limit_of(study, levels, "cpu_limit"), limit_of(study, levels, "memory_limit")
-
-
-def _known(limits: tuple[Level, Level]) -> dict[str, float]:
+def _known(limits: Limits) -> dict[str, float]:
     """The limits in force as columns; no limit is a missing value."""
-    named = zip(("service_cpu_limit", "service_memory_limit_bytes"), limits, strict=True)
-    return {name: float(limit) for name, limit in named if is_number(limit)}
+    named = {"service_cpu_limit": limits.cpu_limit, "service_memory_limit_bytes": limits.memory_limit}
+    return {name: float(limit) for name, limit in named.items() if is_number(limit)}
 
 
 def _client(client: Measurement) -> dict[str, float]:

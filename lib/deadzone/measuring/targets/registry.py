@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pathlib import Path
 
+from deadzone.errors import StudyError
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.container import ContainerTarget
 from deadzone.measuring.targets.kubernetes.registry import make_kubernetes_target
-from deadzone.measuring.targets.limits.io import IoWish
+from deadzone.measuring.targets.limits.io import IoWish, io_limit
 from deadzone.measuring.targets.local import LocalTarget
-from deadzone.study.levels import Level
-from deadzone.study.target_specs import AnyTarget
+from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 
-def make_target(
-    spec: AnyTarget,
-    levels: Sequence[Level],
-    memory_levels: Sequence[Level] = (),
-    io: IoWish | None = None,
-    around: Surroundings | None = None,
-) -> Target:
-    """The target of a specification.
-
-    levels, memory_levels and io: the limits the study will ask for. around: the sweep it is for.
-    """
+def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> Target:
+    """The target of a plan; around: the sweep it is for. Raises StudyError where nothing says which disk is limited."""
+    spec, levels = planned.spec, planned.levels("cpu_limit")
     match spec:
         case LocalSpec():
-            return LocalTarget(spec, levels, memory_levels, io)
+            return LocalTarget(spec, levels, planned.levels("memory_limit"), _io_wish(planned))
         case ContainerSpec():
             return ContainerTarget(spec)
         case KubernetesSpec():
             return make_kubernetes_target(spec, levels, around or Surroundings())
+
+
+def _io_wish(planned: PlannedTarget) -> IoWish:
+    limits = tuple(dict.fromkeys(io_limit(one.io_bandwidth_limit, one.iops_limit) for one in planned.limits))
+    wish = IoWish(planned.io_folder or Path(), limits)
+    if wish.is_needed and planned.io_folder is None:
+        raise StudyError(
+            "target.io_folder is missing: I/O limits are for one disk; name a folder that lies on it."
+        )
+    return wish

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone.measuring.workloads.base import Workload
@@ -12,9 +12,9 @@ from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
 from deadzone.measuring.workloads.http import HttpWorkload
 from deadzone.measuring.workloads.load import LoadWorkload
 from deadzone.measuring.workloads.load_script import ScriptedLoad
+from deadzone.study.design import Treatment
 from deadzone.study.disk_specs import DiskWorkload as DiskSpec
 from deadzone.study.http_specs import HttpWorkload as HttpSpec
-from deadzone.study.levels import Level
 from deadzone.study.load_specs import LoadWorkload as LoadSpec
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
@@ -23,19 +23,20 @@ from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
 def make_workload(
     spec: FfmpegSpec | CommandSpec | DiskSpec | LoadSpec | HttpSpec,
     folder: Path,
-    treatments: Sequence[Mapping[str, Level]] = (),
+    treatments: Sequence[Treatment] = (),
 ) -> Workload:
-    """The workload of a specification; folder is where the study file lies, treatments the levels of each."""
+    """The workload of a specification; folder is where the study file lies, treatments those it will be asked for."""
+    planned = [treatment.levels for treatment in treatments]
     match spec:
         case FfmpegSpec():
             return FfmpegWorkload(spec, folder)
         case CommandSpec():
             return CommandWorkload(spec, folder)
         case DiskSpec():
-            return DiskWorkload(spec, folder, treatments)
+            return DiskWorkload(spec, folder, planned)
         case LoadSpec(driver="deadzone"):
-            return LoadWorkload(spec, treatments)
+            return LoadWorkload(spec, planned)
         case LoadSpec():
-            return ScriptedLoad(spec, folder, treatments)
+            return ScriptedLoad(spec, folder, planned)
         case HttpSpec():
             return HttpWorkload(spec, folder)

@@ -18,7 +18,7 @@ import yaml
 from deadzone.errors import TableError
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.store.run import Run
-from deadzone.study.design import limit_of
+from deadzone.study.design import limits_of
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.target_specs import UNCHANGED, KubernetesTarget
 from deadzone.study.templates import fill, placeholders
@@ -144,7 +144,7 @@ def patch(
     """
     source = analysis.source
     assert source.study is not None
-    limit = limit_of(source.study, levels, "cpu_limit")
+    limit = limits_of(source.study, levels).cpu_limit
     kind, _, name = where.workload.partition("/")
     container: dict[str, Any] = {"name": where.container, "resources": _resources(limit, used.at(percentile))}
     if environment := _environment(analysis, levels, variables or {}):
@@ -180,7 +180,7 @@ def comments(
         f"request: {percentile}th percentile of the CPU used, from {how} {used.n_trials} trials "
         f"(p50 {used.p50:.3g}, p90 {used.p90:.3g} cores)",
     ]
-    limit = limit_of(source.study, levels, "cpu_limit")
+    limit = limits_of(source.study, levels).cpu_limit
     if limit == NONE:
         lines.append("limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed")
     if limit == UNCHANGED:

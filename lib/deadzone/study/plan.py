@@ -1,0 +1,169 @@
+"""A resolved study as a plan: what is to be done, worked out once, so that each part of a sweep is handed its own.
+
+Trials in order, with what, where and under which limits, and what is asked of the outcome: what executes a plan picks
+no study apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deadzone.study.design import Limits, PlannedTrial, Treatment, limits_of, run_order, treatments
+from deadzone.study.disk_plan import warning_of
+from deadzone.study.disk_specs import DiskWorkload
+from deadzone.study.levels import NONE, Level
+from deadzone.study.profile_specs import ProfilesSpec
+from deadzone.study.service_specs import ENVIRONMENT, EnvironmentSpec, ServiceSpec, service_in
+from deadzone.study.spec import DesignSpec, Study, TrustSpec
+from deadzone.study.target_specs import KUBERNETES, AnyTarget
+from deadzone.study.workload_specs import AnyWorkload
+
+NOWHERE = ""
+"""Name of the only environment of a study that lists none."""
+
+
+@dataclass(frozen=True)
+class PlannedTarget:
+    """Where trials or services are executed.
+
+    limits: each that will be asked for there, once. io_folder: a folder on the disk that I/O limits are for; None where
+    nothing names one.
+    """
+
+    spec: AnyTarget
+    limits: tuple[Limits, ...]
+    io_folder: Path | None = None
+
+    def levels(self, limit: str) -> tuple[Level, ...]:
+        """Every level of one limit, in the order of the treatments."""
+        return tuple(dict.fromkeys(getattr(one, limit) for one in self.limits))
+
+
+@dataclass(frozen=True)
+class PlannedService:
+    """The service under test in one environment. target: name of what it runs on, None where it is only reached."""
+
+    spec: ServiceSpec
+    target: str | None
+    limits: Limits
+    """Those of the environment, for treatments that have none of their own."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the outcome of a trial: columns that it must have, and when it is trusted.
+
+    waits_on_io: whether waiting for a disk is what a trial measures, and no disturbance of it.
+    """
+
+    response: str
+    gates: tuple[str, ...]
+    trust: TrustSpec
+    waits_on_io: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep of a study does.
+
+    study: what it was made of, with every default written out, for the record. folder: where the study file lies;
+    relative paths start there. targets: where, by name. services: those under test, by environment; where there are
+    none, the program of a trial is, on the target NOWHERE. warning: what a person should know before, often nothing.
+    """
+
+    study: Study
+    folder: Path
+    factors: tuple[str, ...]
+    treatments: tuple[Treatment, ...]
+    trials: tuple[PlannedTrial, ...]
+    workload: AnyWorkload
+    targets: Mapping[str, PlannedTarget]
+    services: Mapping[str, PlannedService]
+    profiles: ProfilesSpec | None
+    design: DesignSpec
+    asked: Asked
+    warning: str
+
+    def limits_of(self, treatment: Treatment) -> Limits:
+        """The limits in force in a trial of the treatment."""
+        return limits_of(self.study, treatment.levels)
+
+    def environment_of(self, treatment: Treatment) -> str:
+        """Name of the environment that a trial of the treatment is in."""
+        return _environment_of(self.study, treatment)
+
+
+def plan_of(study: Study, folder: Path = Path()) -> Plan:
+    """The plan of a resolved study whose file lies in the folder.
+
+    Raises StudyError if its treatments do not hang together, or make more trials than make sense.
+    """
+    planned = treatments(study)
+    services = _services(study) if study.has_service else {}
+    return Plan(
+        study=study,
+        folder=folder,
+        factors=study.factor_names(),
+        treatments=planned,
+        trials=run_order(study, planned),
+        workload=study.workload,
+        targets=_targets(study, folder, planned, services),
+        services=services,
+        profiles=study.profiles,
+        design=study.design,
+        asked=Asked(
+            study.response.name, tuple(study.gates), study.trust, isinstance(study.workload, DiskWorkload)
+        ),
+        warning=warning_of(study, planned),
+    )
+
+
+def _services(study: Study) -> dict[str, PlannedService]:
+    """The service in every environment. Environments of a cluster that differ in their limit alone share the target:
+    it is one workload, whose limit is changed to and fro."""
+    found = {}
+    for name in tuple(study.environments) or (NOWHERE,):
+        environment = study.environment_of(name)
+        spec, target = service_in(study.service, environment), study.target_in(environment)
+        found[name] = PlannedService(
+            spec, _target_name(name, environment, spec, target), limits_of(study, {ENVIRONMENT: name})
+        )
+    return found
+
+
+def _target_name(
+    name: str, environment: EnvironmentSpec | None, spec: ServiceSpec, target: AnyTarget
+) -> str | None:
+    if spec.url is not None and (environment is None or environment.target is None):
+        return None
+    return repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
+
+
+def _environment_of(study: Study, treatment: Treatment) -> str:
+    return str(treatment.levels.get(ENVIRONMENT, NOWHERE)) if study.environments else NOWHERE
+
+
+def _targets(
+    study: Study, folder: Path, planned: Sequence[Treatment], services: Mapping[str, PlannedService]
+) -> dict[str, PlannedTarget]:
+    """Every target once, with the limits that will be asked for there."""
+    environments: dict[str, list[str]] = {} if services else {NOWHERE: [NOWHERE]}
+    for name, service in services.items():
+        if service.target is not None:
+            environments.setdefault(service.target, []).append(name)
+    found = {}
+    for target, names in environments.items():
+        spec = study.target_in(study.environment_of(names[0]))
+        there = (one.levels for one in planned if _environment_of(study, one) in names)
+        limits = tuple(dict.fromkeys(limits_of(study, levels) for levels in there))
+        found[target] = PlannedTarget(spec, limits, _io_folder(study, spec, folder))
+    return found
+
+
+def _io_folder(study: Study, target: AnyTarget, folder: Path) -> Path | None:
+    named = getattr(target, "io_folder", None)
+    if named is None and isinstance(study.workload, DiskWorkload):
+        named = study.workload.folder
+    return None if named is None else (folder / named).absolute()
