@@ -105,6 +105,21 @@ def test_a_limit_can_be_a_factor(disk_study, sweep, io_limits):
     assert rates["none"] > 2 * rates["8000000"]
 
 
+def test_io_limits_of_a_service_are_in_force(disk, write_study, sweep, io_limits):
+    run = sweep(
+        write_study(
+            service={"argv": ["{python}", "-m", "http.server", "{port}", "-b", "127.0.0.1"]},
+            target={"kind": "local", "io_folder": str(disk)},
+            workload={"kind": "http", "url": "{service_url}/"},
+            factors={"iops_limit": [100, "none"]},
+            design={"replicates": 1},
+            response={"name": "total_s"},
+        )
+    )
+    assert run.trials()["status"].eq("ok").all()
+    assert next(iter(run.provenance()["environments"].values()))["io_limits_mechanism"]
+
+
 def test_io_limits_of_another_workload_need_a_folder(write_study, deadzone):
     study = write_study(target={"kind": "local", "iops_limit": 100})
     said = deadzone("sweep", study, "--dry-run")
