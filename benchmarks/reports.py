@@ -166,7 +166,7 @@ def _table(seconds: dict[str, float]) -> str:
         ("HTML and PDF from an executed notebook", "page_and_pdf", f"{MOST_FROM_NOTEBOOK_S:g}"),
         ("`deadzone report`: from a stored run to both", "end_to_end", f"{MOST_FROM_RUN_S:g}"),
         ("import of papermill, before the kernel starts", "import_papermill", ""),
-        ("import of nbconvert, pandoc and Typst, while the kernel works", "import_writers", ""),
+        ("import of Typst, while the kernel works", "import_writers", ""),
     )
     lines = [
         "# How long a report takes",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import platform
 import shutil
 import sys
@@ -15,6 +14,7 @@ from typing import Literal
 from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
 from deadzone.measuring.targets.leftovers import remove_leftovers
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimit, IoWish
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
@@ -36,7 +36,6 @@ QUOTA_REMEDY = (
     "writable cgroup"
 )
 TRIED_IO_LIMIT = IoLimit(50_000_000, 1_000)
-CLUSTER_TIMEOUT_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -204,30 +203,20 @@ def _container_engine() -> Check:
 
 def _cluster() -> Check:
     """Ask the API server that the kubeconfig, or the pod this runs in, names."""
-    from kubernetes import client, config
-
-    inside = "KUBERNETES_SERVICE_HOST" in os.environ
-    files = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
-    if not inside and not any(Path(name).is_file() for name in files.split(os.pathsep)):
-        return Check(
-            "Kubernetes", "optional", "no cluster: no kubeconfig, and not inside a pod", "set KUBECONFIG"
-        )
+    name, remedy = "Kubernetes", "set KUBECONFIG"
+    if not is_configured():
+        return Check(name, "optional", "no cluster: no kubeconfig, and not inside a pod", remedy)
     try:
-        config.load_incluster_config() if inside else config.load_kube_config()
-        version = client.VersionApi().get_code(_request_timeout=CLUSTER_TIMEOUT_S)
-    # The client raises whatever its transport does, from urllib3's errors to OpenSSL's.
-    except Exception as error:
-        said = str(error).strip().splitlines()
-        return Check(
-            "Kubernetes", "optional", f"no cluster: {_cut(said[0] if said else type(error).__name__)}"
-        )
-    return Check("Kubernetes", "works", f"API server {version.git_version}")
+        version = Cluster(patience_s=0).call("tell its version", "version.get_code")
+    except DeadzoneError as error:
+        return Check(name, "optional", f"no cluster: {_cut(str(error), 200)}", remedy)
+    return Check(name, "works", f"API server {version['gitVersion']}")
 
 
 def _report_tools() -> Iterator[Check]:
     tools: tuple[tuple[str, str, Callable[[], str]], ...] = (
         ("notebooks", "papermill", lambda: "papermill executes notebooks with the kernel python3"),
-        ("PDF", "typst", lambda: "pandoc and Typst, no browser and no LaTeX needed"),
+        ("PDF", "typst", lambda: "Typst, no browser and no LaTeX needed"),
     )
     for name, module, works in tools:
         try:

@@ -14,8 +14,6 @@ from deadzone.reports.document.speaking import language_note, use_language
 
 def test_a_font_that_is_found_has_korean_letters():
     font = korean_font()
-    if font is None:
-        pytest.skip("no Korean font is installed")
     assert font.is_file() and family_of(font)
     assert font in weights_of(font)
 
@@ -29,9 +27,15 @@ def test_a_font_without_korean_letters_is_not_taken():
     )
 
 
+def test_a_machine_without_fonts_has_the_letters_that_a_dependency_brings(monkeypatch):
+    monkeypatch.setattr(fonts, "KNOWN_FOLDERS", ())
+    font = fonts.korean_font.__wrapped__()
+    assert family_of(font) == "NanumGothic"
+    assert [path.name for path in weights_of(font)] == ["NanumGothic.ttf", "NanumGothicBold.ttf"]
+
+
 def test_nothing_is_found_where_nothing_is(monkeypatch):
     monkeypatch.setattr(fonts, "KNOWN_FOLDERS", ())
-    monkeypatch.setattr(fonts.shutil, "which", lambda name: None)
     monkeypatch.setattr(fonts, "FONT_PACKAGE", "no_such_package_at_all")
     assert fonts.korean_font.__wrapped__() is None
 
@@ -45,8 +49,6 @@ def test_without_a_font_the_report_is_in_english_and_says_so(monkeypatch):
 
 
 def test_with_a_font_it_is_in_korean():
-    if korean_font() is None:
-        pytest.skip("no Korean font is installed")
     assert use_language("ko") is None
     assert spoken() == "ko"
 

@@ -5,15 +5,14 @@ the executed notebook as one MIME bundle of three forms:
 
 - `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made from
   this alone: `deadzone.reports.document.document` reads the blocks back, numbers figures and tables over the whole
-  notebook, and resolves evidence; `html` and `typst` then write them. pandoc's notebook reader would drop
-  HTML and Markdown on the way to Typst; data it never sees cannot be lost.
+  notebook, and resolves evidence; `html` and `typst` then write them.
 - `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without numbers.
 - `text/plain`: for a terminal.
 
 A figure's drawing stands in its `text/html` only, so that a notebook holds it once.
 
 What else a cell shows still reaches both formats, plainly: an SVG or PNG as a figure, printed or `repr`
-text as preformatted text, Markdown cells through pandoc or nbconvert. HTML of unknown objects reaches the
+text as preformatted text, Markdown cells as their parser reads them. HTML of unknown objects reaches the
 page only; show a data frame as a `Table` and it reaches the PDF too.
 
 Every text given to a block is plain text, never markup: what a program printed cannot become HTML or Typst.

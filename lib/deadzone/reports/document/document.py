@@ -218,19 +218,12 @@ def _assigned(source: str) -> dict[str, Any]:
     """Names and values that a cell of plain assignments sets."""
     values: dict[str, Any] = {}
     for node in ast.parse(source).body:
-        target = (
-            node.target
-            if isinstance(node, ast.AnnAssign)
-            else node.targets[0]
-            if isinstance(node, ast.Assign)
-            else None
-        )
-        value = getattr(node, "value", None)
-        if isinstance(target, ast.Name) and isinstance(value, ast.expr):
-            try:
-                values[target.id] = ast.literal_eval(value)
-            except ValueError:
-                values[target.id] = ast.unparse(value)
+        match node:
+            case ast.Assign([ast.Name(name)], ast.expr() as value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
+                try:
+                    values[name] = ast.literal_eval(value)
+                except ValueError:
+                    values[name] = ast.unparse(value)
     return values
 
 

@@ -1,20 +1,18 @@
 """Finding a font with Korean letters, for figures and for the PDF; both draw letters themselves.
 
-Neither matplotlib's nor Typst's own fonts have Korean, and a letter without a font is an empty box. So a
-report in Korean is written only where a font is found, and in English with a warning otherwise.
+Neither matplotlib's nor Typst's own fonts have Korean, and a letter without a font is an empty box. A font of the
+system is taken first, then the one that a dependency brings; should that be missing too, a report in Korean is
+written in English with a warning.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
+from base64 import b64encode
 from functools import cache
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
-
-FONTCONFIG_PATIENCE_S = 5.0
-"""fontconfig answers in milliseconds; a first call may build its cache [s]."""
 
 KNOWN_NAMES = (
     "NotoSansCJK-Regular.ttc", "NotoSansCJKkr-Regular.otf", "NotoSansKR-Regular.otf", "NotoSansKR-Regular.ttf",
@@ -28,7 +26,10 @@ KNOWN_FOLDERS = (
 )  # fmt: skip
 
 FONT_PACKAGE, FONT_IN_PACKAGE = "koreanize_matplotlib", "fonts/NanumGothic.ttf"
-"""A package on PyPI that carries a Korean font, for machines where no system package can be installed."""
+"""The dependency that carries a Korean font (NanumGothic, SIL Open Font License); its code is never imported."""
+
+SOURCE_TABLES = [f"TSI{n}" for n in range(6)]
+"""What the font's makers left in it of their tools, which no reader needs."""
 
 KOREAN = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
 """Korean letters, in any text: a study may have a Korean title in an English report."""
@@ -36,14 +37,14 @@ KOREAN = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
 SAMPLE = "한글"
 """Letters a font must have to be taken."""
 
-REMEDY = "install fonts-noto-cjk (Debian, Ubuntu), or `pip install koreanize-matplotlib`"
+REMEDY = "`pip install koreanize-matplotlib`, or install fonts-noto-cjk (Debian, Ubuntu)"
 """What a person can do where no Korean font is found."""
 
 
 @cache
 def korean_font() -> Path | None:
     """A font file with Korean letters, or None where there is none: of the system, else of an installed package."""
-    for path in (*_from_known_folders(), _from_fontconfig(), _from_package()):
+    for path in (*_from_known_folders(), _from_package()):
         if path and path.is_file() and _has_korean(path):
             return path
     return None
@@ -79,6 +80,28 @@ def weights_of(font: Path) -> tuple[Path, ...]:
     return tuple(path for name in sorted(names) if (path := font.with_name(name)).is_file())
 
 
+def with_korean_letters(page: str) -> str:
+    """An HTML page with the Korean letters that it uses, for readers whose system has no font with them.
+
+    What it brings is the dependency's font, cut down to those letters; browsers take their system's before it.
+    """
+    letters, font = "".join(sorted(set(KOREAN.findall(page)))), _from_package()
+    if not letters or font is None:
+        return page
+    from fontTools import subset
+
+    options, written = subset.Options(flavor="woff", hinting=False), BytesIO()
+    options.drop_tables += SOURCE_TABLES
+    with subset.load_font(str(font), options) as cut:
+        cutter = subset.Subsetter(options)
+        cutter.populate(text=letters)
+        cutter.subset(cut)
+        subset.save_font(cut, written, options)
+    source = f"url(data:font/woff;base64,{b64encode(written.getvalue()).decode()})"
+    rule = f'@font-face {{ font-family: "Deadzone Korean"; src: {source}; }}'
+    return page.replace("</style>", f"{rule}\n</style>", 1)
+
+
 def _from_known_folders() -> list[Path]:
     folders = [Path(folder).expanduser() for folder in KNOWN_FOLDERS]
     found = {
@@ -88,21 +111,6 @@ def _from_known_folders() -> list[Path]:
         for path in sorted(folder.rglob("*.[to]t[fc]"))
     }
     return [found[name] for name in KNOWN_NAMES if name in found]
-
-
-def _from_fontconfig() -> Path | None:
-    """What fontconfig would take for Korean; it always names some font, which the caller checks."""
-    program = shutil.which("fc-match")
-    if not program:
-        return None
-    try:
-        answer = subprocess.run(
-            [program, "-f", "%{file}", "sans:lang=ko"],
-            capture_output=True, text=True, timeout=FONTCONFIG_PATIENCE_S, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return Path(answer.stdout.strip()) if answer.stdout.strip() else None
 
 
 def _from_package() -> Path | None:

@@ -13,6 +13,7 @@ from deadzone import places
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
+from deadzone.reports.document.fonts import with_korean_letters
 from deadzone.reports.document.html import apart, themed
 
 PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
@@ -95,7 +96,7 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
     cards = "\n".join(_card(group, reports, lang) for group in studies)
     title = html.escape(say("index.title"))
     opening = say("index.introduction", n=len(studies)) if studies else say("index.none")
-    return (
+    return with_korean_letters(
         f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
         f'<title>Deadzone: {title}</title><link rel="icon" href="data:,">\n<style>\n{STYLE.read_text(encoding="utf-8")}\n'

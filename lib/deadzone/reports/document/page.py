@@ -16,7 +16,7 @@ from types import MappingProxyType
 from deadzone.language.catalogue import say, speaking
 from deadzone.reports.document.display import Block
 from deadzone.reports.document.document import Document, Markdown, Part
-
+from deadzone.reports.document.fonts import with_korean_letters
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "deadzone"
@@ -43,18 +43,9 @@ def page(
     from traitlets.config import Config
 
     folders = [str(folder) for folder in (extra_templates, TEMPLATES) if folder]
-    exporter = TemplateExporter(
-        template_name=template,
-        file_extension=".html",
-        config=Config(
-            {
-                "TemplateExporter": {
-                    "extra_template_basedirs": folders,
-                    "extra_template_paths": [str(TEMPLATES)],
-                }
-            }
-        ),
-    )
+    places = {"extra_template_basedirs": folders, "extra_template_paths": [str(TEMPLATES)]}
+    config = Config({"TemplateExporter": places})
+    exporter = TemplateExporter(template_name=template, file_extension=".html", config=config)
     with speaking(document.language):
         parts = [part_html(part, document) for part in document.parts]
         resources = {
@@ -73,7 +64,7 @@ def page(
         written, _ = exporter.from_notebook_node(
             new_notebook(), resources={"metadata": {"name": "report"}, "deadzone": resources}
         )
-    return str(written)
+    return with_korean_letters(str(written))
 
 
 def _stem(name: str) -> str:

@@ -1,7 +1,7 @@
-"""A document as a PDF, without LaTeX and without a browser: pandoc turns it into Typst, Typst typesets it.
+"""A document as a PDF, without LaTeX and without a browser: written as Typst, which typesets it.
 
-Markdown cells go through pandoc as they are; blocks go along as raw Typst, calls of the functions in
-`templates/report.typ`. Figures stay vectors. The same document always gives the same bytes.
+Blocks become calls of the functions in `templates/report.typ`. Figures stay vectors. The same document always
+gives the same bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from deadzone.language.catalogue import speaking
 from deadzone.reports.document.display import Block
 from deadzone.reports.document.document import Document, Markdown, Part
 from deadzone.reports.document.fonts import KOREAN, REMEDY, family_of, korean_font, needs_korean, weights_of
-from deadzone.reports.document.typst import block_typst, head_typst, string
+from deadzone.reports.document.markdown import markdown_typst
+from deadzone.reports.document.typst import array, block_typst, head_typst, string
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
 FONTS = Path(__file__).parent / "fonts"
@@ -56,41 +57,18 @@ def pdf(document: Document) -> bytes:
 
 
 def typst_source(document: Document, fonts: list[str], drawings: dict[str, str]) -> str:
-    """The document as Typst, by pandoc; drawings are added by file name."""
-    import pypandoc
-
-    body = "\n\n".join(_markdown(part, document, drawings) for part in document.parts)
-    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as metadata:
-        json.dump({"fonts": fonts}, metadata)
-        metadata.flush()
-        written: str = pypandoc.convert_text(
-            body,
-            "typst",
-            format="markdown-smart",
-            extra_args=[
-                "--standalone", f"--template={TEMPLATE}", f"--variable=head={head_typst(document)}",
-                f"--metadata-file={metadata.name}", "--wrap=preserve", "--shift-heading-level-by=-1",
-            ],
-        )  # fmt: skip
-    return written
+    """The document as Typst, after the template; drawings are added by file name."""
+    body = "\n\n".join(_part(part, document, drawings) for part in document.parts)
+    arguments = f"{head_typst(document)}, fonts: {array(map(string, fonts))}"
+    return f"{TEMPLATE.read_text(encoding='utf-8')}\n#show: dz-report.with({arguments})\n\n{body}"
 
 
-def _markdown(part: Part, document: Document, drawings: dict[str, str]) -> str:
-    """A part as Markdown; what is no Markdown goes along as raw Typst."""
+def _part(part: Part, document: Document, drawings: dict[str, str]) -> str:
+    if isinstance(part, Block):
+        return block_typst(part, document, drawings)
     if isinstance(part, Markdown):
-        return part.source
-    code = (
-        block_typst(part, document, drawings)
-        if isinstance(part, Block)
-        else f"#dz-printed({string(part.text)})"
-        if part.text
-        else ""
-    )
-    return f"{FENCE}{{=typst}}\n{code}\n{FENCE}" if code else ""
-
-
-FENCE = "`" * 20
-"""Longer than any run of backticks in a text, so that no text can end the raw block."""
+        return markdown_typst(part.source)
+    return f"#dz-printed({string(part.text)})" if part.text else ""
 
 
 def _fonts(document: Document, folder: Path) -> list[str]:

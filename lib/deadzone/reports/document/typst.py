@@ -6,7 +6,7 @@ A text is always a Typst string literal, never markup, so nothing a program prin
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from deadzone.language.catalogue import say
 from deadzone.reports.document.breaking import unbroken
@@ -36,7 +36,7 @@ def block_typst(block: Block, document: Document, drawings: dict[str, str]) -> s
             said = f"#dz-prose({string(block.style)}, {_heading(block.heading, block.level)}, {_claims(block.paragraphs, names)})"
             return said + _label(block.id)
         case Command():
-            lines = _array(string(line) for line in block.lines)
+            lines = array(string(line) for line in block.lines)
             return f"#dz-command({_heading(block.heading, block.level)}, {lines}){_label(block.id)}"
         case Table():
             return f"#dz-table-figure({string(block.caption)}, {_grid(block, names)}){_label(names.identity(block))}"
@@ -46,7 +46,7 @@ def block_typst(block: Block, document: Document, drawings: dict[str, str]) -> s
             drawings[file] = block.svg
             return f"#dz-figure({string(block.caption)}, {string(file)}, {string(block.description)}){_label(identity)}"
         case Regression():
-            grids = _array(f"({string(table.caption)}, {_grid(table, names)})" for table in block.tables)
+            grids = array(f"({string(table.caption)}, {_grid(table, names)})" for table in block.tables)
             return f"#dz-regression({string(block.caption)}, {grids}){_label(names.identity(block))}"
     raise TypeError(f"{type(block).__name__} is no block of a report.")
 
@@ -54,7 +54,7 @@ def block_typst(block: Block, document: Document, drawings: dict[str, str]) -> s
 def head_typst(document: Document) -> str:
     """The title block: arguments of the template's `dz-report`."""
     title = document.title
-    facts = _array(f"({string(name)}, {string(value)})" for name, value in title.facts)
+    facts = array(f"({string(name)}, {string(value)})" for name, value in title.facts)
     words = ", ".join(
         f"{name}: {string(say(key, **values))}"
         for name, key, values in (
@@ -66,7 +66,7 @@ def head_typst(document: Document) -> str:
     )
     return (
         f"title: {string(title.title)}, subtitle: {string(title.subtitle)}, facts: {facts}, "
-        f"doubts: {_array(string(doubt) for doubt in title.doubts)}, "
+        f"doubts: {array(string(doubt) for doubt in title.doubts)}, "
         f"abstract: {_claims(title.abstract, document.names)}, study: {string(title.study)}, "
         f"lang: {string(document.language)}, date: {_date(title.date)}, words: ({words})"
     )
@@ -86,9 +86,9 @@ def _date(moment: str) -> str:
     return f"datetime(year: {year}, month: {month}, day: {day})"
 
 
-def _array(items: object) -> str:
-    shown = list(items)  # type: ignore[call-overload]
-    return "(" + "".join(f"{item}, " for item in shown) + ")"
+def array(items: Iterable[str]) -> str:
+    """A Typst array of what is code already."""
+    return "(" + "".join(f"{item}, " for item in items) + ")"
 
 
 def _heading(text: str, level: int) -> str:
@@ -105,7 +105,7 @@ def label_of(identity: str) -> str:
 
 
 def _claims(paragraphs: Sequence[Paragraph], names: Names) -> str:
-    return _array(_claim(paragraph, names) for paragraph in paragraphs)
+    return array(_claim(paragraph, names) for paragraph in paragraphs)
 
 
 def _claim(paragraph: Paragraph, names: Names) -> str:
@@ -114,15 +114,15 @@ def _claim(paragraph: Paragraph, names: Names) -> str:
         for item in (paragraph.evidence if isinstance(paragraph, Claim) else ())
         if names.knows(item)
     ]
-    return f"({string(unbroken(str(paragraph)))}, {_array(links)})"
+    return f"({string(unbroken(str(paragraph)))}, {array(links)})"
 
 
 def _grid(table: Table, names: Names) -> str:
     """A table's columns, sides, rows and anchors of the rows, as a Typst dictionary."""
     base = names.identity(table)
-    rows = _array(_array(string(cell) for cell in cells) for cells in table.rows)
-    ids = _array(string(label_of(f"{base}-{row_id}")) for row_id in table.row_ids)
-    heads = _array(string(name) for name in table.columns)
-    sides = _array("true" if is_right else "false" for is_right in table.is_right)
+    rows = array(array(string(cell) for cell in cells) for cells in table.rows)
+    ids = array(string(label_of(f"{base}-{row_id}")) for row_id in table.row_ids)
+    heads = array(string(name) for name in table.columns)
+    sides = array("true" if is_right else "false" for is_right in table.is_right)
     paired = "true" if table.paired else "false"
     return f"(heads: {heads}, right: {sides}, rows: {rows}, ids: {ids}, paired: {paired})"

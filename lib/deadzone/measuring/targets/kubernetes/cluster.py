@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.errors import (
     ConflictError,
@@ -73,6 +75,7 @@ class Cluster:
         self.apps = client.AppsV1Api(self.api_client)
         self.batch = client.BatchV1Api(self.api_client)
         self.coordination = client.CoordinationV1Api(self.api_client)
+        self.version = client.VersionApi(self.api_client)
 
     def call(self, what: str, method: str, *arguments: Any, **options: Any) -> Object:
         """Ask the API server for something, waiting for one that does not answer.
@@ -182,7 +185,7 @@ def _configuration(context: str | None) -> tuple[Any, str]:
         )  # said here, for the client looks at KUBECONFIG once, when it is imported
         config.load_kube_config(files, context=context, client_configuration=configuration)
         contexts, current = config.list_kube_config_contexts(files)
-    except config.ConfigException as error:
+    except (config.ConfigException, yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
         raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
     chosen = next((entry for entry in contexts if entry["name"] == context), current)
     return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"
