@@ -3,7 +3,7 @@
 Every message says what happened, to which file or object, and what to do about it. Anything that is
 not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors: `deadzone compare
 --fail-on worse` ends with the one where something got worse, `deadzone run` with the other where phases moved since the
-previous run of the study.
+previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where a claim is contradicted or not supported.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ EXIT_STOPPED = 3
 EXIT_UNAVAILABLE = 4
 EXIT_WORSE = 5
 EXIT_MOVED = 6
+EXIT_CLAIM_FELL = 8
 EXIT_INTERRUPTED = 130
 
 

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "attribute": ("deadzone.cli.attribute", "Say which difference makes a service slow."),
     "import": ("deadzone.cli.import_", "Turn other tools' result files into a tidy table."),
     "report": ("deadzone.cli.report", "Publish the report of a run again."),
+    "claims": ("deadzone.cli.claims", "Judge what was claimed of a run, and claim more."),
     "recommend": ("deadzone.cli.recommend", "Say what a run recommends; as a patch for Kubernetes, too."),
     "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
@@ -64,7 +65,8 @@ EXIT_CODES = """\b
 Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
 3 stopped while measuring or publishing, what was measured is kept;
 4 something needed is missing here; 5 `compare --fail-on worse` found something worse;
-6 `run` found that phases moved since the previous run; 130 interrupted."""
+6 `run` found that phases moved since the previous run;
+8 `--fail-on` found a claim contradicted, or not supported; 130 interrupted."""
 
 
 @click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,6 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, open_archive
+from deadzone.cli.claims import (
+    claim_option,
+    claims_as_overrides,
+    fail_on_option,
+    fail_where_claims_fell,
+    judged_of,
+    say_claims,
+)
 from deadzone.cli.parameters import study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @study_options
+@claim_option
+@fail_on_option
 @archive_option
 def command(
     study: str,
@@ -35,16 +45,19 @@ def command(
     resume: str | None,
     dry_run: bool,
     as_json: bool,
+    sentences: tuple[str, ...],
+    fail_on: str | None,
     archive_url: str | None,
 ) -> None:
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with exit code 6 where
-    phases moved since the previous run of the study.
+    phases moved since the previous run of the study, and with 8 where --fail-on asks for it and a claim fell.
     """
     from deadzone.reports.document.secrets import refuse_secrets
 
     refuse_secrets(overrides)
+    overrides = claims_as_overrides(study, overrides, sentences)
     analysis, overrides = _split(study, overrides)
     warn_of_language(analysis.get("lang"))
     if dry_run:
@@ -59,9 +72,18 @@ def command(
     since = _since_previous(run, analysis)
     if since and since.sentence:
         click.echo(f"deadzone: {since.sentence}", err=True)
+    judged = judged_of(run)
+    say_claims(judged)
     moved = since is not None and since.moved
-    shown = {"run_id": run.run_id, "folder": str(run.folder), "report": str(page), "moved": moved}
-    click.echo(json.dumps(shown) if as_json else str(page))
+    shown = {
+        "run_id": run.run_id,
+        "folder": str(run.folder),
+        "report": str(page),
+        "moved": moved,
+        "claims": [one.to_dict() for one in judged],
+    }
+    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else str(page))
+    fail_where_claims_fell(judged, fail_on)
     if moved:
         raise click.exceptions.Exit(EXIT_MOVED)
 

@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.claims import (
+    claim_option,
+    claims_as_overrides,
+    fail_on_option,
+    fail_where_claims_fell,
+    judged_of,
+    say_claims,
+)
 from deadzone.cli.parameters import study_options
 from deadzone.errors import StoreError
 
@@ -18,12 +26,16 @@ if TYPE_CHECKING:
 
 @click.command("sweep")
 @study_options
+@claim_option
+@fail_on_option
 def command(
     study: str,
     overrides: dict[str, Any],
     resume: str | None,
     dry_run: bool,
     as_json: bool,
+    sentences: tuple[str, ...],
+    fail_on: str | None,
 ) -> None:
     """Measure every trial of STUDY (a file, or the name of one in notebooks/studies) and record the run.
 
@@ -33,13 +45,22 @@ def command(
     from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.running import run_sweep
 
+    overrides = claims_as_overrides(study, overrides, sentences)
     if dry_run:
         print_plan(study, overrides, resume, as_json)
         return
     opened = open_run(study, overrides, resume=resume)
     run_sweep(opened.plan, opened.run, progress_on())
+    judged = judged_of(opened.run)
+    say_claims(judged)
     if as_json:
-        click.echo(json.dumps({"run_id": opened.run.run_id, "folder": str(opened.run.folder)}))
+        shown = {
+            "run_id": opened.run.run_id,
+            "folder": str(opened.run.folder),
+            "claims": [one.to_dict() for one in judged],
+        }
+        click.echo(json.dumps(shown, ensure_ascii=False))
+    fail_where_claims_fell(judged, fail_on)
 
 
 def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -16,11 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from deadzone.errors import StoreError, UnknownRunError, did_you_mean
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.histograms import histogram_table
 from deadzone.store.journal import Journal, read_lines
 from deadzone.store.table import telemetry_table, tidy_table
+from deadzone.study.claims import ClaimSpec
 from deadzone.study.loading import dump_study, parse_study
 from deadzone.study.spec import Study
 
@@ -44,6 +47,9 @@ PROFILES_FOLDER = "profiles"
 
 OVERRIDES_FILE = "overrides.json"
 """What the command line changed of the study file, so that neither resuming nor reporting needs it repeated."""
+
+CLAIMS_FILE = "claims.yaml"
+"""Claims that were made after the run was measured; those made before it stand in its study."""
 
 NEEDED = {"trial", "attempt", "final", "status", "levels", "responses", "wall_s"}
 """Without these a line of the journal is no trial."""
@@ -255,6 +261,30 @@ class Run:
         told = {(line["trial"], line["attempt"]): line for line in read_lines(self.folder / name)}
         measured = [(record["trial"], record["attempt"]) for record in self.records()]
         return (told[key] for key in measured if key in told)
+
+    def claims(self) -> list[tuple[ClaimSpec, str]]:
+        """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""
+        before = [(claim, "") for claim in self.study().claims]
+        try:
+            later = yaml.safe_load((self.folder / CLAIMS_FILE).read_text(encoding="utf-8")) or []
+            return before + [(ClaimSpec.model_validate(one["claim"]), str(one["added_at"])) for one in later]
+        except FileNotFoundError:
+            return before
+        except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
+            raise StoreError(f"{self.folder / CLAIMS_FILE}: cannot be read: {error}.") from error
+
+    def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
+        """Keep claims that are made now, stamped with the time. Raises StoreError if they cannot be written."""
+        added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        kept = [(claim, when) for claim, when in self.claims() if when] + [
+            (claim, added_at) for claim in claims
+        ]
+        document = [
+            {"added_at": when, "claim": claim.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+            for claim, when in kept
+        ]
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+        self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
     def write_tables(self) -> None:
         """Write the Parquet tables from the journals. Raises StoreError if they cannot be written."""

@@ -90,6 +90,12 @@ def resolve(study: Study, host_cores: int) -> Study:
     return resolved
 
 
+def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
+    """The levels of every factor of a resolved study, each once, in the order of its treatments."""
+    made = treatments(study)
+    return {name: tuple(dict.fromkeys(one.levels[name] for one in made)) for name in study.factor_names()}
+
+
 def _written_out(study: Study, name: str, levels: tuple[Level, ...]) -> LevelsFactor:
     for i, level in enumerate(levels):
         _check(name, level, f"factors.{name}[{i}]")

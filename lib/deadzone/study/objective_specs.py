@@ -21,6 +21,11 @@ class ObjectiveSpec(Spec):
         description="smallest value allowed; of a factor such as rate: the load to be borne",
     )
 
+    @property
+    def value(self) -> float:
+        """The bound itself, whichever way it bounds."""
+        return float(self.at_most if self.at_least is None else self.at_least)  # type: ignore[arg-type]
+
     @model_validator(mode="after")
     def _one_bound(self) -> ObjectiveSpec:
         if (self.at_most is None) == (self.at_least is None):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
+from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import ObjectiveSpec, objective_problem
@@ -123,6 +124,10 @@ class Study(Spec):
     objectives: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ObjectiveSpec] = Field(
         default_factory=dict,
         description="what responses have to be for a setting to be good enough; of a factor such as rate: the load to be borne",
+    )
+
+    claims: tuple[ClaimSpec, ...] = Field(
+        default=(), max_length=MOST_CLAIMS, description="what is believed before the run, judged by it"
     )
 
     @model_validator(mode="before")

@@ -36,6 +36,9 @@ start what noise is usual; Student's t with fewer degrees of freedom would count
 LEAST_NOISE = 1e-6
 """Noise of ln(response) below which trials are exact in practice; it keeps every division defined."""
 
+FEWEST_LEVELS = 3
+"""Fewer levels than this do not say by how much levels differ in their noise."""
+
 LARGEST_PRIOR_DF = 1e4
 """Degrees of freedom that stand for 'the levels do not differ in their noise'."""
 
@@ -120,18 +123,32 @@ def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarr
     freedom. common: the noise all levels share, a standard deviation.
     Returns the standard deviations, shape (n,).
     """
-    from scipy.special import polygamma
-
-    known = np.isfinite(variance) & (df > 0.5) & (variance > 0)
-    if known.sum() < 3:
+    prior_df = prior_degrees(variance, df)
+    if prior_df is None:
         return np.full(len(variance), common)
-    logs = np.log(variance[known])
-    surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
-    prior_df = 2 * _inverse_trigamma(surplus) if surplus > 0 else LARGEST_PRIOR_DF
-    prior_df = min(prior_df, LARGEST_PRIOR_DF)
+    known = _known(variance, df)
     own = np.where(known, np.nan_to_num(variance), 0.0)
     own_df = np.where(known, df, 0.0)
     return np.sqrt((prior_df * common**2 + own_df * own) / (prior_df + own_df))
+
+
+def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
+    """Degrees of freedom that the common noise counts for beside a level's own; None where too few levels tell.
+
+    variance, df: as of `level_noise`.
+    """
+    from scipy.special import polygamma
+
+    known = _known(variance, df)
+    if known.sum() < FEWEST_LEVELS:
+        return None
+    logs = np.log(variance[known])
+    surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
+    return min(2 * _inverse_trigamma(surplus), LARGEST_PRIOR_DF) if surplus > 0 else LARGEST_PRIOR_DF
+
+
+def _known(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
+    return np.isfinite(variance) & (df > 0.5) & (variance > 0)
 
 
 def _inverse_trigamma(value: float) -> float:

@@ -13,12 +13,15 @@ from deadzone.errors import StoreError, StudyError
 from deadzone.measuring.sweep.running import measuring_of
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import OVERRIDES_FILE, Run
-from deadzone.study.design import resolve
+from deadzone.store.table import SHARED
+from deadzone.study.claims import check_claims
+from deadzone.study.design import levels_of, resolve
 from deadzone.study.disk_plan import resolved_disk
 from deadzone.study.loading import find_study, load_study
 from deadzone.study.masking import MASK, masked_document
 from deadzone.study.plan import Plan, plan_of
 from deadzone.study.spec import Study
+from deadzone.study.workload_specs import CommandWorkload
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,16 @@ def planned(study: Study, folder: Path) -> Plan:
     folder: relative paths in the study start there. Raises StudyError.
     """
     plan = plan_of(resolved_disk(resolve(study, usable_cores())), folder)
+    check_claims(plan.study.claims, levels_of(plan.study), plan.study.knob_name, _columns(plan))
     measuring_of(plan).check()
     return plan
+
+
+def _columns(plan: Plan) -> tuple[str, ...]:
+    """The columns that trials will have; empty where the workload, and not the study, says which."""
+    if not isinstance(plan.workload, CommandWorkload):
+        return ()
+    return (*plan.factors, *SHARED, *plan.workload.responses)
 
 
 def planned_file(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:

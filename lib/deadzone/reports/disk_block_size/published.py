@@ -13,7 +13,7 @@ from deadzone.reports.published import arithmetic
 from deadzone.reports.disk_block_size import block_times
 from deadzone.reports.published import claims
 from deadzone.reports.disk_block_size.block_times import MEGA, TwoPoints
-from deadzone.reports.published.claims import Judged
+from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.disk_block_size.run import DiskRun, load_run
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section

@@ -8,6 +8,7 @@ from deadzone.errors import TableError
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import plain_name
 from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.sweep.source import Source, load_source
@@ -133,6 +134,7 @@ class DiskRun:
             disk_tables.decision_table(self.fitted, self.within, self.required, knob),
             Prose((say("disk_run.decision_text", share=disk_tables.share_text(self.within)),)),
             disk_tables.chunk_figure(self.fitted, self.required, self.chunk, knob),
+            *claims_section(self.source),
         ]
 
     def guideline(self) -> list[Block]:

@@ -10,7 +10,8 @@ from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.quantities import listing, number, percent
 from deadzone.reports.document.display import Table
 from deadzone.reports.published.arithmetic import usual_difference
-from deadzone.reports.published.claims import Judged, Verdict
+from deadzone.explaining.claims.judging import Judged
+from deadzone.explaining.claims.verdicts import Verdict
 from deadzone.reports.ffmpeg_threads.cpu_work import breakthrough, cpu_time, sentence
 from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
 from deadzone.language.numbers import printed

@@ -14,6 +14,7 @@ from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.regression import regression
 from deadzone.reports.published import arithmetic
+from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.published import claims
 from deadzone.reports.ffmpeg_threads import cpu_work
 from deadzone.reports.figures import curves
@@ -38,13 +39,13 @@ class FfmpegThreads:
     model: PhaseModel
     advice: Recommendation
     counts: tuple[thread_counts.ThreadCount, ...]
-    judged: tuple[claims.Judged, ...]
+    judged: tuple[Judged, ...]
     pairs: pd.DataFrame
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
         found = finding(self.model, self.advice)
-        rows = {one.name: one.row() for one in self.judged}
+        rows = {one.name: claims.row_of(one) for one in self.judged}
         work = cpu_work.breakthrough(self.model, self.curve)
         same = next(one for one in self.judged if one.name == "phases").verdict == "supported"
         key = "ffmpeg_threads.found_phases" if same else "ffmpeg_threads.found_other_phases"

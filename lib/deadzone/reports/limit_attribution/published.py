@@ -16,7 +16,7 @@ from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic
 from deadzone.reports.published import claims
 from deadzone.reports.limit_attribution import request_times
-from deadzone.reports.published.claims import Judged
+from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.limit_attribution.run import LimitRun, load_run
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.language.numbers import printed
@@ -45,7 +45,7 @@ class LimitAttribution:
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
-        rows = {one.name: one.row() for one in self.judged}
+        rows = {one.name: claims.row_of(one) for one in self.judged}
         ratio = f"{self.times.ratio('total'):.1f}"
         abstract = [
             Claim(say("limit_attribution.found_limit", ratio=ratio, left=percent(self.times.left)),

@@ -17,6 +17,7 @@ from deadzone.explaining.compare.samples import analysed
 from deadzone.errors import CompareError
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
 from deadzone.reports.sweep.source import Source, load_source
@@ -90,8 +91,8 @@ class LimitRun:
         ]
 
     def claims(self) -> list[Block]:
-        """A run comes without an author's conclusions."""
-        return []
+        """What was claimed of the run."""
+        return claims_section(self.source)
 
     def first_byte(self) -> list[Block]:
         """The phases of the request, and what the time to the first byte means here."""

@@ -13,7 +13,7 @@ from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic
 from deadzone.reports.published import claims
 from deadzone.reports.profile_diff import tables as profile_tables
-from deadzone.reports.published.claims import Judged
+from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.profile_diff.run import ProfileRun, load_run
 from deadzone.reports.profile_diff.tables import AFTER, BEFORE, Parts
@@ -45,7 +45,7 @@ class ProfileDiff:
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubts that come first."""
-        rows = {one.name: one.row() for one in self.judged}
+        rows = {one.name: claims.row_of(one) for one in self.judged}
         changes = {
             "cpu": tenths(-self.cpu.change / self.cpu.total[0]),
             "heap": tenths(-self.heap.change / self.heap.total[0]),

@@ -21,6 +21,7 @@ from deadzone.explaining.profiles.load_series import measured_at
 from deadzone.explaining.profiles.projection import Projection, project
 from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
 from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.sweep.source import Source, load_source
@@ -235,8 +236,8 @@ class ProfileRun:
         ]
 
     def claims(self) -> list[Block]:
-        """A run makes no claims of its own."""
-        return []
+        """What was claimed of the run."""
+        return claims_section(self.source)
 
     def guideline(self) -> list[Block]:
         """What each option is worth is in the ablations; a run has no guideline besides."""

@@ -13,6 +13,7 @@ from deadzone.reports.document.display import Block, Prose, Title
 from deadzone.reports.document.regression import regression
 from deadzone.reports.sweep import figures, prose, tables
 from deadzone.reports.sweep.analysis import Analysis
+from deadzone.reports.sweep.claims import claims_section
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +27,8 @@ class SweepReport:
         return prose.title(self.analysis)
 
     def verdict(self) -> list[Block]:
-        """The recommendation with its evidence, what would decide where the data cannot, and the check of the cores."""
-        return prose.verdict(self.analysis)
+        """The recommendation with its evidence, what would decide where the data cannot, the cores, and the claims."""
+        return [*prose.verdict(self.analysis), *claims_section(self.analysis.source, self.analysis)]
 
     def figures(self) -> list[Block]:
         """The response figure of each slice."""

@@ -10,7 +10,8 @@ import pandas as pd
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import listing
 from deadzone.reports.published.reference_checks import figure
-from deadzone.reports.published.claims import Judged, Verdict
+from deadzone.explaining.claims.judging import Judged
+from deadzone.explaining.claims.verdicts import Verdict
 from deadzone.language.numbers import printed
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from deadzone.errors import PhaseError
 from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.quantities import listing, number
 from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.sweep.source import Source
@@ -49,8 +50,8 @@ class ConnectionRun:
         return _held_found(self.held) if self.held else say("connection_run.no_answer")
 
     def conclusions(self) -> list[Block]:
-        """Nothing: the table of connections holds the answer."""
-        return []
+        """What was claimed of the run; the answer itself is in the table of connections."""
+        return claims_section(self.source)
 
     def response(self) -> list[Block]:
         """The curve of a spike test."""

@@ -13,6 +13,7 @@ from deadzone.reports.document.regression import regression
 from deadzone.reports.sweep.source import load_source
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic
+from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.published import claims
 from deadzone.reports.figures import curves
 from deadzone.reports.thread_pool import claims as pool_claims
@@ -41,7 +42,7 @@ class ThreadPool:
     inbound: pools.Channel
     outbound: pools.Channel
     spike: PhaseModel
-    judged: tuple[claims.Judged, ...]
+    judged: tuple[Judged, ...]
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
@@ -49,14 +50,14 @@ class ThreadPool:
         abstract = [
             Claim(
                 pool_settings.best_sentence(channel),
-                (Evidence(channel.name), rows[f"{channel.name}-best"].row()),
+                (Evidence(channel.name), claims.row_of(rows[f"{channel.name}-best"])),
             )
             for channel in (self.inbound, self.outbound)
         ]
         abstract.append(
             Claim(
                 pool_settings.target_sentence(self.inbound),
-                (Evidence("inbound-map"), rows["inbound-target"].row()),
+                (Evidence("inbound-map"), claims.row_of(rows["inbound-target"])),
             )
         )
         verdict = say("thread_pool.verdict", inbound=self.inbound.chosen, outbound=self.outbound.chosen)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.regression import regression
@@ -39,7 +40,7 @@ class PoolRunReport:
 
     def conclusions(self) -> list[Block]:
         """The answers, rate by rate."""
-        return [section("pool_run.answers"), drawn.rates_table(self.run)]
+        return [section("pool_run.answers"), drawn.rates_table(self.run), *claims_section(self.run.source)]
 
     def response(self) -> list[Block]:
         """The heat map with the feasible region, and the curves."""

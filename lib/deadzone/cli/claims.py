@@ -1,0 +1,121 @@
+"""`deadzone claims`: the verdicts on what was claimed of a run, and further claims on it; and the option `--fail-on`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deadzone.errors import EXIT_CLAIM_FELL, StudyError
+
+if TYPE_CHECKING:
+    from deadzone.explaining.claims.judging import Judged
+    from deadzone.store.run import Run
+
+CONTRADICTED, NOT_SUPPORTED = "contradicted", "not-supported"
+
+fail_on_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--fail-on",
+    type=click.Choice([CONTRADICTED, NOT_SUPPORTED]),
+    help="End with exit code 8 where a claim is contradicted, or where one is not supported.",
+)
+
+claim_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--claim",
+    "sentences",
+    multiple=True,
+    metavar="CLAIM",
+    help="Judge a claim by this run, such as 'threads 4 at least 2x faster than threads 1'.",
+)
+
+
+@click.command("claims")
+@click.argument("run")
+@click.option(
+    "--add", "sentences", multiple=True, metavar="CLAIM", help="Claim this of the run as well, from now on."
+)
+@fail_on_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: bool) -> None:
+    """Print the verdict on every claim of RUN (an id, a folder, or STUDY/latest).
+
+    A claim is a sentence, or a mapping in YAML:
+
+    \b
+    deadzone claims xz-threads/latest --add 'threads 4 at least 2x faster than threads 1'
+    deadzone claims xz-threads/latest --add '{same: {at: {threads: 8}, as: {threads: 4}, within: 0.03}}'
+    """
+    from deadzone import places
+    from deadzone.store.run import Run
+    from deadzone.study.claim_sentences import parse_claim
+    from deadzone.study.claims import check_claims
+    from deadzone.study.design import levels_of
+
+    found = Run.find(places.runs_folder(), run)
+    added = [parse_claim(text) for text in sentences]
+    study = found.study()
+    if not added and not found.claims():
+        raise StudyError(f"Nothing is claimed of run {found.run_id}: add a claim with --add.")
+    columns = [str(name) for name in found.trials().columns] if added else []
+    check_claims(
+        [*(claim for claim, _ in found.claims()), *added], levels_of(study), study.knob_name, columns
+    )
+    if added:
+        found.add_claims(added)
+    judged = judged_of(found)
+    if as_json:
+        click.echo(
+            json.dumps(
+                {"run_id": found.run_id, "claims": [one.to_dict() for one in judged]}, ensure_ascii=False
+            )
+        )
+    else:
+        say_claims(judged, err=False)
+    fail_where_claims_fell(judged, fail_on)
+
+
+def claims_as_overrides(study: str, overrides: dict[str, Any], sentences: Sequence[str]) -> dict[str, Any]:
+    """What the command line changes of a study, with further claims after its own."""
+    from deadzone import places
+    from deadzone.study.claim_sentences import parse_claim
+    from deadzone.study.loading import find_study, load_study
+
+    if not sentences:
+        return overrides
+    parsed = [parse_claim(text) for text in sentences]
+    own = load_study(
+        find_study(study, places.study_folders()), {k: v for k, v in overrides.items() if k == "claims"}
+    ).claims
+    stated = [
+        claim.model_dump(mode="json", by_alias=True, exclude_defaults=True) for claim in (*own, *parsed)
+    ]
+    return {**overrides, "claims": stated}
+
+
+def judged_of(run: Run) -> tuple[Judged, ...]:
+    """The claims of a run, judged; nothing is analysed where there are none."""
+    from deadzone.reports.sweep.claims import judge_run
+    from deadzone.reports.sweep.source import load_source
+
+    return judge_run(load_source(str(run.folder))) if run.claims() else ()
+
+
+def say_claims(judged: Sequence[Judged], err: bool = True) -> None:
+    """Each claim with its verdict in a line of the terminal."""
+    from deadzone.reports.sweep.claims import line
+
+    for one in judged:
+        click.echo(f"deadzone: {line(one)}" if err else line(one), err=err)
+
+
+def fail_where_claims_fell(judged: Sequence[Judged], fail_on: str | None) -> None:
+    """End with the exit code of --fail-on where a claim is contradicted, or where one is not supported."""
+    fell = [
+        one
+        for one in judged
+        if one.verdict == "contradicted" or (fail_on == NOT_SUPPORTED and one.verdict != "supported")
+    ]
+    if fail_on and fell:
+        raise click.exceptions.Exit(EXIT_CLAIM_FELL)

@@ -1,0 +1,370 @@
+"""The test of each form of claim.
+
+| form | test |
+| --- | --- |
+| better, scaling, why | Student's t of a difference of means of ln(response) against the edge of the claim |
+| same | two one-sided tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) |
+| best, nothing_to_gain_beyond | better than, or not worse than, each of the others: an intersection-union test (Berger 1982, Technometrics 24, 295-300) |
+| holds | Student's t of each mean against its bound; all bounds at once as an intersection-union test |
+| not_worse | non-inferiority against the margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority) |
+| phase | the posterior probability of the label on every step, from the phase model |
+
+Means of logarithms make "twice as fast" a statement about geometric means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.capacity.objectives import DERIVED, column_values
+from deadzone.explaining.claims.cells import Cells, Estimate, cells_of, rows_at
+from deadzone.explaining.claims.verdicts import Tested
+from deadzone.explaining.compare.goals import known_goal
+from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.quantities import level_number, number, percent, plain_name, response, setting
+from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
+from deadzone.language.catalogue import join, say, spoken
+from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, factor_of, same_level
+from deadzone.study.levels import NONE, Level, is_number
+from deadzone.style import PHASE_STYLES
+
+LEAST_NOISE_DF = 4.0
+"""Degrees of freedom of a noise that was read off the curve, where no treatment was repeated: it is known poorly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a study measured, as its claims are judged by it.
+
+    trials: the sound ones, every factor a column. response, goal: of the study. knob: the factor that plain numbers speak
+    of. factors: levels of each. model_of: the phase model of the curve at some levels of the other factors, None where
+    none can be fitted.
+    """
+
+    trials: pd.DataFrame
+    response: str
+    goal: str
+    knob: str
+    factors: Mapping[str, Sequence[Level]]
+    model_of: Callable[[Mapping[str, Level]], PhaseModel | None]
+
+    def cells(self, column: str, values: np.ndarray | None = None, *, linear: bool = False) -> Cells | None:
+        """The cells of a column, or of values made from columns; None where it was not measured. linear: take no logarithms."""
+        if values is None:
+            try:
+                values = column_values(self.trials, column)
+            except PhaseError:
+                return None
+        known = np.isfinite(values)
+        if not known.any():
+            return None
+        return cells_of(self.trials[known], values[known], list(self.factors), self._noise(), linear=linear)
+
+    def _noise(self) -> tuple[float, float] | None:
+        """Scatter read off the curve, where no treatment was repeated."""
+        repeated = self.trials.groupby(list(self.factors), observed=True).size().max() > 1
+        model = None if repeated else self.model_of({})
+        return (
+            None if model is None else (math.hypot(model.noise.replicate, model.noise.misfit), LEAST_NOISE_DF)
+        )
+
+    def at(self, level: Level) -> dict[str, Level]:
+        """A level of the knob by its factor."""
+        return {self.knob: level}
+
+    def sign(self, goal: str | None = None) -> int:
+        """What a difference of ln(response) is multiplied by, so that positive is better."""
+        return -1 if (goal or self.goal) == "min" else 1
+
+
+def tested(claim: ClaimSpec, measured: Measured) -> Tested:
+    """The test of a claim."""
+    return FORMS[claim.form](claim, measured)
+
+
+def settings_text(levels: Mapping[str, Level]) -> str:
+    """A setting in words: `threads 4` is `4 threads`."""
+    return join(
+        [setting(float(v), k) if is_number(v) else f"{plain_name(k)} {v}" for k, v in levels.items()], ", "
+    )
+
+
+def _missing(what: str) -> Tested:
+    return Tested(reason=say("claim.not_measured", what=what))
+
+
+def _gain(
+    measured: Measured, cells: Cells | None, at: Mapping[str, Level], than: Mapping[str, Level]
+) -> Estimate | None:
+    """By how much the first setting is better: ln of the ratio."""
+    if cells is None:
+        return None
+    one, other = cells.at(at), cells.at(than)
+    if one is None or other is None or not cells.is_log:
+        return None
+    return (one - other) * measured.sign()
+
+
+def _one_sided(estimate: Estimate, edge: float, found: str, **values: Any) -> Tested:
+    """A claim that a number is above an edge."""
+    distance = estimate.distance(edge)
+    return Tested(estimate.p_above(edge), estimate.p_below(edge), None, found, values, distance, estimate.n)
+
+
+def _interval(estimate: Estimate) -> tuple[float, float]:
+    """The ends of the 95 % interval of a number."""
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, estimate.df)) * estimate.error
+    return estimate.value - half, estimate.value + half
+
+
+def _times(estimate: Estimate) -> dict[str, str]:
+    low, high = _interval(estimate)
+    return {
+        name: f"{math.exp(v):.3g}" for name, v in (("times", estimate.value), ("low", low), ("high", high))
+    }
+
+
+def _better(claim: ClaimSpec, measured: Measured) -> Tested:
+    assert claim.better is not None
+    better = claim.better
+    gain = _gain(
+        measured,
+        measured.cells(measured.response),
+        {**claim.given, **better.at},
+        {**claim.given, **better.than},
+    )
+    if gain is None:
+        return _missing(plain_name(measured.response))
+    names = {"at": settings_text(better.at), "than": settings_text(better.than)}
+    return _one_sided(gain, math.log(better.by_at_least), "claim.better_found", **names, **_times(gain))
+
+
+def _same(claim: ClaimSpec, measured: Measured) -> Tested:
+    assert claim.same is not None
+    gain = _gain(
+        measured,
+        measured.cells(measured.response),
+        {**claim.given, **claim.same.at},
+        {**claim.given, **claim.same.other},
+    )
+    if gain is None:
+        return _missing(plain_name(measured.response))
+    margin = math.log1p(claim.same.within)
+    values = {"at": settings_text(claim.same.at), "than": settings_text(claim.same.other), **_times(gain)}
+    return Tested(
+        max(gain.p_above(-margin), gain.p_below(margin)), min(1.0, 2 * min(gain.p_above(margin), gain.p_below(-margin))),
+        None, "claim.better_found", values, (margin - abs(gain.value)) / gain.error, gain.n,
+    )  # fmt: skip
+
+
+def _scaling(claim: ClaimSpec, measured: Measured) -> Tested:
+    assert claim.scaling is not None
+    start, stop = claim.scaling.start, claim.scaling.stop
+    cells = measured.cells(measured.response)
+    gain = _gain(measured, cells, {**claim.given, **measured.at(stop)}, {**claim.given, **measured.at(start)})
+    if gain is None:
+        return _missing(plain_name(measured.response))
+    elasticity = gain * (1 / math.log(stop / start))
+    low, high = _interval(elasticity)
+    ends = {"start": level_number(start, measured.knob), "stop": level_number(stop, measured.knob)}
+    values = {**ends, "elasticity": f"{elasticity.value:.2f}", "low": f"{low:.2f}", "high": f"{high:.2f}"}
+    return _one_sided(elasticity, claim.scaling.at_least, "claim.scaling_found", **values)
+
+
+def _rivals(
+    measured: Measured, factor: str, level: Level, given: Mapping[str, Level], above: bool
+) -> list[Level]:
+    """The other levels of a factor that were measured at the given ones; above: only those beyond the level."""
+    order = {NONE: math.inf}
+    value = order.get(str(level), level)
+    there = measured.trials[rows_at(measured.trials, given)]
+    found = []
+    for other in measured.factors[factor]:
+        if same_level(other, level) or not rows_at(there, {factor: other}).any():
+            continue
+        if above and not (is_number(order.get(str(other), other)) or other == NONE):
+            continue
+        if not above or float(order.get(str(other), other)) > float(value):
+            found.append(other)
+    return found
+
+
+def _against_each(
+    claim: ClaimSpec, measured: Measured, setting_: tuple[str, Level], above: bool
+) -> list[tuple[Level, Estimate]] | None:
+    """By how much the setting is better than each of its rivals; None where that was not measured."""
+    factor, level = setting_
+    cells = measured.cells(measured.response)
+    gains = [
+        (other, _gain(measured, cells, {**claim.given, factor: level}, {**claim.given, factor: other}))
+        for other in _rivals(measured, factor, level, claim.given, above)
+    ]
+    known = [(other, gain) for other, gain in gains if gain is not None]
+    return known if known and len(known) == len(gains) else None
+
+
+def _hardest(gains: Sequence[tuple[Level, Estimate]], edge: float) -> tuple[Level, Estimate]:
+    """The rival that the setting is least surely better than."""
+    return min(gains, key=lambda one: one[1].distance(edge))
+
+
+def _best(claim: ClaimSpec, measured: Measured) -> Tested:
+    assert claim.best is not None
+    ((factor, level),) = claim.best.items()
+    gains = _against_each(claim, measured, (factor, level), above=False)
+    if gains is None:
+        return _missing(plain_name(measured.response))
+    rival, gain = _hardest(gains, 0.0)
+    tied = -math.log1p(PRACTICAL_TOLERANCE)
+    values = {
+        "at": settings_text(claim.best), "rival": settings_text({factor: rival}), "tolerance": PRACTICAL_TOLERANCE, **_times(gain),
+    }  # fmt: skip
+    return Tested(
+        max(one.p_above(0.0) for _, one in gains), min(1.0, len(gains) * min(one.p_below(0.0) for _, one in gains)),
+        max(one.p_above(tied) for _, one in gains), "claim.best_found", values, gain.distance(0.0), gain.n,
+    )  # fmt: skip
+
+
+def _beyond(claim: ClaimSpec, measured: Measured) -> Tested:
+    level = claim.nothing_to_gain_beyond
+    assert level is not None
+    gains = _against_each(claim, measured, (measured.knob, level), above=True)
+    if gains is None:
+        return _missing(plain_name(measured.response))
+    edge = -math.log1p(PRACTICAL_SHARE)
+    rival, gain = _hardest(gains, edge)
+    values = {
+        "at": settings_text(measured.at(level)),
+        "rival": settings_text(measured.at(rival)),
+        **_times(gain * -1),
+    }
+    against = min(1.0, len(gains) * min(one.p_below(edge) for _, one in gains))
+    return Tested(
+        max(one.p_above(edge) for _, one in gains),
+        against,
+        None,
+        "claim.beyond_found",
+        values,
+        gain.distance(edge),
+        gain.n,
+    )
+
+
+def _holds(claim: ClaimSpec, measured: Measured) -> Tested:
+    assert claim.holds is not None
+    kept: list[tuple[Estimate, float]] = []
+    said = []
+    for column, bound in claim.holds.items():
+        cells = measured.cells(column)
+        mean = cells.at({**claim.given, **(claim.at or {})}) if cells else None
+        if cells is None or mean is None:
+            return _missing(plain_name(column))
+        edge = bound.value
+        if cells.is_log:
+            edge = math.log(edge) if edge > 0 else -math.inf
+        kept.append((mean, edge) if bound.at_most is None else (mean * -1, -edge))
+        value, low, high = (math.exp(v) if cells.is_log else v for v in (mean.value, *_interval(mean)))
+        sure = (high - low) / 4 or None
+        said.append(
+            say("claim.bound_found", column=plain_name(column), value=response(value, column, sure),
+                low=number(low, sure), high=number(high, sure))
+        )  # fmt: skip
+    hardest, edge = min(kept, key=lambda one: one[0].distance(one[1]))
+    return Tested(
+        max(mean.p_above(edge) for mean, edge in kept),
+        min(1.0, len(kept) * min(mean.p_below(edge) for mean, edge in kept)),
+        None, "claim.holds_found", {"figures": join(said, "; ")}, hardest.distance(edge), hardest.n,
+    )  # fmt: skip
+
+
+def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
+    assert claim.not_worse is not None and claim.start is not None and claim.stop is not None
+    column, absolute = claim.not_worse.response or measured.response, claim.not_worse.absolute
+    if absolute is None:
+        absolute = column in DERIVED or column.endswith("_share")
+    goal = measured.goal if column == measured.response else known_goal(column) or "min"
+    factor, cells = factor_of(claim, measured.factors), measured.cells(column, linear=absolute)
+    if cells is None or factor is None or cells.is_log == absolute:
+        return _missing(plain_name(column))
+    before, after = (cells.at({**claim.given, factor: level}) for level in (claim.start, claim.stop))
+    if before is None or after is None:
+        return _missing(plain_name(column))
+    change = after - before
+    margin = claim.not_worse.by_at_most if absolute else math.log1p(claim.not_worse.by_at_most)
+    shown = [number(v) if absolute else percent(math.expm1(v)) for v in (change.value, *_interval(change))]
+    figures = dict(zip(("change", "low", "high"), shown, strict=True))
+    return _one_sided(
+        change * measured.sign(goal), -margin, "claim.not_worse_found", column=plain_name(column), **figures
+    )
+
+
+def _phase(claim: ClaimSpec, measured: Measured) -> Tested:
+    assert claim.phase is not None
+    model = measured.model_of(claim.given)
+    if model is None:
+        return _missing(say("claim.phases"))
+    steps = model.steps
+    start, stop = (_position(model, end) for end in (claim.phase.start, claim.phase.stop))
+    inside = steps[(steps["start"] >= start) & (steps["stop"] <= stop)]
+    if inside.empty:
+        return _missing(say("claim.phases"))
+    likely = inside[f"p_{claim.phase.label}"].to_numpy(float)
+    labels = [PHASE_STYLES[str(label)].name for label in dict.fromkeys(inside["label"])]
+    values = {
+        "start": level_number(start, measured.knob), "stop": level_number(stop, measured.knob), "labels": join(labels, ", "),
+        "phase": PHASE_STYLES[claim.phase.label].name, "low": percent(float(likely.min())), "high": percent(float(likely.max())),
+    }  # fmt: skip
+    all_of_them, any_of_them = float((1 - likely).sum()), float(likely.sum())
+    partly = float((1 - likely.max()) + likely.min()) if len(likely) > 1 else None
+    return Tested(min(1.0, all_of_them), min(1.0, any_of_them), partly, "claim.phase_found", values)
+
+
+def _position(model: PhaseModel, level: Level) -> float:
+    return float(model.none_level or math.inf) if level == NONE else float(level)
+
+
+def _why(claim: ClaimSpec, measured: Measured) -> Tested:
+    """Whether more than half of the change of ln(wall time) is a change of CPU time: wall = CPU time / cores used."""
+    assert claim.why is not None
+    trials = measured.trials
+    if not {"wall_s", "user_s", "sys_s"} <= set(trials):
+        return _missing(say("claim.cpu_time"))
+    cpu, wall = (trials["user_s"] + trials["sys_s"]).to_numpy(float), trials["wall_s"].to_numpy(float)
+    start, stop = ({**claim.given, **measured.at(level)} for level in (claim.why.start, claim.why.stop))
+    halves = [measured.cells("", cpu / np.sqrt(wall)), measured.cells("", cpu), measured.cells("", wall)]
+    ends = [(one.at(start), one.at(stop)) if one else (None, None) for one in halves]
+    if any(end is None for pair in ends for end in pair):
+        return _missing(say("claim.cpu_time"))
+    (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
+    sign = 1 if claim.why.cause == "less_work" else -1
+    values = {
+        "start": level_number(claim.why.start, measured.knob), "stop": level_number(claim.why.stop, measured.knob),
+        "cpu": f"{math.exp(-cpu_change.value):.2f}", "wall": f"{math.exp(-wall_change.value):.2f}",
+    }  # fmt: skip
+    return _one_sided(excess * sign, 0.0, "claim.why_found", **values)
+
+
+def _cannot(claim: ClaimSpec, measured: Measured) -> Tested:
+    return Tested(reason=words(claim.cannot_be_judged))
+
+
+def words(said: str | Mapping[Any, str] | None) -> str:
+    """What a claim says in the language spoken; in another where it says it in one only."""
+    if isinstance(said, Mapping):
+        return said.get(spoken()) or next(iter(said.values()), "")
+    return said or ""
+
+
+FORMS: dict[str, Callable[[ClaimSpec, Measured], Tested]] = {
+    "better": _better, "same": _same, "best": _best, "scaling": _scaling, "phase": _phase,
+    "nothing_to_gain_beyond": _beyond, "holds": _holds, "not_worse": _not_worse, "why": _why, "cannot_be_judged": _cannot,
+}  # fmt: skip

@@ -1,0 +1,96 @@
+"""The verdicts on claims, and how they follow from p-values, family-wise over all claims of a study.
+
+Every claim has a test in each direction: that it holds (the null: it does not), and that it does not (the null: it does).
+A claim whose smaller p-value survives Holm's correction over all claims (1979, Scandinavian Journal of Statistics 6,
+65-70) is decided in that direction. As each claim asks two or three one-sided questions, the p-value that enters is
+the smallest times their number, so that the direction of a verdict is covered too (Shaffer 1980, Annals of Statistics 8,
+1342-1347): with the confidence stated, not one of the verdicts is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from deadzone.explaining.compare.holm import holm
+
+Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
+
+VERDICTS: tuple[Verdict, ...] = ("supported", "partly", "undecided", "contradicted", "not_measured")
+"""supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can neither show nor
+refute it. contradicted: the data show otherwise. not_measured: nothing that was measured speaks of it."""
+
+CONFIDENCE = 0.95
+"""That none of the verdicts of a study is wrong."""
+
+MOST_TRIALS = 1_000
+"""Beyond so many further trials of a setting, what is left to tell apart matters to nobody."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a form's test found.
+
+    p_for: of the null that the claim does not hold; p_against: of the null that it does. p_partly: of the null that not
+    even its weaker form holds, None where it has none. found: key of the sentence and its values, for `say`. distance:
+    of the estimate from the edge of the claim in standard errors, and n: trials of a setting behind it; both None where
+    more trials are no matter of arithmetic. reason: why nothing was tested, empty where it was.
+    """
+
+    p_for: float = 1.0
+    p_against: float = 1.0
+    p_partly: float | None = None
+    found: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    distance: float | None = None
+    n: int | None = None
+    reason: str = ""
+
+    @property
+    def ways(self) -> tuple[tuple[Verdict, float], ...]:
+        """The verdicts the test can give, with the p-value of each, the first one preferred."""
+        weaker: tuple[tuple[Verdict, float], ...] = (
+            (("partly", self.p_partly),) if self.p_partly is not None else ()
+        )
+        return (("supported", self.p_for), ("contradicted", self.p_against), *weaker)
+
+
+def verdicts(tested: Sequence[Tested], confidence: float = CONFIDENCE) -> list[tuple[Verdict, float | None]]:
+    """The verdict on each of the claims of a study, and the confidence in it; None where nothing was tested or decided."""
+    smallest = np.array(
+        [np.nan if one.reason else min(1.0, len(one.ways) * min(p for _, p in one.ways)) for one in tested]
+    )
+    adjusted = holm(smallest)
+    return [
+        _verdict(one, p, after, confidence) for one, p, after in zip(tested, smallest, adjusted, strict=True)
+    ]
+
+
+def _verdict(
+    one: Tested, smallest: float, adjusted: float, confidence: float
+) -> tuple[Verdict, float | None]:
+    if one.reason:
+        return "not_measured", None
+    times = len(one.ways) * (adjusted / smallest if smallest > 0 else 1.0)
+    for verdict, p in one.ways:
+        if p * times <= 1 - confidence:
+            return verdict, 1 - p * times
+    return "undecided", None
+
+
+def more_trials(one: Tested, claims: int, confidence: float = CONFIDENCE) -> int | None:
+    """Further trials of each setting that would decide, if the truth is what was estimated.
+
+    claims: how many are judged together; each is given its share of the error, as the strictest step of Holm does. None
+    where no number does, or more than MOST_TRIALS.
+    """
+    from scipy.stats import norm
+
+    if not one.distance or one.n is None:
+        return None
+    wanted = float(norm.isf((1 - confidence) / claims / len(one.ways)))
+    needed = int(np.ceil(one.n * ((wanted / abs(one.distance)) ** 2 - 1)))
+    return max(needed, 1) if needed <= MOST_TRIALS else None

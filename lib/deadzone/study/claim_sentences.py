@@ -1,0 +1,134 @@
+"""Claims as sentences on a command line: `threads 4 at least 2x faster than threads 1`.
+
+| sentence | form |
+| --- | --- |
+| `threads 4 [at least 2x] faster than threads 1` (or better) | better |
+| `threads 6 within 3 % of threads 4` | same |
+| `threads 7 is best` | best |
+| `nothing to gain beyond threads 4` | nothing_to_gain_beyond |
+| `threads 4 to 6 is dead zone` | phase |
+| `threads 1 to 8 scales by at least 0.9` | scaling |
+| `latency_p99_ms at most 20 ms at workers 8 and rate 600` | holds |
+| `latency_p99_ms no worse by 5 % from before to after` | not_worse |
+
+A text that begins with a brace is the claim as YAML. Other factors follow as `given cpu_limit 4`. A bound may carry a unit
+of the same kind as its column's; where the column has a unit, a bound needs one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+
+from deadzone.errors import StudyError
+from deadzone.study.claims import ClaimSpec
+from deadzone.study.levels import Level
+from deadzone.study.loading import read_yaml
+
+UNITS = {"s": ("time", 1.0), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60.0),
+         "bytes": ("size", 1.0), "b": ("size", 1.0), "kib": ("size", 2.0**10), "mib": ("size", 2.0**20),
+         "gib": ("size", 2.0**30), "kb": ("size", 1e3), "mb": ("size", 1e6), "gb": ("size", 1e9)}  # fmt: skip
+"""Units a bound may be told in: their kind, and how many of the kind's first unit they are."""
+
+SETTING = r"(\w+) ([\w.]+)"
+NUMBER = r"([\d.]+(?:e[-+]?\d+)?)"
+FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], dict[str, Any]]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), read)
+    for pattern, read in (
+        (
+            rf"{SETTING}(?: at least {NUMBER} ?x?(?: times)?)? (?:faster|better) than {SETTING}",
+            lambda m: {"better": {"at": _setting(m[1], m[2]), "than": _setting(m[4], m[5]), "by_at_least": float(m[3] or 1)}},
+        ),
+        (
+            rf"{SETTING} within {NUMBER} ?% of {SETTING}",
+            lambda m: {"same": {"at": _setting(m[1], m[2]), "as": _setting(m[4], m[5]), "within": float(m[3]) / 100}},
+        ),
+        (rf"{SETTING} is best", lambda m: {"best": _setting(m[1], m[2])}),
+        (r"nothing to gain beyond (?:\w+ )?([\w.]+)", lambda m: {"nothing_to_gain_beyond": _level(m[1])}),
+        (
+            r"(?:\w+ )?([\w.]+) to ([\w.]+) is (?:an? )?(linear|dead[ _]zone|breakthrough|plateau|reversal)",
+            lambda m: {"phase": {"from": _level(m[1]), "to": _level(m[2]), "is": m[3].lower().replace(" ", "_")}},
+        ),
+        (
+            rf"(?:\w+ )?{NUMBER} to {NUMBER} scales by at least {NUMBER}",
+            lambda m: {"scaling": {"from": float(m[1]), "to": float(m[2]), "at_least": float(m[3])}},
+        ),
+        (
+            rf"(\w+) (at most|at least) {NUMBER} ?([a-zµ]*)((?: (?:at|and) {SETTING})+)",
+            lambda m: {
+                "holds": {m[1]: {m[2].lower().replace(" ", "_"): _bound(m[1], float(m[3]), m[4].lower())}},
+                "at": {name: _level(level) for name, level in re.findall(SETTING, re.sub(r"\b(?:at|and) ", "", m[5]))},
+            },
+        ),
+        (
+            rf"(\w+) no worse by {NUMBER} ?(%|[a-zµ]*) from ([\w.]+) to ([\w.]+)",
+            lambda m: {
+                "not_worse": {"response": m[1], "absolute": m[3] != "%",
+                              "by_at_most": float(m[2]) / 100 if m[3] == "%" else _bound(m[1], float(m[2]), m[3].lower())},
+                "from": _level(m[4]), "to": _level(m[5]),
+            },
+        ),
+    )
+)  # fmt: skip
+
+
+def parse_claim(text: str) -> ClaimSpec:
+    """The claim that a sentence, or a mapping in YAML, makes.
+
+    Raises StudyError if it is none, or a bound has no unit or one of another kind than its column.
+    """
+    if text.lstrip().startswith("{"):
+        return _checked(read_yaml(text, "the claim"), text)
+    said, _, given = text.strip().rstrip(".").partition(" given ")
+    for pattern, read in FORMS:
+        if match := pattern.fullmatch(" ".join(said.split())):
+            others = (
+                {"given": {name: _level(level) for name, level in re.findall(SETTING, given)}}
+                if given
+                else {}
+            )
+            return _checked({"says": text, **read(match), **others}, text)
+    raise StudyError(
+        f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than threads 1', "
+        "'nothing to gain beyond threads 4' or 'latency_p99_ms at most 20 ms at workers 8'."
+    )
+
+
+def _checked(document: object, text: str) -> ClaimSpec:
+    try:
+        return ClaimSpec.model_validate(document)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(map(str, problem["loc"]))
+        raise StudyError(
+            f"The claim {text!r}: {where} {problem['msg'].removeprefix('Value error, ')}."
+        ) from None
+
+
+def _setting(factor: str, level: str) -> dict[str, Level]:
+    return {factor: _level(level)}
+
+
+def _level(text: str) -> Level:
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return int(value) if value.is_integer() else value
+
+
+def _bound(column: str, value: float, unit: str) -> float:
+    """A bound in its column's unit."""
+    own = next((end for end in sorted(UNITS, key=len, reverse=True) if column.endswith(f"_{end}")), None)
+    if own is None and not unit:
+        return value
+    if own is None or (unit and UNITS.get(unit, ("", 0))[0] != UNITS[own][0]):
+        raise StudyError(
+            f"{column} is not measured in {unit!r}; write the bound in {own or 'its own unit, without one'}."
+        )
+    if not unit:
+        raise StudyError(f"{column}: {value:g} of what? Write the unit, such as {value:g} {own}.")
+    return float(f"{value * UNITS[unit][1] / UNITS[own][1]:.12g}")

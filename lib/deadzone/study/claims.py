@@ -1,0 +1,262 @@
+"""Claims: what is believed of a program, each in a form that measurements can be held against.
+
+A claim has one form and, beside it, the words it is said in. Forms that name a plain number (`phase`, `scaling`, `why`,
+`nothing_to_gain_beyond`) speak of the study's knob; the others name levels by their factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from deadzone.errors import StudyError, did_you_mean
+from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
+from deadzone.study.factors import FactorLevel
+from deadzone.study.levels import Level, format_level, is_number
+from deadzone.study.objective_specs import ObjectiveSpec
+
+PRACTICAL_SHARE = 0.03
+"""A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the claim names none."""
+
+MOST_CLAIMS = 200
+"""More claims than this leave each so little confidence that none can be decided."""
+
+Column = Annotated[str, Field(pattern=COLUMN_PATTERN)]
+Levels = Annotated[dict[Column, FactorLevel], Field(min_length=1)]
+PhaseLabel = Literal["linear", "dead_zone", "breakthrough", "plateau", "reversal"]
+
+
+class Better(Spec):
+    """One setting against another."""
+
+    at: Levels = Field(description="the setting that is said to be better")
+    than: Levels = Field(description="the setting it is compared with")
+    by_at_least: float = Field(
+        default=1.0, ge=1, description="how many times better, such as 2.0 for half the time"
+    )
+
+
+class Same(Spec):
+    """Two settings that are said not to differ by more than a share, either way."""
+
+    at: Levels = Field(description="the one setting")
+    other: Levels = Field(alias="as", description="the other setting")
+    within: float = Field(default=PRACTICAL_SHARE, gt=0, lt=1, description="largest difference, as a share")
+
+
+class Scaling(Spec):
+    """How well the response scales between two levels of the knob."""
+
+    start: float = Field(alias="from", gt=0, description="lower level")
+    stop: float = Field(alias="to", gt=0, description="upper level")
+    at_least: float = Field(description="elasticity: 1 is in proportion, 0 no gain")
+
+
+class PhaseIs(Spec):
+    """The phase that the steps between two levels of the knob are in."""
+
+    start: FactorLevel = Field(alias="from", description="level at which the first step begins")
+    stop: FactorLevel = Field(alias="to", description="level at which the last step ends")
+    label: PhaseLabel = Field(alias="is", description="phase of every step between them")
+
+
+class Why(Spec):
+    """Why the response changes between two levels of the knob."""
+
+    start: float = Field(alias="from", description="lower level")
+    stop: float = Field(alias="to", description="upper level")
+    cause: Literal["less_work", "more_cores"] = Field(
+        alias="is", description="less_work: CPU time falls; more_cores: as much CPU time on more cores"
+    )
+
+
+class NotWorse(Spec):
+    """A response that does not get worse from one level of a factor to another."""
+
+    response: Column | None = Field(default=None, description="column; default: the study's response")
+    by_at_most: float = Field(ge=0, description="largest loss: a share of the response, or in its unit")
+    absolute: bool | None = Field(
+        default=None, description="whether by_at_most is in the response's unit; default: for shares it is"
+    )
+
+
+FORMS = ("better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds", "not_worse", "why", "cannot_be_judged")  # fmt: skip
+"""The keys of which a claim has exactly one."""
+
+
+class ClaimSpec(Spec):
+    """One claim: the words, one form, and where it is to hold."""
+
+    says: str | dict[Literal["en", "ko"], str] = Field(
+        default="", description="the claim in words, in one language or in each; default: made from the form"
+    )
+    name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = Field(
+        default=None, description="short name, for links to the claim"
+    )
+    better: Better | None = Field(default=None, description="a setting is better than another")
+    same: Same | None = Field(default=None, description="two settings do not differ by more than a share")
+    best: Levels | None = Field(default=None, description="no other level of this factor is better")
+    scaling: Scaling | None = Field(default=None, description="the response scales at least so well")
+    phase: PhaseIs | None = Field(default=None, description="steps of the knob are in a phase")
+    nothing_to_gain_beyond: FactorLevel | None = Field(
+        default=None, description="no larger level of the knob is better by more than 3 %"
+    )
+    holds: dict[Column, ObjectiveSpec] | None = Field(
+        default=None, min_length=1, description="bounds on columns, all to be met"
+    )
+    not_worse: NotWorse | None = Field(default=None, description="a response does not get worse")
+    why: Why | None = Field(default=None, description="why the response changes")
+    cannot_be_judged: str | dict[Literal["en", "ko"], str] | None = Field(
+        default=None, description="why nothing that is measured can tell"
+    )
+    at: Levels | None = Field(default=None, description="of holds: the setting")
+    start: FactorLevel | None = Field(default=None, alias="from", description="of not_worse: level before")
+    stop: FactorLevel | None = Field(default=None, alias="to", description="of not_worse: level after")
+    given: dict[Column, FactorLevel] = Field(
+        default_factory=dict, description="levels of other factors at which the claim is to hold"
+    )
+
+    @property
+    def form(self) -> str:
+        """Which of FORMS the claim has."""
+        return next(form for form in FORMS if getattr(self, form) is not None)
+
+    @model_validator(mode="after")
+    def _one_form(self) -> ClaimSpec:
+        given = [form for form in FORMS if getattr(self, form) is not None]
+        if len(given) != 1:
+            what = f"has {' and '.join(given)}" if given else "has no form"
+            raise ValueError(f"{what}; a claim has exactly one of {', '.join(FORMS)}")
+        if self.best is not None and len(self.best) != 1:
+            raise ValueError("best names one factor; give the levels of others as given")
+        if (self.not_worse is not None) != (self.start is not None and self.stop is not None):
+            raise ValueError(
+                "not_worse needs from and to, the levels before and after, and no other form has them"
+            )
+        if self.at is not None and self.holds is None:
+            raise ValueError("at stands beside holds only")
+        return self
+
+    def settings(self) -> Iterator[tuple[str, Level]]:
+        """Every level that the claim names by its factor."""
+        for named in (
+            self.at, self.best, self.given, self.better and self.better.at, self.better and self.better.than,
+            self.same and self.same.at, self.same and self.same.other,
+        ):  # fmt: skip
+            yield from (named or {}).items()
+
+    def knob_levels(self) -> tuple[Level, ...]:
+        """Every level that the claim names of the knob, by a plain number."""
+        spans = [span for span in (self.scaling, self.phase, self.why) if span is not None]
+        beyond = (self.nothing_to_gain_beyond,) if self.nothing_to_gain_beyond is not None else ()
+        return (*(end for span in spans for end in (span.start, span.stop)), *beyond)
+
+
+def same_level(a: object, b: object) -> bool:
+    """Whether two levels are one: numbers by value, words by their letters; of a table's own kinds as well."""
+    a, b = (one.item() if hasattr(one, "item") else one for one in (a, b))
+    if is_number(a) and is_number(b):
+        return float(a) == float(b)  # type: ignore[arg-type]
+    return str(a) == str(b)
+
+
+def check_claims(
+    claims: Sequence[ClaimSpec], levels: Mapping[str, Sequence[Level]], knob: str, columns: Sequence[str] = ()
+) -> None:
+    """Refuse claims that a study cannot test, or that contradict each other.
+
+    levels: of every factor. columns: of the trials, where they are known; else responses are not checked.
+
+    Raises StudyError, with the nearest name there is.
+    """
+    for i, claim in enumerate(claims):
+        where = f"claims[{i}]"
+        named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
+        if claim.not_worse:
+            assert claim.start is not None and claim.stop is not None
+            factor = factor_of(claim, levels)
+            if factor is None:
+                raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
+        for factor, level in named:
+            _check_level(where, factor, level, levels)
+        others = [
+            name
+            for name, of in levels.items()
+            if len(of) > 1 and name != knob and name not in dict(claim.settings())
+        ]
+        if claim.knob_levels() and others:
+            raise StudyError(
+                f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, given: {{{others[0]}: "
+                f"{format_level(levels[others[0]][0])}}}."
+            )
+        wanted = [
+            *(claim.holds or ()),
+            *([claim.not_worse.response] if claim.not_worse and claim.not_worse.response else []),
+        ]
+        for column in wanted:
+            if columns and column not in columns:
+                raise StudyError(f"{where}: nothing measures {column!r}.{did_you_mean(column, columns)}")
+    for i, j in contradictions(claims):
+        raise StudyError(
+            f"claims[{i}] and claims[{j}] contradict each other: at most one of them can be supported."
+        )
+
+
+def _check_level(where: str, factor: str, level: Level, levels: Mapping[str, Sequence[Level]]) -> None:
+    if factor not in levels:
+        raise StudyError(f"{where} names {factor!r}, which is no factor.{did_you_mean(factor, levels)}")
+    known = levels[factor]
+    if not any(same_level(level, other) for other in known):
+        listed = ", ".join(map(format_level, known))
+        raise StudyError(
+            f"{where} names {factor} {format_level(level)}, which is not measured; levels are {listed}."
+        )
+
+
+def factor_of(claim: ClaimSpec, levels: Mapping[str, Sequence[Level]]) -> str | None:
+    """The factor that has both levels of a `not_worse`."""
+    ends = (claim.start, claim.stop)
+    return next(
+        (name for name, of in levels.items() if all(any(same_level(end, one) for one in of) for end in ends)),
+        None,
+    )
+
+
+def contradictions(claims: Sequence[ClaimSpec]) -> list[tuple[int, int]]:
+    """Pairs of claims of which at most one can be true, by their positions."""
+    return [
+        (i, j)
+        for j, later in enumerate(claims)
+        for i, earlier in enumerate(claims[:j])
+        if earlier.given == later.given and _contradict(earlier, later)
+    ]
+
+
+def _contradict(a: ClaimSpec, b: ClaimSpec) -> bool:
+    if a.best and b.best:
+        return a.best.keys() == b.best.keys() and a.best != b.best
+    if a.better and b.better:
+        return a.better.at == b.better.than and a.better.than == b.better.at
+    if a.phase and b.phase:
+        ends: list[Any] = [a.phase.start, a.phase.stop, b.phase.start, b.phase.stop]
+        apart = all(map(is_number, ends)) and (ends[1] <= ends[2] or ends[3] <= ends[0])
+        return a.phase.label != b.phase.label and not apart
+    for one, other in ((a, b), (b, a)):
+        if (
+            one.better
+            and other.same
+            and {str(one.better.at), str(one.better.than)} == {str(other.same.at), str(other.same.other)}
+        ):
+            return one.better.by_at_least > 1 + other.same.within
+    if a.holds and b.holds and a.at == b.at:
+        return any(_apart(a.holds[name], b.holds[name]) for name in a.holds.keys() & b.holds.keys())
+    return False
+
+
+def _apart(a: ObjectiveSpec, b: ObjectiveSpec) -> bool:
+    return any(
+        x.at_most is not None and y.at_least is not None and x.at_most < y.at_least
+        for x, y in ((a, b), (b, a))
+    )
