@@ -7,8 +7,8 @@ import json
 import pytest
 
 CLAIMS = [
-    {"says": "a quarter of the pause halves the time", "better": {"at": {"pause": 0.05}, "than": {"pause": 0.2}, "by_at_least": 2}},
-    {"says": {"en": "short", "ko": "짧다"}, "holds": {"wall_s": {"at_most": 0.15}}, "at": {"pause": 0.05}},
+    {"says": "an eighth of the pause halves the time", "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
+    {"says": {"en": "short", "ko": "짧다"}, "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
 ]  # fmt: skip
 
 
@@ -17,8 +17,9 @@ def study(home, write_study):
     def write(**more):
         return write_study(
             workload={"kind": "command", "argv": ["sleep", "{pause}"]},
-            factors={"pause": [0.05, 0.1, 0.2]},
+            factors={"pause": [0.1, 0.2, 0.8]},
             design={"replicates": 4, "warmup": 0},
+            trust={"max_attempts": 1},
             **more,
         )
 
@@ -28,21 +29,21 @@ def study(home, write_study):
 def test_what_was_promised_before_a_run_is_judged_by_it(study, deadzone):
     study(claims=CLAIMS)
     kept = deadzone("sweep", "probe", "--fail-on", "not-supported", "--json")
-    assert kept.code == 0 and "supported: a quarter of the pause halves the time" in kept.err
+    assert kept.code == 0 and "supported: an eighth of the pause halves the time" in kept.err
     assert [one["verdict"] for one in json.loads(kept.out)["claims"]] == ["supported", "supported"]
-    broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.2 is best")
-    assert broken.code == 8 and "contradicted: pause 0.2 is best" in broken.err
+    broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.8 is best")
+    assert broken.code == 8 and "contradicted: pause 0.8 is best" in broken.err
 
 
 def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):
     study()
     assert deadzone("sweep", "probe").code == 0
     assert "add a claim with --add" in deadzone("claims", "probe/latest").err
-    added = deadzone("claims", "probe/latest", "--add", "pause 0.05 at least 2x faster than pause 0.2")
+    added = deadzone("claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 0.8")
     assert added.code == 0 and "Claimed after the run was measured" in added.out
     (again,) = json.loads(deadzone("claims", "probe/latest", "--json").out)["claims"]
     assert again["verdict"] == "supported" and again["added"]
-    refused = deadzone("claims", "probe/latest", "--add", "pause 0.2 better than pause 0.05")
+    refused = deadzone("claims", "probe/latest", "--add", "pause 0.8 better than pause 0.1")
     assert refused.code == 2 and "contradict each other" in refused.err
 
 
