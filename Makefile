@@ -44,11 +44,12 @@ lab: $(VENV)/.main  ## open the notebooks in JupyterLab
 bench: $(VENV)/.bench  ## measure what the documentation states of speed and accuracy
 	$(BIN)/python benchmarks/all.py
 
-check: $(VENV)/.dev  ## format, lint, types and the direction of imports; seconds
+check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the repository; seconds
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
+	$(PYTEST) -q tests/test_repository.py
 
 format: $(VENV)/.dev  ## put the code into its form
 	$(BIN)/ruff format --quiet

@@ -7,6 +7,10 @@ import json
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
@@ -16,6 +20,13 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MODULES = sorted(path for path in (ROOT / "lib" / "deadzone").rglob("*.py") if path.name != "__init__.py")
+
+PLUG_INS = {
+    "ipykernel": "the kernel in which notebooks are executed",
+    "jupyterlab": "`make lab`",
+    "pyarrow": "pandas reads and writes Parquet with it",
+}
+"""Dependencies that no code imports, each with what it is there for."""
 
 MOST_LINES_A_CELL = 6
 MOST_LINES_A_MODULE = 400
@@ -87,6 +98,51 @@ def test_modules_stay_small():
 
 def test_module_names_say_their_subject():
     assert not [path for path in MODULES if path.stem in ("utils", "util", "helpers", "common", "misc")]
+
+
+def imported(source: str) -> Iterator[tuple[str, str]]:
+    """Every module that is imported, and the name taken from it; deferred and type-only imports too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+@cache
+def library_imports() -> dict[str, set[tuple[str, str]]]:
+    """What each module of the library imports, by the module's name."""
+    paths = {".".join(path.relative_to(ROOT / "lib").with_suffix("").parts): path for path in MODULES}
+    return {name: set(imported(path.read_text())) for name, path in paths.items()}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    order: TopologicalSorter[str] = TopologicalSorter()
+    for name, taken in library_imports().items():
+        for module, part in taken:
+            found = f"{module}.{part}" if f"{module}.{part}" in library_imports() else module
+            if found in library_imports():
+                order.add(name, found)
+    try:
+        order.prepare()
+    except CycleError as error:
+        pytest.fail("imports in a circle: " + " -> ".join(reversed(error.args[1])))
+
+
+def test_every_dependency_is_imported_or_a_plug_in():
+    cells = [
+        cell.source
+        for path in NOTEBOOKS
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
+    taken = {pair for pairs in (*library_imports().values(), *map(imported, cells)) for pair in pairs}
+    used = {module.split(".")[0] for module, _ in taken}
+    for requirement in project()["project"]["dependencies"]:
+        package = re.split(r"[<>=~! \[]", requirement)[0]
+        provided = {file.parts[0].removesuffix(".py") for file in metadata.files(package) or ()}
+        is_used = bool(provided & used)
+        assert is_used != (package in PLUG_INS), f"{package}: import it, name it as a plug-in, or drop it"
 
 
 def test_conda_users_get_the_same_dependencies():

@@ -46,7 +46,7 @@ def test_without_a_slowdown_everything_is_excluded_and_nothing_is_explained():
     result = deadzone.attribute(trials({"a": FAST, "b": FAST}))
     assert set(result.excluded) == set(HYPOTHESES)
     assert result.is_same and not result.is_slower
-    assert "nothing to explain" in result.finding()
+    assert "nothing to explain" in result.verdict()
 
 
 def test_slow_connecting_and_slow_upload_are_the_network():
@@ -69,7 +69,7 @@ def test_a_wait_within_the_service_that_nothing_counts_is_nobodys():
     result = deadzone.attribute(trials({"slow": {"inside": 0.8}, "fast": FAST}))
     assert result.confirmed == ()
     assert result.largest["part"] == "rest_s"
-    assert "not accounted for" in result.finding()
+    assert "not accounted for" in result.verdict()
 
 
 def test_two_causes_are_both_named_with_their_shares():

@@ -1,4 +1,4 @@
-"""The figure: every trial is there, names of phases are whole and apart, the title says the finding."""
+"""The figure: every trial is there, names of phases are whole and apart, the title says the verdict."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from deadzone import fit_phases
-from deadzone.explaining.phases.finding import finding
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value
+from deadzone.explaining.phases.verdict import verdict
 from deadzone.style import PHASE_STYLES
 
 PUBLISHED_16 = [
@@ -137,7 +137,7 @@ def test_the_title_says_the_finding_and_fits(five_phases):
     ax.figure.canvas.draw()
     title = ax.title if ax.title.get_text() else ax._left_title
     words = re.sub(r"\s", " ", title.get_text())
-    assert words == re.sub(r"\s", " ", finding(five_phases, five_phases.recommend()))
+    assert words == re.sub(r"\s", " ", verdict(five_phases, five_phases.recommend()))
     assert "12 cores" in words and "dead zone 4-6" in words and "nothing to gain beyond 12" in words
     assert boxes(ax, [title])[0].x1 <= ax.figure.bbox.x1
 
@@ -189,7 +189,7 @@ def test_ticks_are_plain_numbers():
 )
 def test_the_finding_says_how_the_range_ends(truth, said):
     model = fit_phases(sweep(truth, [1, 2, 4, 8, 16, 32], replicates=5), "threads", "wall_s")
-    assert said in finding(model, model.recommend())
+    assert said in verdict(model, model.recommend())
 
 
 def test_slices_get_a_panel_each_and_one_legend():

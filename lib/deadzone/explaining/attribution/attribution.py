@@ -1,138 +1,33 @@
-"""The result of attributing a slowdown: numbers first, then the ways to show them."""
+"""An attribution as its users hold it: the result, with the ways to ask it, print it and draw it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from deadzone.explaining.attribution.environments import Roles
-from deadzone.explaining.attribution.equivalence import Margin
-from deadzone.explaining.attribution.hypotheses import Case
-from deadzone.explaining.attribution.measures import Measure
-from deadzone.explaining.attribution.verdicts import CONFIRMED, EXCLUDED, UNDECIDED
+from deadzone.explaining.attribution import wording
+from deadzone.explaining.attribution.page import attribution_html, attribution_text
+from deadzone.explaining.attribution.result import AttributionResult
+from deadzone.explaining.attribution.waterfall import waterfall
+from deadzone.language.catalogue import Message
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
-class Attribution:
-    """Why the slow environment is slow, hypothesis by hypothesis.
+class Attribution(AttributionResult):
+    """Why the slow environment is slow, hypothesis by hypothesis; its fields are those of `AttributionResult`."""
 
-    roles: the environments. response: column of the elapsed time [s]. margin: between next to nothing and what matters.
-    slowdown: of the response. is_slower: whether a slowdown that matters is shown. is_same: whether one is
-    ruled out. sizes, medians: trials and median
-    response [s] of each environment. parallel: CPUs the service kept busy at once. measures: every part, by its name.
-    cases: p-values and conditions of every hypothesis. warnings: sentences.
-
-    hypotheses: one row a hypothesis (cpu_limit, network, disk, memory, client). Columns: hypothesis, slow_s, fast_s,
-    difference_s, low_s, high_s (the time it would take, means over the middle half of the trials, bootstrap interval),
-    share, share_low, share_high (of the slowdown), p_excluded, p_excluded_adjusted, p_confirmed, p_confirmed_adjusted
-    (Holm, over all tests of all hypotheses; nan untested), verdict, why (of an undecided one).
-
-    waterfall: parts that add up to the slowdown exactly, the last one what nothing accounts for. Columns: part, fast_s,
-    slow_s, difference_s, low_s, high_s, share, share_low, share_high.
-    """
-
-    roles: Roles
-    response: str
-    margin: Margin
-    confidence: float
-    slowdown: Measure
-    is_slower: bool
-    is_same: bool
-    sizes: Mapping[str, int]
-    medians: Mapping[str, float]
-    parallel: float
-    measures: Mapping[str, Measure]
-    cases: Mapping[str, Case]
-    hypotheses: pd.DataFrame
-    waterfall: pd.DataFrame
-    warnings: tuple[str, ...]
-
-    @property
-    def ratio(self) -> float:
-        """How many times as long the slow environment takes as the fast one, by their medians."""
-        return self.medians[self.roles.slow] / self.medians[self.roles.fast]
-
-    @property
-    def margin_s(self) -> float:
-        """The margin for the slowdown as measured [s]."""
-        return self.margin.seconds(self.slowdown.difference)
-
-    @property
-    def largest(self) -> pd.Series:
-        """The part that takes most of the slowdown, as a row of the waterfall."""
-        return self.waterfall.sort_values("difference_s").iloc[-1]
-
-    def of(self, name: str) -> pd.Series:
-        """A hypothesis by its name, as a row of the table."""
-        return self.hypotheses[self.hypotheses["hypothesis"] == name].iloc[0]
-
-    def named(self, verdict: str) -> tuple[str, ...]:
-        """The hypotheses with a verdict: confirmed, excluded or undecided."""
-        rows = self.hypotheses
-        return tuple(rows.loc[rows["verdict"] == verdict, "hypothesis"])
-
-    @property
-    def confirmed(self) -> tuple[str, ...]:
-        """The hypotheses that are confirmed."""
-        return self.named(CONFIRMED)
-
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """The hypotheses that are excluded."""
-        return self.named(EXCLUDED)
-
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """The hypotheses that are neither."""
-        return self.named(UNDECIDED)
-
-    def finding(self) -> str:
-        """The whole finding in a sentence or two."""
-        from deadzone.explaining.attribution.wording import finding
-
-        return finding(self)
+    def verdict(self) -> Message:
+        """The whole verdict in a sentence or two."""
+        return wording.verdict(self)
 
     def summary(self) -> str:
         """Everything as a page of text."""
-        from deadzone.explaining.attribution.page import attribution_text
-
         return attribution_text(self)
 
     def plot(self) -> Figure:
         """Waterfall from the fast response, part by part, to the slow one; a matplotlib figure."""
-        from deadzone.explaining.attribution.waterfall import waterfall
-
         return waterfall(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values for JSON; a number that is unknown or infinite is None."""
-        return {
-            "slow": self.roles.slow,
-            "fast": self.roles.fast,
-            "restored": self.roles.restored,
-            "response": self.response,
-            "trials": dict(self.sizes),
-            "medians_s": dict(self.medians),
-            "ratio": _plain(self.ratio),
-            "slowdown_s": _plain(self.slowdown.difference),
-            "slowdown_low_s": _plain(self.slowdown.low),
-            "slowdown_high_s": _plain(self.slowdown.high),
-            "is_slower": self.is_slower,
-            "is_same": self.is_same,
-            "margin": self.margin.share,
-            "margin_s": _plain(self.margin_s),
-            "confidence": self.confidence,
-            "hypotheses": _records(self.hypotheses),
-            "waterfall": _records(self.waterfall),
-            "warnings": [str(warning) for warning in self.warnings],
-        }
 
     def __str__(self) -> str:
         return self.summary()
@@ -141,17 +36,4 @@ class Attribution:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        from deadzone.explaining.attribution.page import attribution_html
-
         return attribution_html(self)
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(n): _plain(v) for n, v in row.items()} for row in frame.to_dict(orient="records")]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return str(value)
-    number = float(value)
-    return number if math.isfinite(number) else None

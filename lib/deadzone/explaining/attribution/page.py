@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from deadzone.explaining.attribution import wording
+from deadzone.explaining.attribution.result import AttributionResult
 from deadzone.explaining.phases.quantities import setting
 from deadzone.explaining.phases.summary_page import Section, page_html, page_text
 from deadzone.language.catalogue import Message, say, spoken
 
-if TYPE_CHECKING:
-    from deadzone.explaining.attribution.attribution import Attribution
 
-
-def attribution_text(result: Attribution) -> str:
+def attribution_text(result: AttributionResult) -> str:
     """The page for a terminal."""
     return page_text(say("attribution.title"), _sections(result), _notes(result))
 
 
-def attribution_html(result: Attribution) -> str:
+def attribution_html(result: AttributionResult) -> str:
     """The page as one HTML section."""
     return page_html(say("attribution.title"), _sections(result), _notes(result))
 
 
-def environments_frame(result: Attribution) -> pd.DataFrame:
+def environments_frame(result: AttributionResult) -> pd.DataFrame:
     """One row an environment: its limit, trials, median response, and what part it plays."""
     roles = result.roles
     parts = {roles.slow: "slow", roles.fast: "fast", roles.restored: "restored"}
@@ -42,7 +38,7 @@ def environments_frame(result: Attribution) -> pd.DataFrame:
     )
 
 
-def hypotheses_frame(result: Attribution) -> pd.DataFrame:
+def hypotheses_frame(result: AttributionResult) -> pd.DataFrame:
     """One row a hypothesis: verdict, share of the slowdown, p-values, evidence."""
     rows = [row for _, row in result.hypotheses.iterrows()]
     return pd.DataFrame(
@@ -59,7 +55,7 @@ def hypotheses_frame(result: Attribution) -> pd.DataFrame:
     )
 
 
-def waterfall_frame(result: Attribution) -> pd.DataFrame:
+def waterfall_frame(result: AttributionResult) -> pd.DataFrame:
     """One row a part of the slowdown, in the order of the waterfall."""
     rows = [row for _, row in result.waterfall.iterrows()]
     return pd.DataFrame(
@@ -75,7 +71,7 @@ def waterfall_frame(result: Attribution) -> pd.DataFrame:
     )
 
 
-def _sections(result: Attribution) -> tuple[Section, ...]:
+def _sections(result: AttributionResult) -> tuple[Section, ...]:
     hypotheses = hypotheses_frame(result)
     return (
         Section(say("attribution.environments"), environments_frame(result)),
@@ -84,18 +80,18 @@ def _sections(result: Attribution) -> tuple[Section, ...]:
     )
 
 
-def _notes(result: Attribution) -> dict[str, list[str]]:
+def _notes(result: AttributionResult) -> dict[str, list[str]]:
     frame = hypotheses_frame(result)
     evidence = [f"{name}: {said}" for name, said in zip(frame.iloc[:, 0], frame.iloc[:, 5], strict=True)]
     return {
-        say("attribution.found"): [result.finding()],
+        say("attribution.found"): [wording.verdict(result)],
         say("attribution.evidence"): evidence,
         say("attribution.first"): [_now(warning) for warning in result.warnings],
         say("attribution.method"): [wording.method(result)],
     }
 
 
-def _limit(result: Attribution, name: str) -> str:
+def _limit(result: AttributionResult, name: str) -> str:
     if name not in result.roles.limits:
         return say("attribution.unknown")
     if result.roles.is_unlimited(name):

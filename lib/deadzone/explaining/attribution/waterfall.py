@@ -8,15 +8,14 @@ import numpy as np
 
 from deadzone.explaining import waterfall as chart
 from deadzone.explaining.attribution import wording
+from deadzone.explaining.attribution.result import AttributionResult
 from deadzone.language.catalogue import say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deadzone.explaining.attribution.attribution import Attribution
 
-
-def waterfall(result: Attribution) -> Figure:
+def waterfall(result: AttributionResult) -> Figure:
     """A row for the fast environment, for each part of the difference, and for the slow one.
 
     A whisker is the interval of a part's difference. Returns a matplotlib figure, which the caller closes.
@@ -38,7 +37,7 @@ def waterfall(result: Attribution) -> Figure:
     )
 
 
-def headline(result: Attribution) -> str:
+def headline(result: AttributionResult) -> str:
     """The largest part of the slowdown, as the figure's title."""
     if not result.is_slower:
         return say("attribution.headline_none", slow=result.roles.slow, fast=result.roles.fast)
@@ -50,7 +49,7 @@ def headline(result: Attribution) -> str:
     )
 
 
-def description(result: Attribution) -> str:
+def description(result: AttributionResult) -> str:
     """The figure in words, for readers who do not see it."""
     rows = [
         f"{wording.part_name(row['part'])} {wording.duration(row['difference_s'], signed=True)}"

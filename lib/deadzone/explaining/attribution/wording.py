@@ -1,20 +1,17 @@
-"""An attribution in words: durations, verdicts, the evidence for each, and the finding."""
+"""An attribution in words: durations, verdicts, the evidence for each, and the verdict on the whole."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from deadzone.explaining.attribution.hypotheses import ABOUT, CPU_LIMIT
 from deadzone.explaining.attribution.measures import Measure
+from deadzone.explaining.attribution.result import AttributionResult
 from deadzone.explaining.attribution.verdicts import UNDECIDED, VERDICTS, least_trials
 from deadzone.explaining.phases.quantities import listing, percent
 from deadzone.language.catalogue import Message, join, say
-
-if TYPE_CHECKING:
-    from deadzone.explaining.attribution.attribution import Attribution
 
 DIGITS = 3
 """Significant digits of a duration; its interval says how many of them hold."""
@@ -83,7 +80,7 @@ def difference_text(low: float, value: float, high: float) -> str:
     )
 
 
-def evidence_of(result: Attribution, name: str) -> Message:
+def evidence_of(result: AttributionResult, name: str) -> Message:
     """What speaks for the verdict on a hypothesis, as sentences."""
     row = result.of(name)
     said: list[str] = [_measured(result.measures[part]) for part in ABOUT[name].shown]
@@ -97,7 +94,7 @@ def evidence_of(result: Attribution, name: str) -> Message:
     return join(said)
 
 
-def finding(result: Attribution) -> Message:
+def verdict(result: AttributionResult) -> Message:
     """How much slower, why, and what is excluded or open."""
     roles, slowdown = result.roles, result.slowdown
     if result.is_same:
@@ -127,16 +124,16 @@ def finding(result: Attribution) -> Message:
     if result.is_slower and not result.confirmed:
         largest = result.largest
         said.append(say("attribution.largest", part=part_name(largest["part"]), share=share_text(largest)))
-    for verdict in VERDICTS:
-        names = result.named(verdict)
+    for kind in VERDICTS:
+        names = result.named(kind)
         if names:
             said.append(
-                say(f"attribution.all_{verdict}", n=len(names), names=listing([*map(hypothesis_name, names)]))
+                say(f"attribution.all_{kind}", n=len(names), names=listing([*map(hypothesis_name, names)]))
             )
     return join(said)
 
 
-def method(result: Attribution) -> Message:
+def method(result: AttributionResult) -> Message:
     """How it was decided, with the margin and the correction."""
     tests = result.hypotheses[["p_excluded", "p_confirmed"]].notna().to_numpy().sum()
     return say(
@@ -165,7 +162,7 @@ def _measured(found: Measure) -> str:
     )
 
 
-def _limit(result: Attribution) -> list[str]:
+def _limit(result: AttributionResult) -> list[str]:
     roles, case = result.roles, result.cases[CPU_LIMIT]
     said: list[str] = []
     if roles.restored is not None:
@@ -185,7 +182,7 @@ def _limit(result: Attribution) -> list[str]:
     return said
 
 
-def _why(result: Attribution, row: pd.Series) -> Message:
+def _why(result: AttributionResult, row: pd.Series) -> Message:
     n = min(result.sizes[result.roles.slow], result.sizes[result.roles.fast])
     tests = int(result.hypotheses[["p_excluded", "p_confirmed"]].notna().to_numpy().sum())
     return say(

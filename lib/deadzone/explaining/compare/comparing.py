@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def compare_tables(
         if n not in found
     ]
     empty = _without_value(a, b, found, each)
-    return doubts_of(result, [*notes, *apart, *of_a, *of_b, *empty], unstated)
+    return replace(result, warnings=doubts_of(result, [*notes, *apart, *of_a, *of_b, *empty], unstated))
 
 
 def _check(responses: Sequence[str], threshold: float, margin: float, confidence: float) -> None:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pandas as pd
 
-from deadzone.explaining.compare.comparison import Comparison
 from deadzone.explaining.compare.replicates import FEW, least_replicates
+from deadzone.explaining.compare.result import ComparisonResult
 from deadzone.explaining.compare.verdicts import BETTER, WORSE
 from deadzone.explaining.phases.quantities import axis_label, listing
 from deadzone.language.catalogue import join, say
 
 
-def doubts_of(result: Comparison, known: Sequence[str], unstated: Sequence[str]) -> Comparison:
-    """The comparison with its warnings.
+def doubts_of(result: ComparisonResult, known: Sequence[str], unstated: Sequence[str]) -> tuple[str, ...]:
+    """The warnings of a comparison.
 
     known: sentences from reading the tables. unstated: responses whose goal nobody said.
     """
-    found = [
+    return (
         *known,
         *(say("compare.goal_assumed", response=response) for response in unstated),
         *_identical(result),
@@ -28,18 +27,17 @@ def doubts_of(result: Comparison, known: Sequence[str], unstated: Sequence[str])
         *_mixed(result),
         *_from_zero(result),
         *([] if result.paired else [say("compare.separate")]),
-    ]
-    return replace(result, warnings=tuple(found))
+    )
 
 
-def _identical(result: Comparison) -> list[str]:
+def _identical(result: ComparisonResult) -> list[str]:
     a, b = (result.trials[result.trials["table"] == table] for table in ("A", "B"))
     columns = ["response", "treatment", "value"]
     same = len(a) == len(b) and a[columns].reset_index(drop=True).equals(b[columns].reset_index(drop=True))
     return [say("compare.identical")] if same else []
 
 
-def _few(result: Comparison) -> list[str]:
+def _few(result: ComparisonResult) -> list[str]:
     """How many treatments have too few trials, and what it would take, for each response."""
     notes: list[str] = []
     for response, rows in result.treatments.groupby("response", sort=False):
@@ -52,7 +50,7 @@ def _few(result: Comparison) -> list[str]:
     return notes
 
 
-def _advice(row: pd.Series, result: Comparison) -> str:
+def _advice(row: pd.Series, result: ComparisonResult) -> str:
     """How many trials would decide, as far as the noise is known."""
     if pd.isna(row["noise"]):
         least = least_replicates(len(result.treatments), result.confidence)
@@ -62,7 +60,7 @@ def _advice(row: pd.Series, result: Comparison) -> str:
     return say("compare.needed", needed=int(row["trials_needed"]), threshold=result.threshold)
 
 
-def _one_sided_treatments(result: Comparison) -> list[str]:
+def _one_sided_treatments(result: ComparisonResult) -> list[str]:
     notes: list[str] = []
     for name, missing in zip(result.names, (result.only_in_a, result.only_in_b), strict=True):
         if len(missing):
@@ -73,7 +71,7 @@ def _one_sided_treatments(result: Comparison) -> list[str]:
     return notes
 
 
-def _mixed(result: Comparison) -> list[str]:
+def _mixed(result: ComparisonResult) -> list[str]:
     """A mean over treatments hides that some gain what others lose."""
     notes: list[str] = []
     for response, rows in result.treatments.groupby("response", sort=False):
@@ -84,7 +82,7 @@ def _mixed(result: Comparison) -> list[str]:
     return notes
 
 
-def _from_zero(result: Comparison) -> list[str]:
+def _from_zero(result: ComparisonResult) -> list[str]:
     zero = result.treatments[(result.treatments["median_a"] == 0) | (result.treatments["median_b"] == 0)]
     names = [axis_label(str(name)) for name in dict.fromkeys(zero["response"])]
     return [say("compare.from_zero", responses=listing(names))] if names else []

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.compare.comparison import Comparison, rows_of
 from deadzone.explaining.compare.page import verdict_text
+from deadzone.explaining.compare.result import ComparisonResult, rows_of
 from deadzone.explaining.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
 from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import plain_name
@@ -42,8 +42,8 @@ OUTERMOST = 50.0
 """Ratios beyond 50 or under 1/50 are drawn at the edge; their number stands in the table."""
 
 
-def forest_plot(result: Comparison) -> Figure:
-    """Draw a comparison, one panel a response. result: a Comparison. Returns a matplotlib figure, which the caller closes."""
+def forest_plot(result: ComparisonResult) -> Figure:
+    """Draw a comparison, one panel a response. result: a ComparisonResult. Returns a matplotlib figure, which the caller closes."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
@@ -65,7 +65,7 @@ def forest_plot(result: Comparison) -> Figure:
     return figure
 
 
-def finding(result: Comparison, response: str) -> str:
+def headline(result: ComparisonResult, response: str) -> str:
     """The verdicts on one response in words, as the title of its panel."""
     rows = result.treatments[result.treatments["response"] == response]
     name, n = plain_name(response), len(rows)
@@ -84,7 +84,7 @@ def finding(result: Comparison, response: str) -> str:
     )
 
 
-def _rows(result: Comparison, response: str) -> pd.DataFrame:
+def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
     rows = result.treatments[result.treatments["response"] == response]
     if len(rows) <= MOST_ROWS:
         return rows
@@ -93,7 +93,7 @@ def _rows(result: Comparison, response: str) -> pd.DataFrame:
     return rows.loc[size.sort_values(ascending=False).index[:MOST_ROWS].sort_values()]
 
 
-def _panel(ax: Axes, result: Comparison, response: str, rows: pd.DataFrame) -> None:
+def _panel(ax: Axes, result: ComparisonResult, response: str, rows: pd.DataFrame) -> None:
     overall = rows_of(result.overall[result.overall["response"] == response])[0]
     trials = result.trials[result.trials["response"] == response]
     ax.axvspan(1 / (1 + result.margin), 1 + result.margin, color=MUTED, alpha=0.12, linewidth=0)
@@ -111,7 +111,7 @@ def _panel(ax: Axes, result: Comparison, response: str, rows: pd.DataFrame) -> N
     ax.grid(visible=False, axis="y")
     _axis(ax, response)
     _verdicts(ax, [*drawn, *([overall] if has_overall else [])])
-    title = finding(result, response)
+    title = headline(result, response)
     if len(drawn) < overall["n_treatments"]:
         title += "\n" + say("forest.cut", shown=len(drawn), n=overall["n_treatments"])
     ax.set_title(title)

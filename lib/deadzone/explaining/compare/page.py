@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.explaining.compare.comparison import Comparison, rows_of
 from deadzone.explaining.compare.replicates import FEW
+from deadzone.explaining.compare.result import ComparisonResult, rows_of
 from deadzone.explaining.compare.verdicts import UNDECIDED
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name, unit_name
 from deadzone.explaining.phases.summary_page import Section, page_html, page_text
@@ -21,12 +21,12 @@ TIMES_FROM = 2.0
 """From twice or half on, a factor reads easier than a percentage."""
 
 
-def comparison_text(result: Comparison) -> str:
+def comparison_text(result: ComparisonResult) -> str:
     """The page for a terminal."""
     return page_text(say("compare.title"), _sections(result), _notes(result))
 
 
-def comparison_html(result: Comparison) -> str:
+def comparison_html(result: ComparisonResult) -> str:
     """The page as one HTML section."""
     return page_html(say("compare.title"), _sections(result), _notes(result))
 
@@ -57,7 +57,7 @@ def ratio_text(ratio: float) -> str:
     return say("compare.more" if ratio > 1 else "compare.less", change=abs(ratio - 1))
 
 
-def _sections(result: Comparison) -> tuple[Section, ...]:
+def _sections(result: ComparisonResult) -> tuple[Section, ...]:
     facts = [
         (say("compare.a"), result.names[0]),
         (say("compare.b"), result.names[1]),
@@ -74,7 +74,7 @@ def _sections(result: Comparison) -> tuple[Section, ...]:
     return (*sections, *(_by_treatment(result, response) for response in result.responses))
 
 
-def _overall(result: Comparison) -> pd.DataFrame:
+def _overall(result: ComparisonResult) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {say("compare.response"): plain_name(row["response"]), **_shared(row)}
@@ -83,7 +83,7 @@ def _overall(result: Comparison) -> pd.DataFrame:
     )
 
 
-def _by_treatment(result: Comparison, response: str) -> Section:
+def _by_treatment(result: ComparisonResult, response: str) -> Section:
     rows = rows_of(result.treatments[result.treatments["response"] == response])
     unit = unit_name(response)
     table = pd.DataFrame(
@@ -111,7 +111,7 @@ def _shared(row: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _notes(result: Comparison) -> dict[str, list[str]]:
+def _notes(result: ComparisonResult) -> dict[str, list[str]]:
     test = say("compare.test_paired") if result.paired else say("compare.test_unpaired")
     method = say("compare.method_text", confidence=result.confidence, test=test, n=len(result.treatments))
     return {
@@ -120,7 +120,7 @@ def _notes(result: Comparison) -> dict[str, list[str]]:
     }
 
 
-def _what_it_takes(result: Comparison) -> list[str]:
+def _what_it_takes(result: ComparisonResult) -> list[str]:
     """How many trials would decide, for each response that has undecided treatments."""
     said: list[str] = []
     for response, rows in result.treatments.groupby("response", sort=False):

@@ -5,8 +5,9 @@ One record serves every goal: a goal orders the candidates, sets some aside and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +15,10 @@ import pandas as pd
 from deadzone.errors import PhaseError
 from deadzone.explaining.phases.cost_expression import CostExpression
 from deadzone.explaining.phases.level_estimates import LEAST_WEIGHT, LevelEstimates, estimate_levels
+from deadzone.explaining.phases.quantities import level_number
 from deadzone.explaining.phases.quantities import setting as setting_text
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.language.catalogue import say, term
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Candidates:
         return len(self.settings)
 
 
-def candidates_of(model: PhaseModel) -> Candidates:
+def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
     labels = [_none_label(model, level) for level in levels]
@@ -91,8 +91,8 @@ def candidates_of(model: PhaseModel) -> Candidates:
     )
 
 
-def candidates_of_grid(models: PhaseModels) -> Candidates:
-    """All cells of a grid as candidates: fewest of the second factor first, then fewest of the knob.
+def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates:
+    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of the knob.
 
     The slices share no trials, so their errors are taken as independent.
     """
@@ -101,7 +101,6 @@ def candidates_of_grid(models: PhaseModels) -> Candidates:
     slices = [(value, candidates_of(model)) for value, model in models.items()]
     first = slices[0][1]
     each = [part.estimates for _, part in slices]
-    by = [value for value, part in slices for _ in range(len(part))]
     knob = next(iter(first.columns))
     estimates = LevelEstimates(
         log_response=np.concatenate([e.log_response for e in each]),
@@ -113,14 +112,14 @@ def candidates_of_grid(models: PhaseModels) -> Candidates:
     )
     return replace(
         first,
-        settings=tuple({models.by: _plain(v), knob: s} for v, part in slices for s in part.settings),
-        names=tuple(f"{_by_text(models.by, v)} / {name}" for v, part in slices for name in part.names),
+        settings=tuple({by: _plain(v), knob: s} for v, part in slices for s in part.settings),
+        names=tuple(f"{_by_text(by, v)} / {name}" for v, part in slices for name in part.names),
         places=tuple(text for _, part in slices for text in part.places),
         dead=np.concatenate([part.dead for _, part in slices]),
         last=np.concatenate([part.last for _, part in slices]),
         columns={
             knob: np.concatenate([part.columns[knob] for _, part in slices]),
-            models.by: np.array([_as_number(v) for v in by]),
+            by: np.array([_as_number(v) for v, part in slices for _ in range(len(part))]),
         },
         estimates=estimates,
         worst=np.concatenate([part.worst for _, part in slices]),
@@ -132,7 +131,7 @@ def candidates_of_grid(models: PhaseModels) -> Candidates:
 
 
 def with_columns(
-    candidates: Candidates, model: PhaseModel, frame: pd.DataFrame, names: tuple[str, ...]
+    candidates: Candidates, model: PhaseResult, frame: pd.DataFrame, names: tuple[str, ...]
 ) -> Candidates:
     """The candidates with the mean of further columns of the trials at each level, flagged trials left out.
 
@@ -216,7 +215,7 @@ def only(candidates: Candidates, keep: np.ndarray) -> Candidates:
     )
 
 
-def place(model: PhaseModel, i: int) -> str:
+def place(model: PhaseResult, i: int) -> str:
     """Where the i-th level lies among the phases: `the breakthrough (10-12) ends and the plateau (12-16) begins`."""
     level = float(model.levels["level"].iloc[i])
     before = after = None
@@ -234,27 +233,25 @@ def place(model: PhaseModel, i: int) -> str:
     return say("place.between", before=_phase_text(model, before), after=_phase_text(model, after))
 
 
-def _phase_text(model: PhaseModel, position: int) -> str:
+def _phase_text(model: PhaseResult, position: int) -> str:
     phase = model.phases.to_dict("records")[position]
     start, stop = level_text(model, phase["start"]), level_text(model, phase["stop"])
     key = "place.linear" if phase["label"] == "linear" else "place.other"
     return say(key, name=term("phase", phase["label"]), start=start, stop=stop)
 
 
-def level_text(model: PhaseModel, level: float) -> str:
+def level_text(model: PhaseResult, level: float) -> str:
     """A level of the model's knob as text: `12`, `64 KiB`, `none`."""
-    from deadzone.explaining.phases.quantities import level_number
-
     is_none = model.none_level is not None and level == model.none_level
     return say("quantity.none") if is_none else level_number(level, model.knob)
 
 
-def _inside_dead_zone(model: PhaseModel, i: int) -> bool:
+def _inside_dead_zone(model: PhaseResult, i: int) -> bool:
     """Whether the step up to the i-th level brought nothing although something improves later."""
     return i > 0 and model.step_labels[i - 1] == "dead_zone"
 
 
-def _none_label(model: PhaseModel, level: float) -> str | None:
+def _none_label(model: PhaseResult, level: float) -> str | None:
     return "none" if model.none_level is not None and level == model.none_level else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.model import Drift, Noise
+from deadzone.explaining.phases.result import Drift, Noise
 from deadzone.language.catalogue import Message, join, say, term
 
 UNSURE = 0.8

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.model import Drift
 from deadzone.explaining.phases.prepare import Sample
+from deadzone.explaining.phases.result import Drift
 
 SIGNIFICANT = 0.01
 """Drift is removed below this p-value: a correction that is not needed costs little, but it should be rare."""

@@ -13,9 +13,10 @@ from deadzone.explaining.phases.doubts import doubts
 from deadzone.explaining.phases.drift import estimate_drift
 from deadzone.explaining.phases.inference import infer
 from deadzone.explaining.phases.labels import decode, step_probabilities
-from deadzone.explaining.phases.model import Noise, PhaseModel, PhaseModels
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.outliers import spoiled
 from deadzone.explaining.phases.prepare import Sample, check_column, prepare
+from deadzone.explaining.phases.result import Noise
 from deadzone.explaining.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.language.catalogue import say
 

@@ -18,12 +18,10 @@ variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biolog
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.result import PhaseResult
 
 LEAST_WEIGHT = 0.05
 """A level whose trials are all flagged keeps this much weight, so that it has an estimate at all, and one
@@ -66,7 +64,7 @@ class LevelEstimates:
         return np.sqrt(np.diag(self.covariance))
 
 
-def estimate_levels(model: PhaseModel) -> LevelEstimates:
+def estimate_levels(model: PhaseResult) -> LevelEstimates:
     """Estimates of every level of a phase model, in the order of `model.levels`."""
     positions = model.levels["level"].to_numpy(float)
     index = np.searchsorted(positions, model.trials["level"].to_numpy(float))
@@ -84,7 +82,7 @@ def estimate_levels(model: PhaseModel) -> LevelEstimates:
     return LevelEstimates(estimate, covariance, noise, count, df, misfit)
 
 
-def fitted_curve(model: PhaseModel) -> tuple[np.ndarray, np.ndarray]:
+def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
     """ln(fitted) and its standard error at each level, both of shape (n,), from the model's intervals.
 
     The intervals are those of the posterior over segmentations, so the joints' uncertainty is in them.

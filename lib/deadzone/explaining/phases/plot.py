@@ -8,7 +8,6 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text
-from deadzone.explaining.phases.finding import finding
 from deadzone.explaining.phases.plot_axes import (
     headroom,
     is_log_better,
@@ -18,6 +17,9 @@ from deadzone.explaining.phases.plot_axes import (
 )
 from deadzone.explaining.phases.plot_labels import place_labels
 from deadzone.explaining.phases.quantities import axis_label
+from deadzone.explaining.phases.recommend import Recommendation, recommend
+from deadzone.explaining.phases.result import PhaseResult
+from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import say
 from deadzone.style import (
     FIT_COLOUR,
@@ -32,9 +34,6 @@ from deadzone.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
 
 FIGURE_SIZE = (7.2, 4.4)
 """Inches: the width of a report's text column, and a height at which slopes near 1 look like 45 degrees."""
@@ -60,7 +59,7 @@ WIDE_CHARACTER_WIDTH = 1.0
 
 
 def plot(
-    model: PhaseModel,
+    model: PhaseResult,
     ax: Axes | None = None,
     *,
     advice: Recommendation | None = None,
@@ -71,7 +70,7 @@ def plot(
     """Draw a phase model.
 
     ax: axes to draw into; without them a new figure of `figsize` inches is made. advice: the
-    recommendation to mark, by default that of `model.recommend()`. title: by default the finding, in
+    recommendation to mark, by default that of `recommend(model)`. title: by default the verdict, in
     words; "" for none. legend: whether to explain the marks below the axes.
     Returns the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
     interval; phases are shaded, hatched and named, as in every figure of the project.
@@ -79,7 +78,7 @@ def plot(
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    advice = advice if advice is not None else model.recommend()
+    advice = advice if advice is not None else recommend(model)
     is_own = ax is None
     rc_params: Any = RC_PARAMS
     with mpl.rc_context(rc_params):
@@ -93,19 +92,19 @@ def plot(
         _name_axes(model, ax)
         if legend:
             _explain(ax, is_own)
-        _set_title(ax, finding(model, advice) if title is None else title)
+        _set_title(ax, verdict(model, advice) if title is None else title)
         _finish(model, ax)
     return ax
 
 
-def _scale(model: PhaseModel, ax: Axes) -> None:
+def _scale(model: PhaseResult, ax: Axes) -> None:
     levels = model.levels["level"].to_numpy(float)
     ax.set_xscale("log" if is_log_better(levels) else "linear")
     if spread_factor(model.trials["corrected"].to_numpy(float)) >= LOG_RESPONSE_FACTOR:
         ax.set_yscale("log")
 
 
-def _shade(model: PhaseModel, ax: Axes) -> None:
+def _shade(model: PhaseResult, ax: Axes) -> None:
     for phase in model.phases.to_dict("records"):
         style = PHASE_STYLES[phase["label"]]
         ax.axvspan(phase["start"], phase["stop"], facecolor=style.colour, alpha=0.10, linewidth=0, zorder=0)
@@ -118,7 +117,7 @@ def _shade(model: PhaseModel, ax: Axes) -> None:
         ax.axvline(float(start), color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
 
 
-def _draw_fit(model: PhaseModel, ax: Axes) -> None:
+def _draw_fit(model: PhaseResult, ax: Axes) -> None:
     """The curve is straight on log-log axes, so on plain ones it is drawn through many points."""
     levels = np.log(model.levels["level"].to_numpy(float))
     x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], 400)]))
@@ -134,7 +133,7 @@ def _draw_fit(model: PhaseModel, ax: Axes) -> None:
     ax.plot(np.exp(x), along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
 
 
-def _draw_trials(model: PhaseModel, ax: Axes) -> None:
+def _draw_trials(model: PhaseResult, ax: Axes) -> None:
     trials = model.trials
     flagged = trials["outlier"].to_numpy(bool)
     crowd = len(trials) / model.n_levels
@@ -154,7 +153,7 @@ def _draw_trials(model: PhaseModel, ax: Axes) -> None:
             )  # fmt: skip
 
 
-def _mark_advice(model: PhaseModel, ax: Axes, advice: Recommendation) -> None:
+def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
     where = {("none" if x == model.none_level else x): x for x in map(float, model.levels["level"])}
     tied = [where[value] for value in advice.tied if value in where]
@@ -181,7 +180,7 @@ def _name_of(advice: Recommendation) -> str:
     return str(table.loc[[item == advice.setting for item in table["setting"]], "name"].iloc[0])
 
 
-def _name_axes(model: PhaseModel, ax: Axes) -> None:
+def _name_axes(model: PhaseResult, ax: Axes) -> None:
     removed = model.drift is not None and model.drift.removed
     ax.set_xlabel(axis_label(model.knob), color=INK)
     label = axis_label(model.response)
@@ -242,7 +241,7 @@ def _explain(ax: Axes, is_own: bool) -> None:
     )
 
 
-def _finish(model: PhaseModel, ax: Axes) -> None:
+def _finish(model: PhaseResult, ax: Axes) -> None:
     """What depends on the size that the axes end up with: ticks, room at the top, names of the phases."""
     levels = model.levels["level"].to_numpy(float)
     ax.margins(x=0.03)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from deadzone.explaining.phases.finding import finding
 from deadzone.explaining.phases.plot import LEGEND_COLUMN, plot
 from deadzone.explaining.phases.quantities import setting
+from deadzone.explaining.phases.recommend import recommend
+from deadzone.explaining.phases.result import PhaseResult
+from deadzone.explaining.phases.verdict import verdict
 from deadzone.style import RC_PARAMS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from deadzone.explaining.phases.model import PhaseModels
 
 PANEL = (4.8, 3.6)
 """Inches of one panel: wide enough for the names of five phases in two rows."""
@@ -21,7 +22,7 @@ PANEL = (4.8, 3.6)
 MOST_COLUMNS = 3
 
 
-def plot_slices(models: PhaseModels, *, columns: int | None = None) -> Figure:
+def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | None = None) -> Figure:
     """Draw every slice into a panel of its own, in the order of the second factor.
 
     columns: panels side by side, by default as many as keep the figure about square, at most
@@ -41,7 +42,7 @@ def plot_slices(models: PhaseModels, *, columns: int | None = None) -> Figure:
         for ax in panels[len(models) :]:
             ax.remove()
         for ax, (value, model) in zip(panels, models.items(), strict=False):
-            title = f"{_slice_name(models.by, value)}: {finding(model, model.recommend())}"
+            title = f"{_slice_name(by, value)}: {verdict(model, recommend(model))}"
             plot(model, ax, title=title, legend=False)
         _share_legend(figure, panels[: len(models)])
     return figure

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadzone.explaining.phases.best_set import BestSet
+from deadzone.explaining.phases.candidates import Candidates
+from deadzone.explaining.phases.power import ReplicatesNeeded
 from deadzone.explaining.phases.quantities import listing, response, unit_name
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import percent
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.best_set import BestSet
-    from deadzone.explaining.phases.candidates import Candidates
-    from deadzone.explaining.phases.power import ReplicatesNeeded
 
 
 def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:

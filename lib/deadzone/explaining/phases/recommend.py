@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,9 @@ from deadzone.explaining.phases.candidates import (
 from deadzone.explaining.phases.cost_expression import parse_cost
 from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.explaining.phases.quantities import listing
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.service_level import checked_targets, target_confidence
 from deadzone.language.catalogue import say
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 
 PRACTICAL_TOLERANCE = 0.03
 """A setting counts as no worse than the best until it is shown to be worse by more than this. Below 3 %
@@ -103,7 +101,7 @@ class _Choice:
 
 
 def recommend(
-    model: PhaseModel,
+    model: PhaseResult,
     goal: str | None = None,
     *,
     within: float | None = None,
@@ -134,7 +132,8 @@ def recommend(
 
 
 def recommend_grid(
-    models: PhaseModels,
+    by: str,
+    models: Mapping[Any, PhaseResult],
     goal: str | None = None,
     *,
     within: float | None = None,
@@ -146,7 +145,7 @@ def recommend_grid(
 
     The cheapest cell is the one with the least of the second factor, and of those the least of the knob.
     """
-    return _recommend(candidates_of_grid(models), goal, within, slo, cost, confidence)
+    return _recommend(candidates_of_grid(by, models), goal, within, slo, cost, confidence)
 
 
 def _recommend(

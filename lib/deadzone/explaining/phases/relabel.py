@@ -9,20 +9,20 @@ little (a label tells which elasticities are plausible), so `fit_phases` with th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.labels import decode, runs
 from deadzone.explaining.phases.priors import BREAKTHROUGH, DEAD_ZONE, LINEAR, PLATEAU, REVERSAL
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.thresholds import LABELS, Thresholds
 
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
+Model = TypeVar("Model", bound=PhaseResult)
 
 
-def relabel(model: PhaseModel, thresholds: Thresholds) -> PhaseModel:
+def relabel(model: Model, thresholds: Thresholds) -> Model:
     """The model with its steps labelled and its phases cut under other thresholds.
 
     Changed are phases, steps, step_labels, joints and thresholds; the curve, its outliers and its noise stay.
@@ -47,7 +47,7 @@ def relabel(model: PhaseModel, thresholds: Thresholds) -> PhaseModel:
     )
 
 
-def _moved(model: PhaseModel, new: Thresholds) -> np.ndarray:
+def _moved(model: PhaseResult, new: Thresholds) -> np.ndarray:
     """Probability of each label on each step, shape (steps, 5), after the thresholds have moved.
 
     What becomes flat counts as dead zone and as plateau: which of them it is follows from what comes later.
@@ -90,7 +90,7 @@ def _between(steps: pd.DataFrame, low: float, high: float) -> np.ndarray:
     return cumulative(high) - cumulative(low)
 
 
-def _phase(model: PhaseModel, steps: pd.DataFrame, first: int, stop: int, label: int) -> dict[str, object]:
+def _phase(model: PhaseResult, steps: pd.DataFrame, first: int, stop: int, label: int) -> dict[str, object]:
     """One row of the phases: the fit's own where it has the same phase, else from its steps."""
     inside = steps.iloc[first:stop]
     start, end = float(inside["start"].iloc[0]), float(inside["stop"].iloc[-1])

@@ -19,16 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.quantities import listing, number
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.language.catalogue import say, term
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
 
 AT_BOUND = 1e-6
 """A parameter this close to its lower bound is reported as lying there: its standard error means nothing."""
@@ -91,7 +88,7 @@ LAWS: dict[str, tuple[Law, tuple[str, ...], tuple[float, ...], tuple[tuple[float
 """Name, function, names of the parameters after y_1, where the search starts, bounds."""
 
 
-def fit_rivals(model: PhaseModel) -> tuple[Rival, ...]:
+def fit_rivals(model: PhaseResult) -> tuple[Rival, ...]:
     """Every law of `LAWS` fitted to the trials of a phase model, in that order."""
     trials = model.trials
     level = trials["level"].to_numpy(float)
@@ -128,7 +125,7 @@ def weighted_gaussian(
     return log_likelihood, 2 * k - 2 * log_likelihood, float(k * np.log(count)) - 2 * log_likelihood
 
 
-def phase_criteria(model: PhaseModel) -> tuple[float, float, float, int]:
+def phase_criteria(model: PhaseResult) -> tuple[float, float, float, int]:
     """Log-likelihood, AIC, BIC and number of parameters of the phase model on the rivals' footing.
 
     The curve of p phases has 2 p parameters: its value at the start, p elasticities and p - 1 joints.
@@ -139,7 +136,7 @@ def phase_criteria(model: PhaseModel) -> tuple[float, float, float, int]:
     return *weighted_gaussian(residual, weight, k), k + 1
 
 
-def rivals_table(model: PhaseModel) -> pd.DataFrame:
+def rivals_table(model: PhaseResult) -> pd.DataFrame:
     """Phase model and rivals in one table, the smallest AIC first.
 
     Columns: model, parameters (in words), n_parameters, log_likelihood, aic, bic, delta_aic (to the

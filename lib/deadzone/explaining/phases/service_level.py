@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadzone.errors import PhaseError
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.level_estimates import LevelEstimates
+from deadzone.explaining.phases.level_estimates import LevelEstimates
 
 
 def target_confidence(

@@ -7,21 +7,19 @@ with the digits that their uncertainty leaves, as lifelines and statsmodels do f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.diagnostics import Diagnostics, diagnose, r_squared
 from deadzone.explaining.phases.quantities import axis_label
+from deadzone.explaining.phases.recommend import Recommendation, recommend
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.rivals import phase_criteria, rivals_table
 from deadzone.explaining.phases.summary_page import Section, page_html, page_text
 from deadzone.explaining.phases.summary_sections import summary_sections
 from deadzone.language.catalogue import say
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +51,7 @@ class Summary:
         return {say("summary.recommendation"): advice, say("summary.warnings"): list(self.warnings)}
 
 
-def summarise(model: PhaseModel) -> Summary:
+def summarise(model: PhaseResult) -> Summary:
     """The summary of a phase model: everything a statistician expects beside a fit."""
     tables = {
         "fit": fit_table(model),
@@ -68,12 +66,12 @@ def summarise(model: PhaseModel) -> Summary:
         title=say("summary.title", response=axis_label(model.response), knob=axis_label(model.knob)),
         tables=tables,
         sections=summary_sections(model, tables),
-        recommendation=model.recommend(),
+        recommendation=recommend(model),
         warnings=tuple(model.warnings),
     )
 
 
-def fit_table(model: PhaseModel) -> pd.DataFrame:
+def fit_table(model: PhaseResult) -> pd.DataFrame:
     """What was fitted and how well: columns name, value; noise and misfit are fractions."""
     trials, noise = model.trials, model.noise
     weight = trials["weight"].to_numpy(float)
@@ -104,12 +102,12 @@ def fit_table(model: PhaseModel) -> pd.DataFrame:
     return pd.DataFrame({"name": list(facts), "value": list(facts.values())})
 
 
-def residual_df(model: PhaseModel) -> float:
+def residual_df(model: PhaseResult) -> float:
     """Trials after down-weighting minus parameters of the curve, at least 0."""
     return max(float(model.trials["weight"].sum()) - 2 * len(model.phases), 0.0)
 
 
-def phase_table(model: PhaseModel) -> pd.DataFrame:
+def phase_table(model: PhaseResult) -> pd.DataFrame:
     """The coefficients: the columns of `model.phases` with t and p of the hypothesis of no elasticity.
 
     t has the degrees of freedom of the residuals; without any, t and p are nan.
@@ -126,7 +124,7 @@ def phase_table(model: PhaseModel) -> pd.DataFrame:
     return table
 
 
-def residual_table(model: PhaseModel) -> pd.DataFrame:
+def residual_table(model: PhaseResult) -> pd.DataFrame:
     """Diagnostics of the residuals: columns name, value."""
     sound = model.trials[~model.trials["outlier"].to_numpy(bool)]
     found = diagnose(

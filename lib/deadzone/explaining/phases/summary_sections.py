@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import axis_label, number, percent, unit_name
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.summary_page import Section
 from deadzone.language.catalogue import say
 from deadzone.style import PHASE_STYLES
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
 
 SMALLEST_P = 0.001
 """Smaller p-values are shown as below it: their digits say nothing more."""
 
 
-def summary_sections(model: PhaseModel, tables: dict[str, pd.DataFrame]) -> tuple[Section, ...]:
+def summary_sections(model: PhaseResult, tables: dict[str, pd.DataFrame]) -> tuple[Section, ...]:
     """The tables of `summarise` as sections of a page, in the order in which a statistician reads them."""
     sections = [
         Section(say("summary.fit"), _fit_shown(model, tables["fit"]), paired=True),
@@ -36,7 +32,7 @@ def summary_sections(model: PhaseModel, tables: dict[str, pd.DataFrame]) -> tupl
     return tuple(sections)
 
 
-def _fit_shown(model: PhaseModel, fit: pd.DataFrame) -> pd.DataFrame:
+def _fit_shown(model: PhaseResult, fit: pd.DataFrame) -> pd.DataFrame:
     fact = dict(zip(fit["name"], fit["value"], strict=True))
     levels = model.levels["level"].to_numpy(float)
     per_level = model.levels["n"].to_numpy(int)
@@ -65,7 +61,7 @@ def _fit_shown(model: PhaseModel, fit: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"": list(shown), " ": list(shown.values())})
 
 
-def _phases_shown(model: PhaseModel, table: pd.DataFrame) -> pd.DataFrame:
+def _phases_shown(model: PhaseResult, table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for position, row in enumerate(table.to_dict("records"), start=1):
         error = row["std_error"]
@@ -86,7 +82,7 @@ def _phases_shown(model: PhaseModel, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _joints_shown(model: PhaseModel) -> pd.DataFrame:
+def _joints_shown(model: PhaseResult) -> pd.DataFrame:
     return pd.DataFrame(
         {
             say("summary.at"): [level_text(model, level) for level in model.joints["level"]],
@@ -143,7 +139,7 @@ def _residuals_shown(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"": list(shown), " ": list(shown.values())})
 
 
-def _outliers_shown(model: PhaseModel) -> pd.DataFrame:
+def _outliers_shown(model: PhaseResult) -> pd.DataFrame:
     unit = unit_name(model.response)
     table = model.outliers
     measured = say("summary.measured")
@@ -162,7 +158,7 @@ def _outliers_shown(model: PhaseModel) -> pd.DataFrame:
     )
 
 
-def _drift_text(model: PhaseModel) -> str:
+def _drift_text(model: PhaseResult) -> str:
     drift = model.drift
     if drift is None:
         return say("summary.drift_unknown")

@@ -52,14 +52,14 @@ def flame_graph(comparison: Comparison, interactive: bool = True, width: float =
 
 
 def _heading(comparison: Comparison, width: float) -> str:
-    """The finding, what the colours mean, and how to read the picture, each on a line of its own."""
+    """The headline, what the colours mean, and how to read the picture, each on a line of its own."""
     legend = [
         (LESS_COLOUR, say("profile.less")),
         (UNCHANGED, say("profile.same")),
         (MORE_COLOUR, say("profile.more")),
     ]
-    finding = change_of_total(comparison, with_interval=False)
-    title = _fitting(finding, finding, width - 2 * MARGIN, TITLE_LETTER)
+    headline = change_of_total(comparison, with_interval=False)
+    title = _fitting(headline, headline, width - 2 * MARGIN, TITLE_LETTER)
     parts = [f"<text x='{MARGIN}' y='22' font-size='13' font-weight='bold'>{escape(title)}</text>"]
     for place, (colour, text) in enumerate(legend):
         x = MARGIN + 170 * place

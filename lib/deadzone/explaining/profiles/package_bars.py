@@ -53,7 +53,7 @@ def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
             label=say("profile.after"),
         )  # fmt: skip
         _label(ax, table, comparison.pair.unit.partition(" ")[0])
-        ax.set_title(finding(comparison), wrap=True)
+        ax.set_title(headline(comparison), wrap=True)
         ax.set_xlabel(say("profile.axis", what=comparison.pair.what, kind=say(f"profile.{kind}")))
         ax.legend(loc="lower right")
     return figure
@@ -90,7 +90,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
 
 
-def finding(comparison: Comparison) -> str:
+def headline(comparison: Comparison) -> str:
     """The package that changed most, as the figure's title says it."""
     table = _what(comparison.packages)[1]
     changed = table[table["change"] != 0]

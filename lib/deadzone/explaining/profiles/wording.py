@@ -7,8 +7,8 @@ from typing import Any
 
 from deadzone.errors import CompareError
 from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.comparison import rows_of
 from deadzone.explaining.compare.page import verdict_text
+from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.causes import OTHER
 from deadzone.explaining.profiles.comparison import Comparison, method_text, tidy
@@ -71,7 +71,7 @@ def by_ranks(comparison: Comparison) -> str:
 
 
 def largest_cause(attribution: Attribution) -> str:
-    """The finding of the waterfall: the cause that changed most."""
+    """The headline of the waterfall: the cause that changed most."""
     causes = attribution.table[attribution.table["cause"] != OTHER]
     row = causes.iloc[int(causes["change"].abs().argmax())]
     if not row.change:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
@@ -44,7 +44,7 @@ class FfmpegThreads:
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
-        found = finding(self.model, self.advice)
+        found = verdict(self.model, self.advice)
         rows = {one.name: claims.row_of(one) for one in self.judged}
         work = cpu_work.breakthrough(self.model, self.curve)
         same = next(one for one in self.judged if one.name == "phases").verdict == "supported"
@@ -53,7 +53,7 @@ class FfmpegThreads:
             Claim(say(key, phases=curves.phases_text(self.model)),
                   (Evidence("response"), rows["phases"])),
             Claim(cpu_work.sentence(work), (Evidence("work"), rows["parallelism"])),
-            Claim(say("ffmpeg_threads.found_setting", finding=found), (Evidence("guideline"),)),
+            Claim(say("ffmpeg_threads.found_setting", verdict=found), (Evidence("guideline"),)),
         ]  # fmt: skip
         usual = arithmetic.usual_difference(self.pairs)
         largest = float(self.pairs["difference_percent"].abs().max()) / 100

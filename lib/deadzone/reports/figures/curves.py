@@ -9,7 +9,7 @@ import pandas as pd
 
 from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.candidates import level_text
-from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import listing, percent, plain_name
 from deadzone.reports.document.display import Figure, Table
@@ -25,9 +25,9 @@ MOST_NAMED = 4
 
 def curve_figure(model: PhaseModel, advice: Recommendation, identity: str, is_face: bool = False) -> Figure:
     """The curve of a model with its trials, phases and recommended setting."""
-    found = finding(model, advice)
+    found = verdict(model, advice)
     drawing: Any = plot(model, advice=advice).figure
-    caption = say("curves.caption", finding=found)
+    caption = say("curves.caption", verdict=found)
     return Figure.of(drawing, caption, described(model, found), id=identity, is_face=is_face)
 
 
@@ -48,7 +48,7 @@ def described(model: PhaseModel, found: str) -> str:
         knob=plain_name(model.knob),
         n=model.n_levels,
         phases=phases_text(model),
-        finding=found,
+        verdict=found,
     )
 
 

@@ -42,7 +42,7 @@ class LimitRun:
     def title(self) -> list[Block]:
         """Title, what was found with its evidence, and the doubts that come first."""
         source, result = self.source, self.result
-        found = result.finding() if result else say("limit_run.nothing", reason=self.problem)
+        found = result.verdict() if result else say("limit_run.nothing", reason=self.problem)
         evidence = ("response", "hypotheses", "waterfall") if result else ("treatments",)
         return [
             prose.head(

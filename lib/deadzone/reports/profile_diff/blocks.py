@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from deadzone.explaining.compare.comparison import Comparison as Judged
-from deadzone.explaining.compare.comparison import rows_of
+from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import percent
@@ -20,7 +20,7 @@ from deadzone.explaining.profiles.causes import OTHER
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.flame_graph import flame_graph
 from deadzone.explaining.profiles.gates import Verdict
-from deadzone.explaining.profiles.package_bars import finding, package_bars
+from deadzone.explaining.profiles.package_bars import headline, package_bars
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.text import named
 from deadzone.explaining.profiles.units import readable
@@ -190,7 +190,7 @@ def functions_table(comparison: Comparison) -> Table:
 
 def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
     """From the total before to the total after by cause."""
-    caption = say("profile_run.waterfall_caption", finding=largest_cause(attribution))
+    caption = say("profile_run.waterfall_caption", headline=largest_cause(attribution))
     unit = attribution.unit
     words = ", ".join(
         f"{say('profile.other') if row['cause'] == OTHER else row['cause']} {readable(row['change'], unit, signed=True)}"
@@ -201,13 +201,13 @@ def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = Fa
 
 def packages_figure(comparison: Comparison, identity: str, is_face: bool = False) -> Figure:
     """Before and after by package."""
-    caption = say("profile_run.packages_caption", finding=finding(comparison))
+    caption = say("profile_run.packages_caption", headline=headline(comparison))
     return Figure.of(package_bars(comparison), caption, caption, id=identity, is_face=is_face)
 
 
 def flame_figure(comparison: Comparison, identity: str) -> Figure:
     """The differential flame graph, interactive where scripts run."""
-    description = say("profile_run.flame_description", finding=change_of_total(comparison))
+    description = say("profile_run.flame_description", headline=change_of_total(comparison))
     return Figure(
         flame_graph(comparison, width=FLAME_WIDTH), say("profile_run.flame_caption"), description, id=identity
     )

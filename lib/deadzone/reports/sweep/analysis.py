@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.reports.sweep.source import Source
@@ -56,8 +56,8 @@ class Analysis:
         if not self.slices or self.advice is None:
             return say("report.no_fit")
         if len(self.slices) > 1:
-            return say("report.grid_finding", reason=self.advice.reason)
-        return finding(self.slices[0].model, self.advice)
+            return say("report.grid_verdict", reason=self.advice.reason)
+        return verdict(self.slices[0].model, self.advice)
 
 
 def analyse(source: Source, within: float | None = None, cost: str | None = None) -> Analysis:

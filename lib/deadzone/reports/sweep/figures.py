@@ -8,7 +8,7 @@ import numpy as np
 
 from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.candidates import level_text
-from deadzone.explaining.phases.finding import finding
+from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import axis_label, plain_name
 from deadzone.reports.document.display import Figure
@@ -61,7 +61,7 @@ def response_figure(
             *curve.get_legend_handles_labels(),
             loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
         )  # fmt: skip
-    caption = say("reason.sentence", text=finding(model, advice))
+    caption = say("reason.sentence", text=verdict(model, advice))
     return Figure.of(
         drawing,
         f"{name}. {caption}" if name else caption,
@@ -90,7 +90,7 @@ def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
         levels=model.n_levels,
         phases=join(phases, "; "),
     )
-    found = say("reason.sentence", text=finding(model, advice))
+    found = say("reason.sentence", text=verdict(model, advice))
     return join([said, found, say("report.figure_below") if with_cpu else ""])
 
 

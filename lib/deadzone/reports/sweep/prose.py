@@ -89,7 +89,7 @@ def _abstract(analysis: Analysis) -> Claim:
         levels=int(source.analysed[source.knob].nunique()),
     )
     is_line = len(analysis.slices) == 1
-    found = say("report.abstract_found", finding=analysis.verdict) if is_line else analysis.verdict
+    found = say("report.abstract_found", verdict=analysis.verdict) if is_line else analysis.verdict
     return Claim(join([measured, found]), _evidence_of(analysis))
 
 

@@ -55,7 +55,7 @@ class Since:
 
     @property
     def sentence(self) -> str:
-        """The whole finding in a sentence or two; empty where there is no earlier run."""
+        """The whole comparison in a sentence or two; empty where there is no earlier run."""
         if not self.previous:
             return ""
         if self.problem:

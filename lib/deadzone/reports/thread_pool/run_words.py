@@ -92,7 +92,7 @@ def _worse(share: float) -> str:
 
 
 def verdict(run: PoolRun) -> str:
-    """The finding in a line, for the index of reports."""
+    """The verdict in a line, for the index of reports."""
     if run.feasible is None:
         return reversal_sentence(run)
     found = run.feasible.smallest(run.judged_rate)

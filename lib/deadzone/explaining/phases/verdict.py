@@ -1,18 +1,14 @@
-"""The finding of a fit in one line, for the title of a figure or a table of studies."""
+"""The verdict of a fit in one line, for the title of a figure or a table of studies."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import listing, response
+from deadzone.explaining.phases.recommend import Recommendation
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.language.catalogue import Message, join, say
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
 
 TITLE_UNCERTAINTY = 0.1
 """A title shows values as if they were this uncertain, which leaves three digits: more is for the tables."""
@@ -21,7 +17,7 @@ FLAT = 0.1
 """A single plateau that changes by less than this in ln(response) over the whole range is called flat."""
 
 
-def finding(model: PhaseModel, advice: Recommendation) -> Message:
+def verdict(model: PhaseResult, advice: Recommendation) -> Message:
     """What the fit says, in a line: `Best setting 12 cores (3.48 s); dead zone 4-6; nothing to gain beyond 12`.
 
     advice: a recommendation made from the same model. Says so where no setting is recommended.
@@ -30,14 +26,14 @@ def finding(model: PhaseModel, advice: Recommendation) -> Message:
     return join(parts, "; ")
 
 
-def _advice(model: PhaseModel, advice: Recommendation) -> str:
+def _advice(model: PhaseResult, advice: Recommendation) -> str:
     if advice.setting is None:
-        return say("finding.no_setting")
+        return say("verdict.no_setting")
     row = advice.table[[item == advice.setting for item in advice.table["setting"]]].iloc[0]
     estimate = float(row["estimate"])
     value = response(estimate, advice.quantity, TITLE_UNCERTAINTY * estimate)
     return say(
-        "finding.advice", opening=_opening(advice), setting=_unbroken(row["name"]), value=_unbroken(value)
+        "verdict.advice", opening=_opening(advice), setting=_unbroken(row["name"]), value=_unbroken(value)
     )
 
 
@@ -48,30 +44,30 @@ def _unbroken(text: str) -> str:
 
 def _opening(advice: Recommendation) -> str:
     if advice.goal == "fastest":
-        return say("finding.best" if len(advice.tied) == 1 else "finding.tied")
-    return say(f"finding.{advice.goal}")
+        return say("verdict.best" if len(advice.tied) == 1 else "verdict.tied")
+    return say(f"verdict.{advice.goal}")
 
 
-def _dead_zones(model: PhaseModel) -> str:
+def _dead_zones(model: PhaseResult) -> str:
     zones = model.phases[model.phases["label"] == "dead_zone"]
     spans = [
         f"{level_text(model, start)}-{level_text(model, stop)}"
         for start, stop in zip(zones["start"], zones["stop"], strict=True)
     ]
-    return say("finding.dead_zones", n=len(spans), spans=listing(spans)) if spans else ""
+    return say("verdict.dead_zones", n=len(spans), spans=listing(spans)) if spans else ""
 
 
-def _ending(model: PhaseModel) -> str:
+def _ending(model: PhaseResult) -> str:
     last = model.phases.iloc[-1]
     start, stop = level_text(model, float(last["start"])), level_text(model, float(last["stop"]))
     if len(model.phases) == 1 and last["label"] == "plateau":
         change = float(np.ptp(np.log(model.levels["fitted"].to_numpy(float))))
         if change < FLAT:
-            return say("finding.no_difference", start=start, stop=stop)
+            return say("verdict.no_difference", start=start, stop=stop)
     key = {
-        "plateau": "finding.nothing_beyond",
-        "reversal": "finding.worse_beyond",
-        "linear": "finding.still_improving",
-        "breakthrough": "finding.still_improving",
+        "plateau": "verdict.nothing_beyond",
+        "reversal": "verdict.worse_beyond",
+        "linear": "verdict.still_improving",
+        "breakthrough": "verdict.still_improving",
     }.get(str(last["label"]))
     return say(key, start=start, stop=stop) if key else ""

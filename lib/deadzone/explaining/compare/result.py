@@ -1,0 +1,89 @@
+"""What the comparison of two tables found, as data: what words it or draws it stands above."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from deadzone.explaining.compare.verdicts import WORSE
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonResult:
+    """B against A, treatment by treatment and overall.
+
+    names: of A and B. factors: columns that make a treatment. threshold, margin: fractions; a change under the
+    threshold does not matter, equivalence is shown within the margin. confidence: of intervals and, over all comparisons
+    together, of verdicts. paired: whether both come from the same blocks of one run.
+
+    treatments: one row a response and treatment. Columns: response, goal, the factors (levels as text), treatment (in
+    words), n_a, n_b (blocks or trials), median_a, median_b (in the response's unit), ratio (median of B over median of A),
+    ratio_low, ratio_high, delta (Cliff's), magnitude (of it, in words), p_value, p_adjusted (Holm), p_equivalence,
+    p_equivalence_adjusted, verdict, why (reason of an undecided one), noise (standard deviation of ln(value) of one
+    trial, pooled over the response's treatments; nan where nothing was repeated), trials_needed (a side, to show a change
+    of the threshold with 80 % power; missing where the noise is unknown or no sensible number would do).
+
+    overall: one row a response with the same columns less factors, treatment, medians, noise and trials_needed, plus
+    n_treatments; ratio is the geometric mean of the treatments' ratios, p-values are of tests stratified by treatment.
+
+    only_in_a, only_in_b: treatments that the other table lacks, one column a factor. trials: every value that was
+    compared: response, treatment, table (A or B), value, relative (value over A's median). warnings: sentences.
+    """
+
+    names: tuple[str, str]
+    factors: tuple[str, ...]
+    threshold: float
+    margin: float
+    confidence: float
+    paired: bool
+    treatments: pd.DataFrame
+    overall: pd.DataFrame
+    only_in_a: pd.DataFrame
+    only_in_b: pd.DataFrame
+    trials: pd.DataFrame
+    warnings: tuple[str, ...]
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """The responses that were compared."""
+        return tuple(self.overall["response"])
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether any treatment of any response, or any response overall, is shown to be worse."""
+        return bool((self.treatments["verdict"] == WORSE).any() or (self.overall["verdict"] == WORSE).any())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values for JSON; a number that is unknown or infinite is None."""
+        return {
+            "a": self.names[0],
+            "b": self.names[1],
+            "factors": list(self.factors),
+            "threshold": self.threshold,
+            "margin": self.margin,
+            "confidence": self.confidence,
+            "paired": self.paired,
+            "overall": _records(self.overall),
+            "treatments": _records(self.treatments),
+            "only_in_a": _records(self.only_in_a),
+            "only_in_b": _records(self.only_in_b),
+            "warnings": [str(warning) for warning in self.warnings],
+        }
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as dictionaries by column name."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict(orient="records")]
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{name: _plain(value) for name, value in row.items()} for row in rows_of(frame.astype(object))]
+
+
+def _plain(value: Any) -> Any:
+    if value is None or value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value.item() if hasattr(value, "item") else str(value) if isinstance(value, str) else value
