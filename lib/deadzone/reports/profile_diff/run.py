@@ -152,7 +152,7 @@ class ProfileRun:
         found.append(
             Claim(blocks.capital(str(self.verdict)), (Evidence("gates"),) if self.verdict.outcomes else ())
         )
-        return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._verdict())]
+        return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._headline())]
 
     def totals(self) -> list[Block]:
         """The total of every kind of profile before and after."""
@@ -263,13 +263,13 @@ class ProfileRun:
         own = self.comparisons[self.main].doubts if self.main else ()
         return tuple(dict.fromkeys((*self.source.doubts, *own)))
 
-    def _verdict(self) -> str:
+    def _headline(self) -> str:
         """The whole report in a line, for the index."""
         if not self.main:
             return say("profile_run.none_taken")
         row, pair = self.comparisons[self.main].total.iloc[0], self.comparisons[self.main].pair
         change = say(
-            "profile_run.verdict", name=pair.what, change=row.change / row.before if row.before else 0.0
+            "profile_run.headline", name=pair.what, change=row.change / row.before if row.before else 0.0
         )
         return join([change, blocks.capital(str(self.verdict))])
 
