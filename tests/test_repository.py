@@ -24,6 +24,7 @@ MODULES = sorted(path for path in (ROOT / "lib" / "deadzone").rglob("*.py") if p
 PLUG_INS = {
     "ipykernel": "the kernel in which notebooks are executed",
     "jupyterlab": "`make lab`",
+    "koreanize-matplotlib": "its wheel carries a font with Korean letters, which is read as a file",
     "pyarrow": "pandas reads and writes Parquet with it",
 }
 """Dependencies that no code imports, each with what it is there for."""
