@@ -41,7 +41,7 @@ from deadzone.store.provenance import cpu_model, operating_system, program_versi
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "load.md"
 SCRIPTS = ROOT / "tests" / "data" / "load"
-SERVER = ROOT / "tests" / "load" / "server.py"
+SERVER = ROOT / "tests" / "measuring" / "load" / "server.py"
 
 RATES = (1_000, 2_000, 4_000, 6_000, 8_000, 10_000, 12_000, 16_000, 20_000, 30_000, 40_000, 50_000, 60_000)
 """Rates tried, one after the other, until the generator says that it is saturated or the server cannot follow [1/s]."""

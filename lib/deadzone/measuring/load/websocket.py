@@ -1,22 +1,26 @@
-"""WebSocket as a client speaks it: the upgrade, and frames in both directions (RFC 6455)."""
+"""WebSocket as a client speaks it (RFC 6455): the upgrade, whose answer httptools reads, and frames, which websockets does."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import os
-import random
 from collections.abc import Mapping
+
+import httptools
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Protocol, Side, State
 
 from deadzone.measuring.load.http1 import MOST_HEAD_BYTES, GarbageError, request
 
 MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 """The number that RFC 6455 has every server hash with the client's key."""
 
-CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
-
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """A longer message is taken for garbage rather than for something to keep in memory."""
+
+MESSAGES = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
+SWITCHING = 101
 
 
 class RefusedError(Exception):
@@ -40,22 +44,7 @@ def upgrade(path: str, host: str, headers: Mapping[str, str], subprotocol: str =
 
 def text_frame(payload: bytes) -> bytes:
     """A text message in one frame, masked as a client must."""
-    return frame(TEXT, payload)
-
-
-def frame(opcode: int, payload: bytes) -> bytes:
-    """A final frame, masked."""
-    length = len(payload)
-    if length < 126:
-        head = bytes((0x80 | opcode, 0x80 | length))
-    elif length < 65_536:
-        head = bytes((0x80 | opcode, 0x80 | 126)) + length.to_bytes(2)
-    else:
-        head = bytes((0x80 | opcode, 0x80 | 127)) + length.to_bytes(8)
-    mask = random.getrandbits(32).to_bytes(4)
-    stream = (mask * (length // 4 + 1))[:length]
-    masked = int.from_bytes(payload) ^ int.from_bytes(stream)
-    return head + mask + masked.to_bytes(length)
+    return Frame(Opcode.TEXT, payload).serialize(mask=True)
 
 
 class FrameReader:
@@ -70,85 +59,56 @@ class FrameReader:
         self.is_upgraded = False
         self.is_closed = False
         self.answers: list[bytes] = []
-        self._buffer = b""
-        self._message: list[bytes] = []
+        self._head = httptools.HttpResponseParser(self)
+        self._head_bytes = self._status = 0
+        self._agreed = b""
+        self._frames = Protocol(Side.CLIENT, state=State.OPEN, max_size=MOST_MESSAGE_BYTES)
+        self._parts: list[bytes] = []
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The messages that have become complete.
+        """The messages that are complete with this data.
 
         Raises GarbageError if it is no WebSocket, RefusedError if the server declines.
         """
-        buffer = self._buffer + data if self._buffer else data
         if not self.is_upgraded:
-            rest = self._read_upgrade(buffer)
-            if rest is None:
-                return []
-            buffer = rest
-        messages: list[bytes] = []
-        at, size = 0, len(buffer)
-        while size - at >= 2:
-            first, second = buffer[at], buffer[at + 1]
-            if first & 0x70 or second & 0x80:
-                raise GarbageError
-            length, head = second, at + 2
-            if length == 126:
-                if size - head < 2:
-                    break
-                length, head = int.from_bytes(buffer[head : head + 2]), head + 2
-            elif length == 127:
-                if size - head < 8:
-                    break
-                length, head = int.from_bytes(buffer[head : head + 8]), head + 8
-            if length > MOST_MESSAGE_BYTES:
-                raise GarbageError
-            if size - head < length:
-                break
-            at = head + length
-            if first == 0x80 | TEXT:
-                messages.append(buffer[head:at])
-            else:
-                self._take(first, buffer[head:at], messages)
-        self._buffer = buffer[at:]
+            data = self._read_upgrade(data)
+        frames, messages = self._frames, []
+        frames.receive_data(data)
+        for frame in frames.events_received():
+            assert isinstance(frame, Frame)
+            if frame.opcode in MESSAGES:
+                self._parts.append(bytes(frame.data))
+                if frame.fin:
+                    messages.append(b"".join(self._parts))
+                    self._parts.clear()
+            elif frame.opcode is Opcode.CLOSE:
+                self.is_closed = True
+        if frames.parser_exc is not None:
+            raise GarbageError from frames.parser_exc
+        self.answers += filter(None, frames.data_to_send())
         return messages
 
-    def _take(self, first: int, payload: bytes, messages: list[bytes]) -> None:
-        """Frames other than a whole text message."""
-        opcode, final = first & 0x0F, bool(first & 0x80)
-        if opcode == PING:
-            self.answers.append(frame(PONG, payload))
-        elif opcode == CLOSE:
-            self.is_closed = True
-            self.answers.append(frame(CLOSE, payload[:2]))
-        elif opcode in (CONTINUATION, TEXT, BINARY):
-            self._message.append(payload)
-            if sum(map(len, self._message)) > MOST_MESSAGE_BYTES:
-                raise GarbageError
-            if final:
-                messages.append(b"".join(self._message))
-                self._message.clear()
-        elif opcode != PONG:
-            raise GarbageError
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Told by the parser of the answer to the upgrade."""
+        if name.lower() == b"sec-websocket-accept":
+            self._agreed = value.strip()
 
-    def _read_upgrade(self, buffer: bytes) -> bytes | None:
-        """What follows the server's answer, or None while that is incomplete."""
-        end = buffer.find(b"\r\n\r\n")
-        if end < 0:
-            if len(buffer) > MOST_HEAD_BYTES or not b"HTTP/1."[: len(buffer)] == buffer[:7]:
-                raise GarbageError
-            self._buffer = buffer
-            return None
-        first, *lines = buffer[:end].split(b"\r\n")
-        words = first.split(b" ", 2)
-        if len(words) < 2 or not words[1].isdigit():
+    def on_headers_complete(self) -> None:
+        """Told by the parser of the answer to the upgrade."""
+        self._status = self._head.get_status_code()
+
+    def _read_upgrade(self, data: bytes) -> bytes:
+        """What follows the server's answer; nothing while that is incomplete."""
+        self._head_bytes += len(data)
+        try:
+            self._head.feed_data(data)
+        except httptools.HttpParserUpgrade as switched:
+            self.is_upgraded = self._status == SWITCHING and self._agreed == self._accepted
+            data = data[switched.args[0] :]
+        except httptools.HttpParserError as error:
+            raise GarbageError from error
+        if self._status and self._status != SWITCHING:
+            raise RefusedError(self._status)
+        if not self.is_upgraded and (self._status or self._head_bytes > MOST_HEAD_BYTES):
             raise GarbageError
-        if words[1] != b"101":
-            raise RefusedError(int(words[1]))
-        told = dict(line.split(b":", 1) for line in lines if b":" in line)
-        accept = next(
-            (value.strip() for name, value in told.items() if name.lower() == b"sec-websocket-accept"), b""
-        )
-        if accept != self._accepted:
-            raise GarbageError
-        self.is_upgraded = True
-        self._buffer = b""
-        return buffer[end + 4 :]
+        return data if self.is_upgraded else b""
