@@ -117,6 +117,20 @@ def library_imports() -> dict[str, set[tuple[str, str]]]:
     return {name: set(imported(path.read_text())) for name, path in paths.items()}
 
 
+MOST_FILES_A_CHANGE = 4
+"""A change that touches more has no home."""
+
+
+def test_where_a_change_goes_is_few_places_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("### Where does my change go?")[2]
+    rows = [line for line in text.partition("###")[0].splitlines() if line.startswith("| a ")]
+    assert len(rows) == 12
+    for row in rows:
+        places = [name for name in re.findall(r"`([^` ]+)`", row) if "/" in name or name.endswith(".md")]
+        assert 0 < len(places) <= MOST_FILES_A_CHANGE, row
+        assert not [name for name in places if not (ROOT / name).exists()], row
+
+
 def test_no_modules_import_each_other_in_a_circle():
     order: TopologicalSorter[str] = TopologicalSorter()
     for name, taken in library_imports().items():
