@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import TableError
-from deadzone.reports.published.reference_checks import Check, change_percent, claim_checks, figure
+from deadzone.reports.published.reference_checks import Check, checks_of, claim_checks, figure
 
 
 def check(
@@ -48,7 +48,8 @@ def test_a_row_keeps_two_digits_more_than_printed():
 
 
 def test_a_change_is_negative_when_less():
-    assert change_percent(pd.Series([50.0, 125.0]), 100.0).tolist() == [-50.0, 25.0]
+    changes = {c.cell: c.recomputed for c in checks_of("media-server") if c.table == "totals"}
+    assert changes["profile=optimised: claimed_heap_change_percent"] == pytest.approx(-87.9, abs=0.05)
 
 
 def test_a_figure_must_be_unambiguous():
@@ -61,4 +62,4 @@ def test_a_figure_must_be_unambiguous():
 
 def test_every_claim_needs_a_recomputation():
     with pytest.raises(TableError, match="slowdown-total"):
-        claim_checks("pod-cpu-limit", {"slowdown-wall": (32.66, "by hand")})
+        claim_checks("pod-cpu-limit", {"slowdown-wall": {"compute": "32.66", "formula": "by hand"}})

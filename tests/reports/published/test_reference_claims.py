@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.reports.published.reference_claims import disk_io, ffmpeg_threads, pod_cpu_limit, thread_pools
+from deadzone.reports.published.reference_checks import checks_of
+
+STUDIES = ("ffmpeg-threads", "pod-cpu-limit", "thread-pools", "disk-io")
 
 OFF = {
     "ffmpeg-threads/limit-equals-threads/cpu_limit=14, threads=14: cpu_efficiency": 0.0144,
@@ -34,7 +36,7 @@ CLOSE = {
 
 @pytest.mark.parametrize(("verdict", "expected"), [("off", OFF), ("method", METHOD), ("close", CLOSE)])
 def test_exactly_these_figures_do_not_follow(verdict: str, expected: dict[str, float]):
-    checks = [*ffmpeg_threads(), *pod_cpu_limit(), *thread_pools(), *disk_io()]
+    checks = [check for study in STUDIES for check in checks_of(study)]
     differing = {
         f"{check.study}/{check.table}/{check.cell}": check.row()["difference"]
         for check in checks
@@ -44,14 +46,14 @@ def test_exactly_these_figures_do_not_follow(verdict: str, expected: dict[str, f
 
 
 def test_thirty_two_times_is_nearer_to_the_total_than_to_the_elapsed_time():
-    ratio = {check.cell: check for check in pod_cpu_limit()}
+    ratio = {check.cell: check for check in checks_of("pod-cpu-limit")}
     assert ratio["slowdown-wall"].recomputed == pytest.approx(32.66, abs=0.005)
     assert ratio["slowdown-total"].recomputed == pytest.approx(32.47, abs=0.005)
     assert ratio["slowdown-total"].verdict == "agrees"
 
 
 def test_a_chunk_takes_nearly_twelve_seconds_at_the_small_block_size():
-    claims = {check.cell: check.recomputed for check in disk_io()}
+    claims = {check.cell: check.recomputed for check in checks_of("disk-io")}
     assert claims["chunk-write-time"] == pytest.approx(11.76, abs=0.005)
     assert claims["chunks-per-second"] == pytest.approx(18.05)
     assert claims["blocks-per-second"] == pytest.approx(17.63, abs=0.005)

@@ -13,11 +13,10 @@ from pathlib import Path
 import pandas as pd
 
 from deadzone.reports.published.reference import load_reference, reference_folder
-from deadzone.reports.published.reference_claims import disk_io, ffmpeg_threads, pod_cpu_limit, thread_pools
-from deadzone.reports.published.reference_media import media_server
+from deadzone.reports.published.reference_checks import checks_of
 
-DOCUMENTS = (ffmpeg_threads, pod_cpu_limit, thread_pools, media_server, disk_io)
-"""The checks of each document, in the documents' order."""
+DOCUMENTS = ("ffmpeg-threads", "pod-cpu-limit", "thread-pools", "media-server", "disk-io")
+"""The studies, in the order of their documents."""
 
 MEASURED_TWICE = {
     "ffmpeg-threads": (
@@ -42,7 +41,7 @@ def recompute() -> pd.DataFrame:
 
     Raises TableError if a published table is missing.
     """
-    return pd.DataFrame([check.row() for document in DOCUMENTS for check in document()])
+    return pd.DataFrame([check.row() for document in DOCUMENTS for check in checks_of(document)])
 
 
 def duplicates() -> pd.DataFrame:

@@ -1,15 +1,21 @@
-"""One figure that a published document derives, beside the same figure recomputed, and the verdict."""
+"""The figures that a published document derives, beside the same figures recomputed, and the verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from deadzone.errors import TableError
-from deadzone.reports.published.reference import load_reference
+from deadzone.reports.published.formulas import Formulas
+from deadzone.reports.published.reference import load_reference, reference_folder
+
+CHECKS_FILE = "checks.yaml"
+"""Beside the tables of a study: what the document derives, and how it is computed again."""
 
 ABOUT_TOLERANCE = 0.10
 """A figure given as "about" is close when it is within a tenth: the word promises no more."""
@@ -81,51 +87,54 @@ class Check:
         }
 
 
-def column_checks(
-    frame: pd.DataFrame,
-    column: str,
-    recomputed: pd.Series,
-    formula: str,
-    *,
-    keys: Sequence[str],
-    decimals: int | Sequence[int] | np.ndarray = 1,
-    method: Sequence[str] = (),
-) -> list[Check]:
-    """A check for every cell of a published column that can be recomputed.
+def checks_of(study: str) -> list[Check]:
+    """Every check of a published study, as its file `checks.yaml` says, in its order.
 
-    frame: shape (n, columns), from `load_reference`; its attrs give study, table and units.
-    recomputed: shape (n,), in the unit of the column; missing where the document has no raw figures.
-    keys: columns that name the row. method: rows, as named by `keys`, whose meaning is the matter.
+    An entry names a `table` and its `column`, how the figure is computed (`compute`, see `formulas`), the same in words
+    (`formula`), the `keys` that name a row, the `decimals` printed (a number, one a row, or a formula), and under `method` the
+    rows whose meaning is the matter (or all of them). One with a `cell` is a figure by itself; `claims` are those of the
+    table of that name, each of which needs one.
+
+    Raises TableError if the file is missing or wrong, or a claim of the document has no recomputation.
     """
+    path = reference_folder() / study / CHECKS_FILE
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise TableError(f"{path} cannot be read: {error}. Restore it from the repository.") from error
+    formulas = Formulas(study)
+    checks = [check for entry in document.get("columns", ()) for check in _checked(study, entry, formulas)]
+    return checks + claim_checks(study, document["claims"])
+
+
+def _checked(study: str, entry: Mapping[str, Any], formulas: Formulas) -> Iterator[Check]:
+    """The checks of one entry: of every cell of its column that can be recomputed, or of the one figure it states."""
+    frame = load_reference(study, entry["table"])
+    column, compute = entry["column"], entry["compute"]
+    unit = frame.attrs["units"][column]
+    if "cell" in entry:
+        claimed, again = (float(formulas.evaluate(entry[name], frame)) for name in ("claimed", "compute"))
+        yield Check(study, entry["table"], entry["cell"], unit, entry["formula"], claimed, again, entry["decimals"],
+                    note=entry.get("note", ""))  # fmt: skip
+        return
+    recomputed = pd.Series(formulas.evaluate(compute, frame), index=frame.index)
+    decimals = entry.get("decimals", 1)
+    if isinstance(decimals, str):
+        decimals = formulas.evaluate(decimals, frame)
     digits = np.broadcast_to(np.asarray(decimals), (len(frame),))
-    checks = []
+    method = entry.get("method", ())
     for position, (claimed, again) in enumerate(zip(frame[column], recomputed, strict=True)):
         if pd.isna(claimed) or pd.isna(again):
             continue
-        name = ", ".join(f"{key}={_short(frame[key].iloc[position])}" for key in keys)
-        checks.append(
-            Check(
-                study=frame.attrs["study"],
-                table=frame.attrs["table"],
-                cell=f"{name}: {column}",
-                unit=frame.attrs["units"][column],
-                formula=formula,
-                claimed=float(claimed),
-                recomputed=float(again),
-                decimals=int(digits[position]),
-                method=name in method,
-            )
-        )
-    return checks
+        name = ", ".join(f"{key}={_short(frame[key].iloc[position])}" for key in entry["keys"])
+        yield Check(study, entry["table"], f"{name}: {column}", unit, entry["formula"], float(claimed), float(again),
+                    int(digits[position]), method=method == "all" or name in method)  # fmt: skip
 
 
-def claim_checks(
-    study: str, recomputed: Mapping[str, tuple[float, str]], method: Sequence[str] = ()
-) -> list[Check]:
+def claim_checks(study: str, recomputed: Mapping[str, Mapping[str, Any]]) -> list[Check]:
     """A check for every row of a study's table `claims`.
 
-    recomputed: for each claim its value, in the claim's unit, and the formula in words.
-    method: claims whose meaning is the matter, not their arithmetic.
+    recomputed: for each claim how its value is computed, in the claim's unit, and the formula in words.
 
     Raises TableError if a claim has no recomputation, or the other way round.
     """
@@ -135,22 +144,16 @@ def claim_checks(
         raise TableError(
             f"{study}/claims and its recomputation differ in {sorted(unpaired)}; add what is missing."
         )
+    formulas = Formulas(study)
     return [
         Check(
-            study=study,
-            table="claims",
-            cell=row["claim"],
-            unit=row["claimed_unit"],
-            formula=recomputed[row["claim"]][1],
-            claimed=row["claimed_value"],
-            recomputed=float(recomputed[row["claim"]][0]),
-            decimals=row["claimed_decimals"],
-            relation=row["claimed_relation"],
-            method=row["claim"] in method,
-            note="" if pd.isna(row["note"]) else row["note"],
+            study, "claims", row["claim"], row["claimed_unit"], entry["formula"], row["claimed_value"],
+            float(formulas.evaluate(entry["compute"])), row["claimed_decimals"], row["claimed_relation"],
+            bool(entry.get("method")), "" if pd.isna(row["note"]) else row["note"],
         )
         for row in claims.to_dict("records")
-    ]
+        for entry in (recomputed[row["claim"]],)
+    ]  # fmt: skip
 
 
 def figure(frame: pd.DataFrame, column: str, **row: object) -> float:
@@ -166,11 +169,6 @@ def figure(frame: pd.DataFrame, column: str, **row: object) -> float:
             f"{frame.attrs.get('table', 'The table')} has {len(match)} rows with {row}; one is needed."
         )
     return float(match[column].item())
-
-
-def change_percent(value: pd.Series, baseline: pd.Series | float) -> pd.Series:
-    """Relative change of `value` against `baseline` in percent, shape (n,); negative is less."""
-    return 100 * (value / baseline - 1)
 
 
 def _short(value: object) -> str:
