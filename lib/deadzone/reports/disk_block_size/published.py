@@ -16,6 +16,7 @@ from deadzone.reports.disk_block_size.block_times import MEGA, TwoPoints
 from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.disk_block_size.run import DiskRun, load_run
 from deadzone.reports.published.live import LIVE, measure_live
+from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "disk-io"
@@ -117,32 +118,15 @@ def load(source: str = "reference", lang: str = "en") -> DiskBlockSize | DiskRun
     rows = block_times.measured(published)
     write, read = (block_times.two_points(rows, operation) for operation in ("write", "read"))
     chunk = block_times.chunk(published)
-    return DiskBlockSize(published, rows, write, read, chunk, judge(rows, write, read, chunk))
+    return DiskBlockSize(published, rows, write, read, chunk, judge_conclusions(STUDY, facts(write, read, chunk)))
 
 
-def judge(rows: pd.DataFrame, write: TwoPoints, read: TwoPoints, chunk: float) -> tuple[Judged, ...]:
-    """The author's conclusions, judged."""
-    slow, fast = chunk / write.slow, chunk / write.fast
-    sizes = {"size": f"{chunk / MEGA:g}"}
-    blocks = f"{write.large / MEGA:g}"
-    written = float(rows.loc[rows["operation"] == "write", "transferred_bytes"].iloc[-1])
-    moved = float(rows.loc[rows["operation"] == "read", "transferred_bytes"].iloc[0])
-    return (
-        Judged("small", say("disk_block_size.claim_small", **sizes), say("disk_block_size.found_small", slow=f"{slow:.1f}"),
-               "supported" if slow >= 10 else "contradicted", ("runs-write-tmp-1024",)),
-        Judged("large", say("disk_block_size.claim_large"),
-               say("disk_block_size.found_large", factor=f"{write.fast / write.slow:.0f}"), "supported", ("response",)),
-        Judged("enough", say("disk_block_size.claim_enough", **sizes),
-               say("disk_block_size.found_enough", fast=f"{1000 * fast:.0f}", chunks=f"{1 / fast:.0f}", block=blocks), "partly",
-               ("runs-write-tmp-20480000",)),
-        Judged("instance", say("disk_block_size.claim_instance"), say("disk_block_size.found_instance"), "undecided"),
-        Judged("read", say("disk_block_size.claim_read"),
-               say("disk_block_size.found_read", small=f"{read.slow / write.slow:.0f}", read=f"{read.fast / MEGA:.0f}",
-                   write=f"{write.fast / MEGA:.0f}"), "undecided", ("response",)),
-        Judged("same-file", say("disk_block_size.claim_file"),
-               say("disk_block_size.found_file", written=f"{written / MEGA:,.1f}", moved=f"{moved / MEGA:,.1f}"),
-               "contradicted" if written != moved else "supported", ("arithmetic",)),
-    )  # fmt: skip
+def facts(write: TwoPoints, read: TwoPoints, chunk: float) -> dict[str, float]:
+    """What the author's conclusions are judged by: rates [bytes/s], and the time that an upload's chunk takes [s]."""
+    return {
+        "size": chunk / MEGA, "slow": chunk / write.slow, "fast": chunk / write.fast, "block": write.large / MEGA,
+        "write_slow": write.slow, "write_fast": write.fast, "read_slow": read.slow, "read_fast": read.fast,
+    }  # fmt: skip
 
 
 def guideline_table(write: TwoPoints, chunk: float) -> Table:

@@ -1,4 +1,4 @@
-"""The conclusions of the study `ffmpeg-threads`, judged by its own figures."""
+"""What the conclusions of the study `ffmpeg-threads` are judged by, and the author's own phases and guideline."""
 
 from __future__ import annotations
 
@@ -24,165 +24,62 @@ if TYPE_CHECKING:
 
 Counts = tuple[ThreadCount, ...]
 
+MEASURED_LINEAR = 10
+"""The author calls scaling linear up to here [cores]."""
 
-def judge(published: Published, model: PhaseModel, counts: Counts, pairs: pd.DataFrame) -> tuple[Judged, ...]:
-    """All conclusions, in the order of the document. model: of the curve with threads equal to the limit.
+
+def facts(published: Published, model: PhaseModel, counts: Counts, pairs: pd.DataFrame) -> dict[str, Any]:
+    """What the author's conclusions are judged by. model: of the curve with threads equal to the limit.
 
     pairs: the cells measured twice; what differs by less than they do is no effect.
     """
     usual = usual_difference(pairs)
-    curve = published.table("limit-equals-threads")
-    return (
-        _phases(published.table("author-phases"), model),
-        _scaling(model, curve),
-        _dead_zone(published.table("auto-versus-explicit"), model, usual),
-        _parallelism(model, curve),
-        _cores_used(curve),
-        _optimum(at_limit(counts, 4), usual),
-        _at_five(at_limit(counts, 5)),
-        _at_six(at_limit(counts, 6), usual),
-        _outliers(published),
-        _plenty(at_limit(counts, 11), pairs),
-    )
-
-
-def _phases(author: pd.DataFrame, model: PhaseModel) -> Judged:
+    author = published.table("author-phases")
     theirs = [(row["step_start"], row["step_stop"], row["label"]) for row in author.to_dict("records")]
     ours = [(row["start"], row["stop"], row["label"]) for row in model.phases.to_dict("records")]
-    found = say(
-        "ffmpeg_claims.phases_found",
-        phases=phases_text(model),
-        probability=float(model.phases["probability"].min()),
-    )
-    verdict: Verdict = "supported" if theirs == ours else "partly"
-    return Judged("phases", say("ffmpeg_claims.phases"), found, verdict, ("response", "author-phases"))
-
-
-def _scaling(model: PhaseModel, curve: pd.DataFrame) -> Judged:
-    wall, cpu = curve.set_index("cpu_limit")["wall_s"], cpu_time(curve).set_axis(curve["cpu_limit"])
-    zones = model.phases[(model.phases["label"] == "dead_zone") & (model.phases["stop"] <= 10)]
-    found = say(
-        "ffmpeg_claims.scaling_found",
-        speedup=f"{wall[1] / wall[10]:.1f}",
-        zones=listing([steps_text(model, z["start"], z["stop"]) for z in zones.to_dict("records")])
-        if len(zones)
-        else say("quantity.none"),
-        low=number(cpu[1], 1),
-        high=number(cpu[:10].max(), 1),
-    )
-    return Judged(
-        "scaling",
-        say("ffmpeg_claims.scaling"),
-        found,
-        "contradicted" if len(zones) else "partly",
-        ("response", "work"),
-    )
-
-
-def _dead_zone(automatic: pd.DataFrame, model: PhaseModel, usual: float) -> Judged:
-    change = automatic_changes(automatic)
-    better = [f"{limit:g}" for limit, value in change.items() if value < -usual]
     zones = model.phases[model.phases["label"] == "dead_zone"]
-    found = say(
-        "ffmpeg_claims.dead_zone_found" if len(zones) else "ffmpeg_claims.no_dead_zone_found",
-        zones=listing([steps_text(model, z["start"], z["stop"]) for z in zones.to_dict("records")])
-        if len(zones)
-        else "-",
-        probability=float(zones["probability"].min()) if len(zones) else 0.0,
-        better=listing(better),
-    )
-    return Judged(
-        "dead-zone",
-        say("ffmpeg_claims.dead_zone"),
-        found,
-        "partly" if len(zones) else "supported",
-        ("automatic", "phases"),
-    )
+    early = zones[zones["stop"] <= MEASURED_LINEAR]
+    automatic = automatic_changes(published.table("auto-versus-explicit"))
+    work = breakthrough(model, published.table("limit-equals-threads"))
+    twice = pairs[(pairs["cpu_limit"] == 11) & (pairs["threads"] == 11)].iloc[0]
+    at = {limit: at_limit(counts, limit) for limit in (4, 5, 6, 11)}
+    return {
+        "usual": usual,
+        "phases": phases_text(model),
+        "least_sure": float(model.phases["probability"].min()),
+        "same_phases": theirs == ours,
+        "zones": _zones(model, zones),
+        "n_zones": len(zones),
+        "zones_probability": float(zones["probability"].min()) if len(zones) else 0.0,
+        "early_zones": _zones(model, early),
+        "n_early": len(early),
+        "better": listing([f"{limit:g}" for limit, value in automatic.items() if value < -usual]),
+        "work": sentence(work),
+        "has_breakthrough": work is not None,
+        "cpu_share": work.cpu_share if work else 0.0,
+        "gain": gain(at[4], 7.0),
+        "fastest_4": f"{at[4].best_measured:g}",
+        "only_seven": at[4].advice.tied == (7,),
+        "flat_5": set(at[5].model.step_labels) == {"plateau"},
+        "only_plenty": set(at[11].advice.tied) <= {10, 11},
+        "flagged": flagged_sentence(published),
+        "first": printed(twice["first_wall_s"]),
+        "second": printed(twice["second_wall_s"]),
+        **{f"phases_{limit}": phases_text(one.model) for limit, one in at.items()},
+        **{f"tied_{limit}": tied_text(one.model, one.advice) for limit, one in at.items()},
+        **{f"advised_{limit}": setting_text(one.model, one.advice) for limit, one in at.items()},
+    }
+
+
+def _zones(model: PhaseModel, zones: pd.DataFrame) -> str:
+    steps = [steps_text(model, zone["start"], zone["stop"]) for zone in zones.to_dict("records")]
+    return listing(steps) if steps else say("quantity.none")
 
 
 def automatic_changes(automatic: pd.DataFrame) -> pd.Series:
     """Time with as many threads as cores relative to ffmpeg's own choice, minus 1, by CPU limit (cores)."""
     wall = automatic.pivot(index="cpu_limit", columns="thread_setting", values="wall_s")
     return wall["equal_to_limit"] / wall["auto"] - 1
-
-
-def _parallelism(model: PhaseModel, curve: pd.DataFrame) -> Judged:
-    change = breakthrough(model, curve)
-    verdict: Verdict = (
-        "undecided" if change is None else "contradicted" if change.cpu_share > 0.5 else "supported"
-    )
-    return Judged(
-        "parallelism", say("ffmpeg_claims.parallelism"), sentence(change), verdict, ("work", "work-changes")
-    )
-
-
-def _cores_used(curve: pd.DataFrame) -> Judged:
-    beyond = curve[curve["cpu_limit"] >= 11]
-    used = cpu_time(beyond) / beyond["wall_s"]
-    low, high = f"{used.min():.1f}", f"{used.max():.1f}"
-    return Judged(
-        "cores-used", say("ffmpeg_claims.cores_used"), say("ffmpeg_claims.cores_used_found", low=low, high=high),
-        "supported" if used.max() < 11 else "contradicted", ("work",),
-    )  # fmt: skip
-
-
-def _optimum(count: ThreadCount, usual: float) -> Judged:
-    found = say(
-        "ffmpeg_claims.optimum_found",
-        gain=gain(count, 7.0),
-        usual=usual,
-        advised=setting_text(count.model, count.advice),
-        tied=tied_text(count.model, count.advice),
-        fastest=f"{count.best_measured:g}",
-    )
-    is_shown = gain(count, 7.0) > usual
-    verdict: Verdict = "supported" if count.advice.tied == (7,) else "partly" if is_shown else "contradicted"
-    return Judged(
-        "optimum", say("ffmpeg_claims.optimum"), found, verdict, ("threads", "thread-counts-4-clean")
-    )
-
-
-def _at_five(count: ThreadCount) -> Judged:
-    flat = set(count.model.step_labels) == {"plateau"}
-    found = say(
-        "ffmpeg_claims.five_found", phases=phases_text(count.model), tied=tied_text(count.model, count.advice)
-    )
-    return Judged(
-        "five", say("ffmpeg_claims.five"), found, "supported" if flat else "partly", ("thread-counts-5",)
-    )
-
-
-def _at_six(count: ThreadCount, usual: float) -> Judged:
-    wall = count.rows.set_index("threads")["wall_s"]
-    worse = float(wall[[8, 12]].max() / wall[6] - 1)
-    found = say("ffmpeg_claims.six_found", phases=phases_text(count.model), worse=worse, usual=usual)
-    verdict: Verdict = "partly" if worse < usual else "supported"
-    return Judged("six", say("ffmpeg_claims.six"), found, verdict, ("thread-counts-6",))
-
-
-def _outliers(published: Published) -> Judged:
-    return Judged(
-        "outliers", say("ffmpeg_claims.outliers"), flagged_sentence(published), "undecided", ("threads",)
-    )
-
-
-def _plenty(count: ThreadCount, pairs: pd.DataFrame) -> Judged:
-    twice = pairs[(pairs["cpu_limit"] == 11) & (pairs["threads"] == 11)].iloc[0]
-    found = say(
-        "ffmpeg_claims.plenty_found",
-        tied=tied_text(count.model, count.advice),
-        advised=setting_text(count.model, count.advice),
-        first=printed(twice["first_wall_s"]),
-        second=printed(twice["second_wall_s"]),
-    )
-    is_only = set(count.advice.tied) <= {10, 11}
-    return Judged(
-        "plenty",
-        say("ffmpeg_claims.plenty"),
-        found,
-        "supported" if is_only else "undecided",
-        ("threads", "repeats"),
-    )
 
 
 def author_phases_table(author: pd.DataFrame, model: PhaseModel) -> Table:

@@ -21,6 +21,7 @@ from deadzone.reports.figures import curves
 from deadzone.reports.ffmpeg_threads import claims as ffmpeg_claims
 from deadzone.reports.published import guideline
 from deadzone.reports.ffmpeg_threads import thread_counts
+from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.published import Published, open_published, section
 
 STUDY = "ffmpeg-threads"
@@ -149,5 +150,5 @@ def load(source: str = "reference", lang: str = "en") -> FfmpegThreads:
     model = fit_phases(curve, "cpu_limit", "wall_s")
     counts = thread_counts.fit_counts(published)
     pairs = arithmetic.repeats(STUDY)
-    judged = ffmpeg_claims.judge(published, model, counts, pairs)
+    judged = judge_conclusions(STUDY, ffmpeg_claims.facts(published, model, counts, pairs))
     return FfmpegThreads(published, curve, model, model.recommend(), counts, judged, pairs)

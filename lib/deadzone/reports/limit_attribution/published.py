@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -20,6 +21,7 @@ from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.limit_attribution.run import LimitRun, load_run
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.language.numbers import printed
+from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 from deadzone.reports.limit_attribution.request_times import CONTAINER, LIMITED, UNLIMITED, Times
 
@@ -147,23 +149,14 @@ def load(source: str = REFERENCE, lang: str = "en") -> LimitAttribution | LimitR
     published = open_published(STUDY, source, lang)
     times = request_times.read_times(published)
     return LimitAttribution(
-        published, times, judge(times), attribute_table(request_times.trials_of(published))
+        published, times, judge_conclusions(STUDY, facts(times)), attribute_table(request_times.trials_of(published))
     )
 
 
-def judge(times: Times) -> tuple[Judged, ...]:
-    """The author's conclusions, judged."""
-    ratios = {clock: f"{times.ratio(clock):.2f}" for clock in ("wall", "total")}
-    low, high = sorted(ratios.values())
-    return (
-        Judged("ratio", say("limit_attribution.claim_ratio"), say("limit_attribution.found_ratio", low=low, high=high), "supported", ("times",)),
-        Judged("cpu", say("limit_attribution.claim_cpu"), _evidence("cpu", times), "partly", ("response", "hypotheses-cpu")),
-        Judged("disk", say("limit_attribution.claim_disk"), _evidence("disk", times), "undecided", ("hypotheses-disk",)),
-        Judged("memory", say("limit_attribution.claim_memory"), _evidence("memory", times), "undecided", ("hypotheses-memory",)),
-        Judged("network", say("limit_attribution.claim_network"), _evidence("network", times), "undecided", ("times-ttfb", "hypotheses-network")),
-        Judged("client", say("limit_attribution.claim_client"), _evidence("client", times), "supported", ("times-client_cpu",)),
-        Judged("experiment-1", say("limit_attribution.claim_first"), say("limit_attribution.found_first"), "undecided", ("experiment-1",)),
-    )  # fmt: skip
+def facts(times: Times) -> dict[str, Any]:
+    """What the author's conclusions are judged by."""
+    low, high = sorted(times.ratio(clock) for clock in ("wall", "total"))
+    return {"low": low, "high": high, **{f"evidence_{name}": _evidence(name, times) for name in HYPOTHESES}}
 
 
 def hypotheses_table(times: Times) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -18,6 +19,7 @@ from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.profile_diff.run import ProfileRun, load_run
 from deadzone.reports.profile_diff.tables import AFTER, BEFORE, Parts
 from deadzone.language.numbers import printed, tenths
+from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "media-server"
@@ -145,39 +147,22 @@ def load(source: str = REFERENCE, lang: str = "en") -> ProfileDiff | ProfileRun:
     published = open_published(STUDY, source, lang)
     cpu = profile_tables.read_parts(published, "cpu-by-component", "cpu_s")
     heap = profile_tables.read_parts(published, "heap-by-component", "heap_mb")
-    return ProfileDiff(published, cpu, heap, judge(published, cpu, heap))
+    return ProfileDiff(published, cpu, heap, judge_conclusions(STUDY, facts(published, cpu, heap)))
 
 
-def judge(published: Published, cpu: Parts, heap: Parts) -> tuple[Judged, ...]:
-    """The author's conclusions, judged."""
-    totals = published.table("totals")
-    after = figure(totals, "cpu_percent", profile=AFTER)
-    before = figure(totals, "cpu_percent", profile=BEFORE)
-    projection = published.table("projection")
-    then = before * float(projection["streams"].iloc[0]) / float(projection["claimed_streams"].iloc[0])
-    functions = published.table("cpu-by-function")
-    nack, resend = cpu.parts["nack"][0], figure(functions, "cpu_s", function="NACK.resendPackets")
-    freed = sum(cpu.parts[name][0] for name in ("nack", "mdns")) / cpu.total[0]
-    even = profile_tables.break_even(published)
+def facts(published: Published, cpu: Parts, heap: Parts) -> dict[str, Any]:
+    """What the author's conclusions are judged by."""
     collector = cpu.parts["gc_scanobject"]
-    return (
-        Judged("total", say("profile_diff.claim_total"),
-               say("profile_diff.found_total", cpu=tenths(-cpu.change / cpu.total[0]), heap=tenths(-heap.change / heap.total[0])),
-               "partly", ("totals",)),
-        Judged("savings", say("profile_diff.claim_savings"), profile_tables.savings_sentence(published, cpu),
-               "undecided", ("waterfall", "parts")),
-        Judged("freed", say("profile_diff.claim_freed"), say("profile_diff.found_freed", share=tenths(freed)), "contradicted", ("parts",)),
-        Judged("flat", say("profile_diff.claim_flat"), say("profile_diff.found_flat", part=f"{resend:.2f}", whole=f"{nack:.2f}"),
-               "undecided", ("parts-nack", "parts-rest")),
-        Judged("collector", say("profile_diff.claim_collector"),
-               say("profile_diff.found_collector", before=f"{collector[0]:.2f}", after=f"{collector[1]:.2f}",
-                   error=f"{1.96 * profile_tables.sampling_error(*collector):.2f}"), "undecided", ("parts-gc_scanobject",)),
-        Judged("stream", say("profile_diff.claim_stream"), say("profile_diff.found_stream", n=f"{even:.0f}"), "undecided", ("totals",)),
-        Judged("limit", say("profile_diff.claim_limit", then=f"{then:.0f}"), say("profile_diff.found_limit", now=printed(after)),
-               "undecided", ("projection",)),
-        Judged("function", say("profile_diff.claim_function"), say("profile_diff.found_function"), "undecided", ("gates",)),
-        Judged("conditions", say("profile_diff.claim_conditions"), say("profile_diff.found_conditions"), "undecided"),
-    )  # fmt: skip
+    return {
+        "cpu": tenths(-cpu.change / cpu.total[0]),
+        "heap": tenths(-heap.change / heap.total[0]),
+        "savings": profile_tables.savings_sentence(published, cpu),
+        "share": tenths(sum(cpu.parts[name][0] for name in ("nack", "mdns")) / cpu.total[0]),
+        "before": collector[0],
+        "after": collector[1],
+        "error": 1.96 * profile_tables.sampling_error(*collector),
+        "even": profile_tables.break_even(published),
+    }
 
 
 def gates_table() -> Table:

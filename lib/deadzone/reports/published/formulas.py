@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import TableError, did_you_mean
+from deadzone.explaining.phases.quantities import number
+from deadzone.language.numbers import printed
 from deadzone.reports.published.reference import load_reference
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -125,12 +127,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": lambda of: of.max(),
     "mean": lambda of: of.mean(),
     "sum": lambda of: of.sum(),
-    "count": len,
+    "distinct": lambda of: of.nunique(),
     "first": lambda of: of.iloc[0],
     "last": lambda of: of.iloc[-1],
     "where": lambda condition, one, other: pd.Series(np.where(condition, one, other), index=condition.index),
     "choose": _choose,
     "minutes": _minutes,
+    "number": number,
+    "printed": printed,
     "nan": lambda: np.nan,
 }
 """What a formula may call beside `column`, `value` and `lookup`."""

@@ -23,6 +23,7 @@ from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, ana
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.thread_pool.pool_run import load_pools
 from deadzone.reports.thread_pool.run import PoolRunReport
+from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "thread-pools"
@@ -148,7 +149,7 @@ def load(source: str = "reference", lang: str = "en") -> ThreadPool | PoolRunRep
     inbound, outbound = (pools.fit_channel(published, name) for name in ("inbound", "outbound"))
     spike = fit_phases(published.table("connection-spike"), "connection_rate", "connect_max_ms")
     return ThreadPool(
-        published, inbound, outbound, spike, pool_claims.judge(published, inbound, outbound, spike)
+        published, inbound, outbound, spike, judge_conclusions(STUDY, pool_claims.facts(inbound, outbound, spike))
     )
 
 
