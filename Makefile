@@ -13,6 +13,11 @@ MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
     $(addprefix tests/measuring/,capture load services sweep targets/limits workloads) \
     $(wildcard tests/measuring/targets/test_*.py)
 
+# Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
+# of which the tests are run that were skipped there.
+RECORD   := build/tests.jsonl
+RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY)) -m "not cluster and not cgroup2"
+
 .DEFAULT_GOAL := help
 .PHONY: help report test test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean
 
@@ -23,8 +28,10 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 	$(BIN)/deadzone run ffmpeg-cpu-limit
 
 test: $(VENV)/.dev check  ## run the checks and every test that needs no cluster and no emulated machine
-	$(PYTEST) $(ONCE_MORE) -n logical -m "not cluster and not cgroup2" tests $(addprefix --ignore=,$(MEASURING))
-	$(PYTEST) $(ONCE_MORE) -m "not cluster and not cgroup2" $(MEASURING)
+	@rm -f $(RECORD)
+	-$(PYTEST) $(RECORDED) -n logical tests $(addprefix --ignore=,$(MEASURING))
+	-$(PYTEST) $(RECORDED) $(MEASURING)
+	@$(BIN)/python tests/tally.py $(RECORD) 2
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
 	$(PYTEST) tests/cgroup2 -m cgroup2

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tally
 import yaml
 from hypothesis import settings
 
@@ -29,6 +30,13 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 settings.register_profile("deadzone", deadline=None)  # a busy machine is no mistake of what is tested
 settings.load_profile("deadzone")
+
+pytest_addoption, pytest_configure, pytest_collection_modifyitems = (
+    tally.addoption,
+    tally.configure,
+    tally.keep_skipped,
+)
+"""What becomes of each test is recorded where `--record` says so."""
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 

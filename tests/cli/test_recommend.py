@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 
 import pytest
 import yaml
+from needs import needs
 
 
 @pytest.fixture
@@ -40,8 +40,7 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
     (container,) = document["spec"]["template"]["spec"]["containers"]
     assert container["env"] == [{"name": "PAUSE", "value": "0.03"}]
     assert json.loads(deadzone("recommend", "probe/latest", *ARGUMENTS, "--json").out) == document
-    if not shutil.which("kubectl"):
-        pytest.skip("kubectl is not installed here, so nothing says what it makes of the patch")
+    needs("kubectl")
     deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 from deadzone.demo.spring_build import JAR, build, built_jar
 from deadzone.errors import WorkloadError
-from deadzone.places import cache_folder
 
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "deploy" / "spring-websocket"
@@ -68,10 +68,9 @@ def test_a_jar_is_built_once_for_its_sources(project, tmp_path, monkeypatch):
 
 
 def test_the_spring_server_speaks_stomp_and_answers(sweep):
-    if not shutil.which("java") or not built_jar(PROJECT).is_file():
-        pytest.skip(
-            f"Java, or the server in {cache_folder()}, is missing; a run of spring-websocket builds it"
-        )
+    needs("java")
+    if not built_jar(PROJECT).is_file():
+        pytest.skip("the Spring server is not built: .venv/bin/deadzone run spring-websocket")
     few = {
         "factors.pool_size": [8], "factors.rate": [20], "design.replicates": 1, "trust.max_attempts": 1,
         "workload.warmup_s": 2, "workload.duration_s": 2, "workload.connections": 10,

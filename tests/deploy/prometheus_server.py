@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import socket
 import subprocess
 import time
@@ -16,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
+from needs import needs
 
 READY_TIMEOUT_S = 60.0
 
@@ -61,8 +60,7 @@ def prometheus(folder: Path, scrape: dict[str, Any] | None = None, trials: str =
     scrape: as in scrape_configs, without a job name. trials: OpenMetrics text.
     """
     for program in ("prometheus", "promtool"):
-        if not shutil.which(program):
-            pytest.skip(f"{program} is not installed (Debian: prometheus)")
+        needs(program)
     jobs = [{"job_name": "cadvisor", **scrape}] if scrape else []
     configuration = {
         "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from needs import needs
 
 from deadzone.errors import EXIT_MOVED
 from deadzone.study.loading import load_study
@@ -19,8 +19,7 @@ DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 @pytest.fixture(scope="module")
 def rendered() -> dict[tuple[str, str], dict[str, Any]]:
     """Objects by kind and name, as `kubectl apply -k deploy` would make them."""
-    if not shutil.which("kubectl"):
-        pytest.skip("kubectl is not installed")
+    needs("kubectl")
     said = subprocess.run(("kubectl", "kustomize", str(DEPLOY)), capture_output=True, text=True, check=True)
     return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(said.stdout)}
 

@@ -52,7 +52,7 @@ def server() -> str:
     built = cache / "deadzone" / "tools" / MODULE.rpartition("@")[2] / PROGRAM
     found = str(built) if built.is_file() else shutil.which(PROGRAM)
     if not found:
-        pytest.skip(f"no S3 server here; build one with: sh scripts/go-tool {PROGRAM} {MODULE}")
+        pytest.skip(f"versitygw is not installed: sh scripts/go-tool {PROGRAM} {MODULE}")
     return found
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 
 import pandas as pd
 import pytest
+from needs import needs
 
 from deadzone.store.hyperfine import as_csv, results
 
@@ -45,8 +45,7 @@ def test_without_analysed_trials_there_are_no_results():
 @pytest.fixture
 def real(tmp_path):
     """Export files of a real hyperfine run."""
-    if not shutil.which("hyperfine"):
-        pytest.skip("hyperfine is not installed, so its format cannot be compared with")
+    needs("hyperfine")
     files = tmp_path / "real.json", tmp_path / "real.csv"
     subprocess.run(
         (

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import pandas as pd
-import pytest
+from needs import needs
 
 from deadzone.store.openmetrics import as_openmetrics
 
@@ -41,8 +40,7 @@ def test_a_lost_trial_is_a_moment_and_one_that_never_started_is_absent():
 
 
 def test_promtool_reads_it(tmp_path):
-    if not shutil.which("promtool"):
-        pytest.skip("promtool is not installed (Debian: prometheus)")
+    needs("promtool")
     table = pd.DataFrame([trial(n, f"2026-01-07T12:0{n}:00.000+00:00", 1.5, "none") for n in (1, 2)])
     (tmp_path / "trials").write_text(as_openmetrics(table, "probe", ("cpu_limit",)))
     make = ("promtool", "tsdb", "create-blocks-from", "openmetrics", str(tmp_path / "trials"), str(tmp_path))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 
 import pytest
+from needs import needs
 
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.reading import read_profile
@@ -17,8 +17,6 @@ sys.path.insert(0, str(RECORDED))
 import record
 
 TOPS = sorted(RECORDED.glob("*.top.txt"))
-
-needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed here")
 
 
 def ours(profile: Profile, value: str) -> dict[str, tuple[int, int]]:
@@ -42,8 +40,8 @@ def test_all_kinds_of_profiles_were_recorded():
     assert kinds == {"cpu", "heap", "allocs", "goroutine", "mutex", "block"}
 
 
-@needs_go
 def test_a_server_profiled_now_reads_as_pprof_reads_it(tmp_path):
+    needs("go")
     try:
         binary = record.build(tmp_path)
     except subprocess.CalledProcessError:

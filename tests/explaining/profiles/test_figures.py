@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import shutil
 import subprocess
 from xml.etree import ElementTree
 
 import pytest
+from needs import needs
 
 from deadzone.explaining.profiles.attribution import attribute
 from deadzone.explaining.profiles.causes import causes_from
@@ -111,7 +111,6 @@ def test_the_script_is_optional_and_the_picture_the_same(server):
     assert any(label.startswith("- mediaserver/mdns") for label in labels)
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed here")
 def test_a_click_zooms_into_a_box(server, tmp_path):
     click = (
         "<script>[].slice.call(document.querySelectorAll('g.box')).find(function (box) {"
@@ -120,7 +119,7 @@ def test_a_click_zooms_into_a_box(server, tmp_path):
     )
     page = tmp_path / "page.html"
     page.write_text(f"<html><body>{flame_graph(server)}{click}</body></html>", encoding="utf-8")
-    command = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri())
+    command = (needs("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri())
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
     if "g" not in shown:
         pytest.skip("Chromium does not run here")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 from deadzone.errors import WorkloadError
 from deadzone.explaining.profiles.reading import parse_profile, read_profile
@@ -43,8 +43,7 @@ def free_port() -> int:
 @pytest.fixture(scope="module")
 def media_server(tmp_path_factory):
     """The small Go server of the recorded profiles, built now."""
-    if shutil.which("go") is None:
-        pytest.skip("Go is not installed here")
+    needs("go")
     binary = tmp_path_factory.mktemp("go") / "mediaserver"
     if subprocess.run(("go", "build", "-trimpath", "-o", binary, "."), cwd=SERVER, check=False).returncode:
         pytest.skip("Go cannot build here")

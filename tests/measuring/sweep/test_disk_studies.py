@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 from deadzone.errors import TargetError
 from deadzone.explaining.phases.fit import fit_phases
@@ -192,8 +192,8 @@ def test_a_limiter_that_was_never_opened_closes_quietly(disk):
     IoLimiter(IoWish(disk)).close()
 
 
-@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed here")
 def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, disk, start):
+    needs("fio")
     study = disk_study(
         factors={"block_size": ["4KiB"]},
         workload={"engine": "fio", "operation": "read", "duration_s": 30},

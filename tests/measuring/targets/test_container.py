@@ -9,6 +9,7 @@ import tarfile
 import urllib.request
 
 import pytest
+from needs import needs
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
@@ -35,9 +36,9 @@ def without_privileges(folder):
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
     """An engine that starts containers of an image of the test's own; without one the test cannot say anything."""
-    busybox = shutil.which("busybox")
-    if not busybox or subprocess.run(("ldd", busybox), capture_output=True).returncode == 0:
-        pytest.skip("no static busybox is installed here, of which an image could be made")
+    busybox = needs("busybox")
+    if subprocess.run(("ldd", busybox), capture_output=True).returncode == 0:
+        pytest.skip("busybox is not static here, so no image can be made of it: apt install busybox-static")
     folder = tmp_path_factory.mktemp("image")
     before = os.environ.get("CONTAINERS_CONF")
     os.environ["CONTAINERS_CONF"] = before or without_privileges(folder)

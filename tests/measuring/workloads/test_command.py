@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import sys
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from needs import needs
 
 from deadzone.errors import StudyError, SweepError, WorkloadError
 from deadzone.measuring.workloads.command import extract
@@ -50,14 +50,14 @@ def outcome(execute):
 @pytest.mark.parametrize(
     ("program", "arguments"),
     [
+        ("gzip", ["-{threads}", "--keep", "--stdout", "{inputs}/noise"]),
         ("xz", ["-T{threads}", "-0", "--keep", "--stdout", "{inputs}/noise"]),
         ("zstd", ["-T{threads}", "-1", "--stdout", "-q", "{inputs}/noise"]),
         ("pigz", ["-p", "{threads}", "-1", "--keep", "--stdout", "{inputs}/noise"]),
     ],
 )
-def test_a_compressor_of_debian_is_swept_over_its_threads(program, arguments, measure, traces):
-    if not shutil.which(program):
-        pytest.skip(f"{program} is not installed (apt install {program})")
+def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(program, arguments, measure, traces):
+    needs(program)
     setup = ["dd", "if=/dev/urandom", "of={inputs}/noise", "bs=1M", "count=2", "status=none"]
     trials = measure([program, *arguments], replicates=2, setup=setup)
     assert trials["status"].tolist() == ["ok"] * 4

@@ -22,9 +22,7 @@ def k6():
     try:
         return find_program("k6", str(K6_HERE) if K6_HERE.exists() else None)
     except WorkloadError:
-        pytest.skip(
-            "k6 is not installed here; `go install go.k6.io/k6@latest` or `make bench` builds it in minutes"
-        )
+        pytest.skip("k6 is not installed: go install go.k6.io/k6@latest")
 
 
 @pytest.fixture
@@ -32,7 +30,7 @@ def locust():
     try:
         return find_program("locust")
     except WorkloadError:
-        pytest.skip("Locust is not installed here; the extra deadzone[locust] brings it")
+        pytest.skip("Locust is not installed: .venv/bin/pip install 'deadzone[locust]'")
 
 
 @pytest.fixture

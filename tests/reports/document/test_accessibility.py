@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from needs import needs
 import shutil
 
 import pandas as pd
@@ -14,18 +15,16 @@ from deadzone.reports.document.index import Entry, index_page
 from deadzone.reports.document.page import page
 from deadzone.reports.document.speaking import use_language
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = (360, 800, 1400)
 FILES = ("report.pdf", "report.ipynb", "trials.parquet")
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
 @pytest.fixture(scope="module")
 def browser():
+    program = needs("chromium", "chromium-browser", "google-chrome")
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        chromium = play.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         yield chromium
         chromium.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from needs import needs
 import os
 import re
 import shutil
@@ -13,15 +14,17 @@ from pathlib import Path
 
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NOTEBOOK = Path(__file__).resolve().parents[3] / "notebooks" / "explore.ipynb"
 PATIENCE_S = 120
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+@pytest.fixture
+def chromium():
+    return needs("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture
-def lab(home, tmp_path):
+def lab(chromium, home, tmp_path):
     """JupyterLab in a repository of its own, which holds the explorer's notebook and no run; gives its address."""
     shutil.copy(NOTEBOOK, home / "notebooks" / "explore.ipynb")
     state = {
@@ -68,11 +71,11 @@ def slide_to_the_end(page, name):
     page.keyboard.press("End")
 
 
-def test_a_slider_moves_the_phases_in_the_notebook(lab, tmp_path):
+def test_a_slider_moves_the_phases_in_the_notebook(lab, chromium, tmp_path):
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as play:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser = play.chromium.launch(executable_path=chromium, args=arguments)
         page = browser.new_page(viewport={"width": 1500, "height": 1400})
         page.set_default_timeout(PATIENCE_S * 1000)
         page.goto(f"{lab}/lab/tree/explore.ipynb?reset")

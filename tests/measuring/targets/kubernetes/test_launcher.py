@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import time
@@ -10,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 from deadzone.measuring.targets.kubernetes import counting
 from deadzone.measuring.targets.kubernetes.accounting import measurement, parse
@@ -19,9 +19,7 @@ SHELLS = (("dash",), ("bash",), ("busybox", "sh"))
 
 @pytest.fixture(params=SHELLS, ids=" ".join)
 def launcher(request, tmp_path):
-    program = shutil.which(request.param[0])
-    if not program:
-        pytest.skip(f"{request.param[0]} is not installed")
+    program = needs(request.param[0])
     shell = (program, *request.param[1:])
     home = tmp_path / "home"
     home.mkdir()

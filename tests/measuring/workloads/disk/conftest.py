@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needs import needs
 
 from deadzone.measurement import Measurement
 from deadzone.measuring.targets.local import LocalTarget
@@ -82,6 +83,8 @@ def trial(disk: Path) -> Callable[..., Trial]:
     """One trial of the disk workload on the local target: what was measured, its outcome, and the facts."""
 
     def run(folder: Path = disk, levels: dict[str, Any] | None = None, **keys: Any) -> Trial:
+        if keys.get("engine") == "fio":
+            needs("fio")
         own = {"file_size": 8 * MIB, "trial_bytes": 4 * MIB, "duration_s": 0.3, "block_size": 65536}
         workload = DiskWorkload(
             DiskSpec.model_validate({"folder": str(folder), **own, **keys}), folder, [levels or {}]

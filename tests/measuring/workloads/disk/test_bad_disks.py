@@ -9,6 +9,7 @@ import struct
 import subprocess
 
 import pytest
+from needs import needs
 
 from deadzone.errors import WorkloadError
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory, mount_of
@@ -183,8 +184,8 @@ def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(eng
     from deadzone.study.disk_specs import DiskWorkload as DiskSpec
     from deadzone.study.target_specs import LocalTarget as LocalSpec
 
-    if not shutil.which(engine) and engine != "builtin":
-        pytest.skip(f"{engine} is not installed")
+    if engine != "builtin":
+        needs(engine)
     spec = DiskSpec(folder=str(disk), engine=engine, file_size=MIB, trial_bytes=MIB, operation="read")
     workload = DiskWorkload(spec, disk)
     try:

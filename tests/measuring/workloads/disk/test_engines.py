@@ -13,7 +13,7 @@ from deadzone.measuring.workloads.disk.fio import FioEngine
 MIB = 2**20
 
 ENGINES = (
-    pytest.param("fio", marks=pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")),
+    "fio",
     "builtin",
     "dd",
 )

@@ -1,0 +1,85 @@
+"""The summary of `make test`: one for both halves, with what would bring each test that was skipped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SKIPPING = "from needs import needs\nfrom needs import BRINGS\nBRINGS['no-such-thing'] = 'apt install no-such-thing'\n"
+MADE = {
+    "test_one": SKIPPING + "def test_passes(): pass\ndef test_skips(): needs('no-such-thing')\n",
+    "test_two": "import pytest\n@pytest.fixture\ndef broken():\n    yield\n    raise OSError\n"
+    "def test_fails(): assert 1 == 2\ndef test_ends_badly(broken): pass\n",
+}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run pytest on a test file of this test's own, with the real hooks; gives what it printed."""
+    (tmp_path / "conftest.py").write_text(
+        "import tally\npytest_addoption, pytest_configure, pytest_collection_modifyitems = "
+        "tally.addoption, tally.configure, tally.keep_skipped\n"
+    )
+    for name, text in MADE.items():
+        (tmp_path / f"{name}.py").write_text(text)
+
+    def pytest_on(name, *options):
+        argv = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{name}.py", *options)
+        return subprocess.run(
+            argv,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={"PYTHONPATH": str(HERE), "PATH": "/usr/bin:/bin"},
+        ).stdout
+
+    return pytest_on
+
+
+def total(record, runs):
+    said = subprocess.run(
+        (sys.executable, str(HERE / "tally.py"), str(record), str(runs)), capture_output=True, text=True
+    )
+    return said.returncode, said.stdout
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "on two workers"])
+def test_both_runs_are_added_up_with_what_brings_what_was_skipped(run, tmp_path, workers):
+    record = tmp_path / "new" / "record"
+    run("test_two", "--record", str(record), *workers)
+    run("test_one", "--record", str(record), *workers)
+    code, said = total(record, 2)
+    assert code == 1
+    assert said.strip().startswith("1 passed (0 of all were tried once more), 2 failed, 1 skipped")
+    assert "FAILED test_two.py::test_fails" in said and "FAILED test_two.py::test_ends_badly" in said
+    assert "1  skipped: no-such-thing is not installed: apt install no-such-thing" in said
+    assert said.strip().endswith("after: apt install no-such-thing")
+
+
+def test_a_test_that_passes_when_tried_once_more_is_counted_as_such(run, tmp_path):
+    (tmp_path / "test_one.py").write_text(
+        "from pathlib import Path\ndef test_second():\n    mark = Path('mark')\n    was = mark.exists()\n    mark.touch()\n    assert was\n"
+    )
+    run("test_one", "--record", "record", "--reruns", "1")
+    code, said = total(tmp_path / "record", 1)
+    assert code == 0
+    assert said.strip() == "1 passed (1 of all were tried once more), 0 failed, 0 skipped"
+
+
+def test_only_what_was_skipped_is_run_elsewhere(run, tmp_path):
+    run("test_one", "--record", "record")
+    assert "1 skipped, 1 deselected" in run("test_one", "--skipped-in", "record")
+
+
+def test_a_run_that_could_not_begin_is_no_success(run, tmp_path):
+    (tmp_path / "test_two.py").write_text("import no_such_module\n")
+    run("test_one", "--record", "record")
+    assert total(tmp_path / "record", 1)[0] == 0
+    run("test_two", "--record", "record")
+    code, said = total(tmp_path / "record", 2)
+    assert code == 1 and "Not all tests were run" in said
+    assert total(tmp_path / "record", 3)[0] == 1
