@@ -175,6 +175,22 @@ def test_every_dependency_has_its_reason():
         assert name in reasons, f"CONTRIBUTING.md does not say why {name} is needed"
 
 
+USED_BY_OTHERS = {
+    "fonttools": "fontTools", "imageio-ffmpeg": "imageio_ffmpeg", "hdrhistogram": "hdrh", "pyyaml": "yaml",
+    "python-multipart": "python_multipart", "koreanize-matplotlib": "koreanize_matplotlib",
+    "ipykernel": None, "jupyterlab": None, "nbclient": None, "pyarrow": None,
+}  # fmt: skip
+"""Modules of packages with another name; None: not imported here, but what executes notebooks, or reads Parquet."""
+
+
+def test_every_dependency_is_used():
+    texts = "\n".join(path.read_text() for path in MODULES)
+    for requirement in project()["project"]["dependencies"]:
+        name = re.split(r"[<>=~! \[]", requirement)[0]
+        module = USED_BY_OTHERS.get(name, name)
+        assert module is None or re.search(rf"\b{module}\b", texts), f"nothing in lib/ uses {name}"
+
+
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock", "requirements-bench.lock"])
 def test_lock_files_name_versions_and_hashes_and_no_address(name):
     text = (ROOT / name).read_text()
