@@ -15,11 +15,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from synthetic.services import RATES, simulated_cells, simulated_service
 
 from deadzone import __version__
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, feasibility
 from deadzone.explaining.capacity.objectives import Objective
-from deadzone.explaining.capacity.simulated import RATES, simulated_cells, simulated_service
 from deadzone.steady_state.warmup import detect_warmup
 from deadzone.store.provenance import cpu_model, usable_cores
 

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import peers
 import scoring
+from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_tier
 
 from deadzone import __version__, fit_phases
-from deadzone.explaining.phases.synthetic import OTHER_TIERS, TIERS, Curve, draw_tier
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "phase_model.md"
 

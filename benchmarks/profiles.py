@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from synthetic.pprof_files import write_pprof
 
 from deadzone import __version__
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.reading import read_profile
-from deadzone.explaining.profiles.writing import write_pprof
 from deadzone.store.provenance import cpu_model, usable_cores
 
 ROOT = Path(__file__).parents[1]

@@ -9,10 +9,10 @@ from time import perf_counter
 
 import numpy as np
 import pandas as pd
+from synthetic.curves import Curve
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.synthetic import Curve
 
 Labeller = Callable[[np.ndarray, np.ndarray], Sequence[str]]
 

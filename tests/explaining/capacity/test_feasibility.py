@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.synthetic.services import simulated_cells, simulated_service
 
 from deadzone.explaining.capacity.cells import cells_of
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, feasibility
 from deadzone.explaining.capacity.objectives import Objective
-from deadzone.explaining.capacity.simulated import simulated_cells, simulated_service
 
 MEAN = Objective("latency_mean_ms", "at_most", 40.0)
 

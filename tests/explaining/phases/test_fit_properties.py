@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from benchmarks.synthetic.curves import draw_tier
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deadzone import fit_phases
-from deadzone.explaining.phases.synthetic import draw_tier
 
 quick = settings(
     max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

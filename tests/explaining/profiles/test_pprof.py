@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from benchmarks.synthetic.pprof_files import write_pprof
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from deadzone.explaining.profiles.model import Profile, ValueType
 from deadzone.explaining.profiles.pprof import parse_pprof
 from deadzone.explaining.profiles.reading import parse_profile
 from deadzone.explaining.profiles.totals import cumulative, flat
-from deadzone.explaining.profiles.writing import write_pprof
 from explaining.profiles.making import RECORDED, cpu, recorded
 
 REAL = gzip.decompress((RECORDED / "cpu-before-1.pb.gz").read_bytes())

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.synthetic.curves import ELASTICITIES, OTHER_TIERS, TIERS, draw_tier
 from deadzone.errors import PhaseError
-from deadzone.explaining.phases.synthetic import ELASTICITIES, OTHER_TIERS, TIERS, draw_tier
 
 
 @pytest.mark.parametrize("tier", [*TIERS, *OTHER_TIERS])
