@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.synthetic.curves import ELASTICITIES, OTHER_TIERS, TIERS, draw_tier
+
 from deadzone.errors import PhaseError
 
 
