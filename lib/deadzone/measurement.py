@@ -76,9 +76,12 @@ class Interference:
     clock_drift: float
 
 
+NO_INTERFERENCE = Interference(0.0, 0.0, 0.0, None, None, 0.0)
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """One execution of a command, as measured.
+    """One execution of a command, as measured; what has a default is what nobody measured.
 
     Counters of throttling are None where the mechanism has none, and CPU time and memory are where what is measured is
     on another machine; times are seconds, sizes bytes.
@@ -87,18 +90,18 @@ class Measurement:
 
     started_at: str
     wall_s: float
-    user_s: float | None
-    sys_s: float | None
-    max_rss_bytes: int | None
-    nr_periods: int | None
-    nr_throttled: int | None
-    throttled_s: float | None
     exit_code: int
     status: Status
-    error: str | None
-    stdout: str
-    stderr: str
-    interference: Interference
+    user_s: float | None = None
+    sys_s: float | None = None
+    max_rss_bytes: int | None = None
+    nr_periods: int | None = None
+    nr_throttled: int | None = None
+    throttled_s: float | None = None
+    error: str | None = None
+    stdout: str = ""
+    stderr: str = ""
+    interference: Interference = NO_INTERFERENCE
     telemetry: tuple[Sample, ...] = ()
     placed: Mapping[str, str] = field(default_factory=dict)
 

@@ -38,14 +38,12 @@ class Profiler(Protocol):
 
     def check(self) -> dict[str, Any]:
         """Facts for the provenance. Raises WorkloadError if a program that it needs is missing here."""
-        ...
 
     def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
         """Take one profile; a kind that counts over a time takes that long.
 
         stop: set when nobody waits for it any more. Raises CaptureError with what went wrong.
         """
-        ...
 
 
 def wait(duration_s: float, stop: Event) -> bool:

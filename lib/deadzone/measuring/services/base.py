@@ -45,15 +45,12 @@ class RunningProgram(Protocol):
     @property
     def pid(self) -> int:
         """Its process id."""
-        ...
 
     def runs(self) -> bool:
         """Whether it has not ended by itself."""
-        ...
 
     def stop(self, timeout_s: float) -> Exit:
         """End it and all its descendants."""
-        ...
 
 
 class Host(Limiting, Protocol):
@@ -73,7 +70,6 @@ class StartingHost(Host, Protocol):
         A host whose inside is another one than this machine may say, as inner_port and python, which port and which
         Python there are inside.
         """
-        ...
 
 
 class CountingHost(Host, Protocol):
@@ -85,11 +81,9 @@ class CountingHost(Host, Protocol):
 
     def read(self) -> Counters:
         """The accounting now."""
-        ...
 
     def processes(self) -> tuple[int, ...]:
         """Processes on this machine; the first only holds the account of those that ended."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ The sweep decides what is measured and how often; this module alone knows what a
 from __future__ import annotations
 
 from copy import copy
-from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import StudyError
@@ -41,11 +40,9 @@ class Measuring:
         self._target.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         try:
-            self._target.__exit__(kind, error, trace)
+            self._target.__exit__(*raised)
         finally:
             with undisturbed():
                 self._workload.finish()

@@ -21,15 +21,12 @@ class Progress(Protocol):
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """done trials of total are finished, `current` is the treatment under way, left_s the time left [s]."""
-        ...
 
     def note(self, sentence: str) -> None:
         """Something a person should read meanwhile."""
-        ...
 
     def close(self, sentence: str) -> None:
         """The sweep is over."""
-        ...
 
 
 class BarProgress:

@@ -7,10 +7,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, cast
 
-from deadzone.measurement import Interference, Measurement, Status
+from deadzone.measurement import Measurement, Status
 from deadzone.measuring.capture.base import Subject
 from deadzone.measuring.services.base import Host, ServiceError, Use
 from deadzone.measuring.services.service import Service
@@ -63,10 +62,8 @@ class ServiceMeasuring:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
@@ -174,12 +171,8 @@ def _fallen(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]
 
 def _not_measured(error: str) -> Measurement:
     """A trial whose service did not become ready: no client asked."""
-    return Measurement(
-        started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        wall_s=0.0, user_s=None, sys_s=None, max_rss_bytes=None, nr_periods=None, nr_throttled=None,
-        throttled_s=None, exit_code=-1, status="failed", error=masked(error), stdout="", stderr="",
-        interference=Interference(0.0, 0.0, 0.0, None, None, 0.0),
-    )  # fmt: skip
+    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Measurement(started_at, 0.0, exit_code=-1, status="failed", error=masked(error))
 
 
 def _address(place: Place) -> dict[str, str]:

@@ -31,15 +31,12 @@ class Companion(Protocol):
 
     def begin(self) -> float:
         """The trial begins: CPU time of the companion so far [s]."""
-        ...
 
     def tick(self, t_s: float) -> Sequence[Sample]:
         """Readings so long after the beginning."""
-        ...
 
     def end(self) -> float:
         """The trial has ended: CPU time of the companion so far [s]."""
-        ...
 
 
 class Limiting(Protocol):
@@ -59,11 +56,9 @@ class Limiting(Protocol):
 
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits in force. Raises TargetError where that cannot be done."""
-        ...
 
     def facts(self) -> dict[str, Any]:
         """What a reader of the results must know of it, for the provenance."""
-        ...
 
 
 class Target(Limiting, Protocol):
@@ -71,4 +66,3 @@ class Target(Limiting, Protocol):
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run a command once and measure it."""
-        ...

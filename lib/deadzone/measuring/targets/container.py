@@ -14,7 +14,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import TargetError
@@ -69,9 +68,7 @@ class ContainerTarget:
         self.scratch = make_scratch()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         with undisturbed():
             if self._running:
                 self._running.stop(0)

@@ -38,27 +38,21 @@ class Workload(Protocol):
 
     def uses(self, factor: str) -> bool:
         """Whether the levels of this factor reach the program."""
-        ...
 
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError if it needs a factor that the study does not have."""
-        ...
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Get everything ready before the first trial; returns facts for the provenance.
 
         Raises WorkloadError if a program or an input is missing.
         """
-        ...
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Get ready for one trial, unmeasured, and say what to run."""
-        ...
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """The workload's own responses, and its judgement of a trial the target found nothing wrong with."""
-        ...
 
     def finish(self) -> None:
         """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last trial. Never raises."""
-        ...

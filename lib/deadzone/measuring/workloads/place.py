@@ -27,32 +27,25 @@ class Place(Protocol):
     @property
     def is_here(self) -> bool:
         """Whether it is this machine, with its paths and programs."""
-        ...
 
     @property
     def identity(self) -> str | None:
         """Changes whenever all files of the place are gone, as with a new pod; None while there is none yet."""
-        ...
 
     def fresh_folder(self, folder: Path) -> Path:
         """An empty folder, whatever stood there before."""
-        ...
 
     def provide(self, source: Path, sha256: str) -> Path:
         """Path at the place of a file of this machine, which is copied there where it has to be."""
-        ...
 
     def has_program(self, program: str, cwd: Path | None) -> bool:
         """Whether a program can be started there."""
-        ...
 
     def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Said | None:
         """Run a preparation, unmeasured and unlimited in no other way than the trials; None if it takes too long."""
-        ...
 
     def count_files(self, folder: Path) -> int:
         """Entries of a folder."""
-        ...
 
 
 @runtime_checkable
@@ -61,7 +54,6 @@ class Movable(Protocol):
 
     def move_to(self, place: Place) -> None:
         """From now on, everything happens at this place."""
-        ...
 
 
 def fresh_folder(folder: Path) -> Path:

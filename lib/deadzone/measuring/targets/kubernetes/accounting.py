@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from deadzone.measurement import Interference, Measurement, Sample, Status, difference
+from deadzone.measurement import NO_INTERFERENCE, Interference, Measurement, Sample, Status, difference
 from deadzone.measuring.targets.interference import (
     BUSY_FIELDS,
     RESOLUTION_TICKS,
@@ -25,8 +25,6 @@ UPTIME_RESOLUTION_S = 0.01
 
 TICK_S = 0.01
 """/proc/stat counts in hundredths of a second on every system that containers run on."""
-
-NO_INTERFERENCE = Interference(0.0, 0.0, 0.0, None, None, 0.0)
 
 
 @dataclass

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import DeadzoneError, TargetError
@@ -146,9 +145,7 @@ class ExecTarget:
         assert self._probe is not None
         return float(self._probe.cores)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         with undisturbed():
             problem = self._close()
         if problem and isinstance(error, DeadzoneError):

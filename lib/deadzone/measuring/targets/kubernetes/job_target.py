@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import DeadzoneError, TargetError
@@ -100,9 +99,7 @@ class JobTarget:
                 "give. Use smaller limits, and none for no limit."
             )
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if self._cluster is None:
             return
         with undisturbed(), self._cluster.cleaning_up():
@@ -187,9 +184,7 @@ class JobWorker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         self.stop()
 
     def prepare(self, treatment: Treatment) -> None:

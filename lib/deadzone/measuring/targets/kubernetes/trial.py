@@ -114,23 +114,7 @@ def _ended_with_pod(
     fate: tuple[Status, str], started_at: str, wall_s: float, where: Mapping[str, str]
 ) -> Measurement:
     status, error = fate
-    return Measurement(
-        started_at=started_at,
-        wall_s=wall_s,
-        user_s=None,
-        sys_s=None,
-        max_rss_bytes=None,
-        nr_periods=None,
-        nr_throttled=None,
-        throttled_s=None,
-        exit_code=-9,
-        status=status,
-        error=error,
-        stdout="",
-        stderr="",
-        interference=accounting.NO_INTERFERENCE,
-        placed=dict(where),
-    )
+    return Measurement(started_at, wall_s, exit_code=-9, status=status, error=error, placed=dict(where))
 
 
 def restarts(pod: Mapping[str, Any], container: str) -> int:

@@ -80,12 +80,9 @@ class Engine(Protocol):
 
     def version(self) -> str:
         """The program with its version. Raises WorkloadError where it is missing or too old."""
-        ...
 
     def command(self, trial: Trial) -> Command:
         """What to run; it needs nothing of Deadzone's and tells its result on standard output or error."""
-        ...
 
     def account(self, trial: Trial, measurement: Measurement) -> Account:
         """What the engine did. Raises EngineFailure where it tells no result."""
-        ...
