@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from deadzone.errors import DeadzoneError, StoreError, UnknownRunError
 from deadzone.store.run import LOCK_FILE, STUDY_FILE, Run
+from deadzone.store.whole import is_draft, written_whole
 from deadzone.study.masking import masked
 
 RUNS, REPORTS = "runs", "reports"
@@ -102,9 +103,8 @@ class Archive:
                 target = folder / Path(path).relative_to(self._files._strip_protocol(base))
                 if not target.exists():
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    draft = target.with_name(f".{target.name}.part")
-                    self._files.get_file(path, str(draft))
-                    draft.replace(target)
+                    with written_whole(target) as draft:
+                        self._files.get_file(path, str(draft))
         except FileNotFoundError:
             return 0
         except Exception as error:
@@ -170,7 +170,7 @@ def name_of(run: Run) -> str:
 
 
 def _belongs(path: Path) -> bool:
-    return path.name != LOCK_FILE and not (path.name.startswith(".") and path.name.endswith(".part"))
+    return path.name != LOCK_FILE and not is_draft(path)
 
 
 def _reason(error: Any) -> str:

@@ -23,6 +23,7 @@ from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.histograms import histogram_table
 from deadzone.store.journal import Journal, read_lines
 from deadzone.store.table import telemetry_table, tidy_table
+from deadzone.store.whole import written_whole
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.loading import dump_study, parse_study
 from deadzone.study.spec import Study
@@ -315,15 +316,11 @@ class Run:
     def _write_whole(self, name: str, write: Any) -> None:
         """Write a file under another name first, so that it is there whole or not at all."""
         path = self.folder / name
-        draft = path.with_name(f".{path.name}.part")
         try:
-            write(draft)
-            draft.replace(path)
+            with written_whole(path) as draft:
+                write(draft)
         except OSError as error:
             raise StoreError(f"{path}: cannot be written: {error.strerror or error}.") from error
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
 
 
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:

@@ -30,6 +30,11 @@ def _absolute(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
+CpuLimit = Annotated[FactorLevel, Field(description="CPU limit of every trial where it is no factor [cores]")]
+MemoryLimit = Annotated[
+    FactorLevel, Field(description="memory limit of every trial where it is no factor [bytes]")
+]
+
 ContainerPath = Annotated[str, AfterValidator(_absolute)]
 
 
@@ -42,12 +47,8 @@ class LocalTarget(Spec):
             default="auto", description="how a CPU limit is put in force; auto takes the best that works here"
         )
     )
-    cpu_limit: Annotated[
-        FactorLevel, Field(description="CPU limit of every trial where it is no factor [cores]")
-    ] = NONE
-    memory_limit: Annotated[
-        FactorLevel, Field(description="memory limit of every trial where it is no factor [bytes]")
-    ] = NONE
+    cpu_limit: CpuLimit = NONE
+    memory_limit: MemoryLimit = NONE
     io_bandwidth_limit: Annotated[
         FactorLevel,
         Field(description="limit of reads and of writes of the disk where it is no factor [bytes/s]"),
@@ -76,12 +77,8 @@ class ContainerTarget(Spec):
     options: tuple[Argument, ...] = Field(
         default=(), description="further options of `run`, such as [--volume, /data:/data]"
     )
-    cpu_limit: Annotated[
-        FactorLevel, Field(description="CPU limit of every trial where it is no factor [cores]")
-    ] = NONE
-    memory_limit: Annotated[
-        FactorLevel, Field(description="memory limit of every trial where it is no factor [bytes]")
-    ] = NONE
+    cpu_limit: CpuLimit = NONE
+    memory_limit: MemoryLimit = NONE
 
 
 class JobSpec(Spec):

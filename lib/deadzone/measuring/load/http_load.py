@@ -77,8 +77,7 @@ class HttpLoad(WindowedLoad):
     def __init__(
         self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
     ) -> None:
-        super().__init__(loop, plan, recorder)
-        self.address, self.context = address, context
+        super().__init__(loop, plan, address, context, recorder)
         self._idle: list[Channel] = []
         self._busy: dict[Channel, None] = {}
         self._waiting: deque[float] = deque()

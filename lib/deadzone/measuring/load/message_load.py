@@ -35,8 +35,7 @@ class MessageLoad(WindowedLoad):
     def __init__(
         self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
     ) -> None:
-        super().__init__(loop, plan, recorder)
-        self._address, self._context = address, context
+        super().__init__(loop, plan, address, context, recorder)
         self._users: list[WebSocketSession] = []
         self._texts: dict[int, list[bytes]] = {}
         self._unsettled = 0
@@ -120,7 +119,7 @@ class MessageLoad(WindowedLoad):
 
     def _connect(self, moment_s: float) -> None:
         make = KINDS[self._plan.protocol]
-        user = make(self.loop, self._plan, self._address, self._context, self, len(self._users), moment_s)
+        user = make(self.loop, self._plan, self.address, self.context, self, len(self._users), moment_s)
         assert isinstance(user, WebSocketSession)
         self._users.append(user)
         self.recorder.attempted += 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from abc import ABC, abstractmethod
 
+from deadzone.measuring.load.addresses import Address
 from deadzone.measuring.load.loop import Loop
 from deadzone.measuring.load.pacing import Pacer, moments
 from deadzone.measuring.load.plan import LoadPlan
@@ -22,8 +24,11 @@ class WindowedLoad(ABC):
 
     _pacer: Pacer
 
-    def __init__(self, loop: Loop, plan: LoadPlan, recorder: Recorder) -> None:
+    def __init__(
+        self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
+    ) -> None:
         self.loop, self.recorder = loop, recorder
+        self.address, self.context = address, context
         self._plan = plan
         self._origin = 0.0
         self._all_due = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from deadzone.measuring.sweep.estimate import in_words
 
@@ -16,8 +16,8 @@ PLAIN_LINE_EVERY_S = 15.0
 """Where lines pile up (logs, notebooks), one every so often is enough [s]."""
 
 
-class Progress(Protocol):
-    """Told of every trial before it starts, and of the end."""
+class Progress:
+    """Told of every trial before it starts, and of the end; says nothing, for callers that watch the journal themselves."""
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """done trials of total are finished, `current` is the treatment under way, left_s the time left [s]."""
@@ -29,7 +29,7 @@ class Progress(Protocol):
         """The sweep is over."""
 
 
-class BarProgress:
+class BarProgress(Progress):
     """A progress bar on a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -55,7 +55,7 @@ class BarProgress:
         print(sentence, file=self._bar.fp)
 
 
-class LineProgress:
+class LineProgress(Progress):
     """Plain lines, for logs and notebooks."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -77,23 +77,10 @@ class LineProgress:
         self.note(sentence)
 
 
-class SilentProgress:
-    """Nothing at all, for callers that watch the journal themselves."""
-
-    def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
-        """Say nothing."""
-
-    def note(self, sentence: str) -> None:
-        """Say nothing."""
-
-    def close(self, sentence: str) -> None:
-        """Say nothing."""
-
-
 def progress_on(stream: TextIO | None = None) -> Progress:
     """A bar where the stream is a terminal that can draw one, else plain lines."""
     if os.environ.get(PROGRESS_VARIABLE) == "silent":
-        return SilentProgress()
+        return Progress()
     stream = stream or sys.stderr
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return BarProgress(stream)

@@ -12,7 +12,7 @@ from deadzone.measurement import Measurement
 from deadzone.measuring.sweep.estimate import Estimate, expected_s, in_words
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.parallel import in_parallel
-from deadzone.measuring.sweep.progress import Progress, SilentProgress
+from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts
@@ -48,7 +48,7 @@ def run_sweep(plan: Plan, run: Run, progress: Progress | None = None) -> Run:
     WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables; a run
     that ends before its first trial leaves no folder.
     """
-    progress = progress or SilentProgress()
+    progress = progress or Progress()
     with run.lock():
         run.check_same_study(plan.study)
         remaining = _remaining(plan, run.finished())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deadzone.errors import FormatError, TableError
+from deadzone.store.whole import written_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,18 +21,14 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     """
     if path.suffix not in WRITABLE:
         raise FormatError(f"{path}: a table is written to a file ending in {' or '.join(WRITABLE)}.")
-    draft = path.with_name(f".{path.name}.part")
     try:
-        if path.suffix == ".csv":
-            table.to_csv(draft, index=False)
-        else:
-            table.to_parquet(draft, index=False)
-        draft.replace(path)
+        with written_whole(path) as draft:
+            if path.suffix == ".csv":
+                table.to_csv(draft, index=False)
+            else:
+                table.to_parquet(draft, index=False)
     except OSError as error:
         raise TableError(f"{path}: cannot be written: {error.strerror or error}.") from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
