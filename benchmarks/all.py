@@ -18,6 +18,7 @@ BENCHMARKS = (
     "load.py",
     "capacity.py",
     "trend.py",
+    "claims.py",
     "explorer.py",
     "disk.py",
 )

@@ -16,11 +16,10 @@ CLAIMS = [
 def study(home, write_study):
     def write(**more):
         return write_study(
-            workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+            **{"workload": {"kind": "command", "argv": ["sleep", "{pause}"]}, **more},
             factors={"pause": [0.1, 0.2, 0.8]},
             design={"replicates": 4, "warmup": 0},
             trust={"max_attempts": 1},
-            **more,
         )
 
     return write
@@ -51,3 +50,30 @@ def test_a_claim_that_the_study_cannot_test_is_refused_before_it_runs(study, dea
     study(claims=[{"holds": {"frame_s": {"at_most": 1}}, "at": {"pause": 0.1}}])
     said = deadzone("sweep", "probe")
     assert said.code == 2 and "nothing measures 'frame_s'" in said.err
+
+
+def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previous_run(
+    study, deadzone, monkeypatch
+):
+    """The same study twice, its program made slow at one setting in between."""
+    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
+    promise = [{"says": "0.1 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}}]
+    workload = {"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]}
+    study(claims=promise, workload=workload)
+    assert deadzone("sweep", "probe", "--fail-on", "contradicted").code == 0
+    monkeypatch.setenv("BROKEN", "1")
+    assert deadzone("sweep", "probe", "--fail-on", "contradicted").code == 8
+    said = deadzone("recommend", "probe/latest")
+    assert said.code == 0 and "0.1 is short" not in said.err
+    deadzone("claims", "probe/latest", "--add", "pause 0.2 is best")
+    from deadzone import places
+    from deadzone.reports.sweep.since import since_previous_of
+    from deadzone.store.run import Run
+
+    since = since_previous_of(Run.find(places.runs_folder(), "probe/latest"))
+    assert "0.1 is short (supported, now contradicted)" in since.sentence
+    monkeypatch.delenv("BROKEN")
+    assert deadzone("sweep", "probe", "--claim", "pause 0.1 at least 50x faster than pause 0.8").code == 0
+    rested = deadzone("recommend", "probe/latest", "--json")
+    assert [one["verdict"] for one in json.loads(rested.out)["fallen_claims"]] == ["contradicted"]
+    assert "A claim about the recommended setting is contradicted" in rested.err

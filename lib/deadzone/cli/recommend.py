@@ -60,9 +60,11 @@ def command(
         --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
     """
     from deadzone import places
+    from deadzone.language.catalogue import say
     from deadzone.reports.document.publishing import PHASES
     from deadzone.reports.sweep import manifest
     from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.claims import fallen
     from deadzone.reports.sweep.source import load_source
     from deadzone.store.run import Run
 
@@ -74,11 +76,15 @@ def command(
     levels = manifest.recommended_levels(analysis)
     used = manifest.usage(found, levels, analysis.source.analysed)
     assert analysis.advice is not None
+    fell = fallen(analysis.source, analysis, levels)
+    for one in fell:
+        click.echo(f"deadzone: {say('claims.rests_on', claim=one.claim, found=one.found)}", err=True)
     if not as_manifest:
         shown = {
             "levels": levels,
             "usage_cores": {"p50": used.p50, "p90": used.p90},
             **analysis.advice.to_dict(),
+            "fallen_claims": [one.to_dict() for one in fell],
         }
         click.echo(json.dumps(shown) if as_json else str(analysis.advice))
         return

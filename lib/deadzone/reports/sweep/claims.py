@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from deadzone.errors import PhaseError
@@ -13,10 +13,10 @@ from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block
-from deadzone.reports.published.claims import claims_table
+from deadzone.reports.published.claims import claims_table, verdict_name
 from deadzone.reports.published.published import section
 from deadzone.store.run import Run
-from deadzone.study.claims import same_level
+from deadzone.study.claims import ClaimSpec, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
 
@@ -56,6 +56,31 @@ def judge_run(source: Source, analysis: Analysis | None = None) -> tuple[Judged,
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
 
 
+def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> list[Judged]:
+    """The claims that speak of a setting and are contradicted: what rests on the setting should not rest on them."""
+    made = Run(source.folder).claims() if source.folder else []
+    return [
+        one
+        for (claim, _), one in zip(made, judge_run(source, analysis), strict=True)
+        if one.verdict == "contradicted" and _speaks_of(claim, source.knob, levels)
+    ]
+
+
+def _speaks_of(claim: ClaimSpec, knob: str, levels: Mapping[str, Level]) -> bool:
+    named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
+    return any(factor in levels and same_level(level, levels[factor]) for factor, level in named)
+
+
+def changed_verdicts(now: Sequence[Judged], before: Sequence[Judged]) -> list[tuple[Judged, Judged]]:
+    """The claims that both runs were judged by, before and now, and whose verdict is another now."""
+    earlier = {one.claim: one for one in before}
+    return [
+        (earlier[one.claim], one)
+        for one in now
+        if one.claim in earlier and earlier[one.claim].verdict != one.verdict
+    ]
+
+
 def claims_section(source: Source, analysis: Analysis | None = None) -> list[Block]:
     """The claims of a run with their verdicts; nothing where it has none."""
     judged = judge_run(source, analysis)
@@ -64,4 +89,4 @@ def claims_section(source: Source, analysis: Analysis | None = None) -> list[Blo
 
 def line(one: Judged) -> str:
     """A claim, its verdict and its figures in a line of a terminal."""
-    return say("claims.line", verdict=say(f"claims.{one.verdict}"), claim=one.claim, found=one.found)
+    return say("claims.line", verdict=verdict_name(one.verdict), claim=one.claim, found=one.found)

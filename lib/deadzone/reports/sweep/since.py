@@ -17,7 +17,9 @@ from deadzone.language.formats import date
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name
 from deadzone.explaining.phases.summary_sections import probability_text
+from deadzone.reports.published.claims import verdict_name
 from deadzone.reports.sweep.analysis import Analysis, Slice, analyse
+from deadzone.reports.sweep.claims import changed_verdicts, judge_run
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run, list_runs
@@ -38,7 +40,8 @@ class Since:
     """A run beside the previous one of its study.
 
     previous: run id and date of the earlier run, both empty where there is none. problem: why the two are not compared,
-    empty where they are. movements: by the name of the slice, empty for a run with one curve.
+    empty where they are. movements: by the name of the slice, empty for a run with one curve. claims: which of them have
+    another verdict now, in a sentence, empty where none has.
     """
 
     now: Analysis
@@ -47,6 +50,7 @@ class Since:
     measured: str = ""
     problem: str = ""
     movements: tuple[tuple[str, Movement], ...] = ()
+    claims: str = ""
 
     @property
     def moved(self) -> bool:
@@ -59,12 +63,12 @@ class Since:
         if not self.previous:
             return ""
         if self.problem:
-            return self.problem
+            return join([self.problem, self.claims])
         moved = [(name, found) for name, found in self.movements if found.moved]
         if not moved:
             steps = sum(len(found.steps) for _, found in self.movements)
-            return say("trend.still", previous=self.previous, date=self.measured, n=steps)
-        return join([self._moved(name, found) for name, found in moved])
+            return join([say("trend.still", previous=self.previous, date=self.measured, n=steps), self.claims])
+        return join([*(self._moved(name, found) for name, found in moved), self.claims])
 
     def _moved(self, name: str, found: Movement) -> str:
         steps = found.steps[found.steps["moved"]]
@@ -157,9 +161,20 @@ def since_previous(analysis: Analysis) -> Since:
         return Since(analysis, then, **common, problem=say("trend.machine", **said, before=was, after=now))
     old = {s.name: s.model for s in then}
     movements = tuple((s.name, movement(old[s.name], s.model)) for s in analysis if s.name in old)
+    common["claims"] = _claims(analysis, then, common["previous"])
     if not any(found.comparable for _, found in movements):
         return Since(analysis, then, **common, problem=say("trend.apart", **said))
     return Since(analysis, then, **common, movements=movements)
+
+
+def _claims(now: Analysis, before: Analysis, previous: str) -> str:
+    """Which claims that both runs were judged by have another verdict now."""
+    changed = changed_verdicts(judge_run(now.source, now), judge_run(before.source, before))
+    named = [
+        say("claims.change", claim=one.claim, before=verdict_name(was.verdict), now=verdict_name(one.verdict))
+        for was, one in changed
+    ]
+    return say("claims.changed", previous=previous, changes=listing(named)) if named else ""
 
 
 def since_previous_of(run: Run, knob: str = "", response: str = "", goal: str = "", by: str = "") -> Since:
