@@ -54,6 +54,9 @@ MORE_COLOUR = "#C8581A"
 """Of two states and of what became less or more between them: blue and orange, which all readers tell
 apart; a sign or a hatch says the same."""
 
+LOG_RESPONSE_FACTOR = 3.0
+"""Responses that span more than this are drawn on a log axis; below it a plain axis reads easier."""
+
 RC_PARAMS: dict[str, Any] = {
     "axes.edgecolor": MUTED,
     "axes.grid": True,

@@ -15,6 +15,7 @@ from deadzone.errors import EXIT_INTERRUPTED, DeadzoneError, did_you_mean
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
+    "try": ("deadzone.cli.try_", "Sweep a program in one line, without a study file."),
     "run": ("deadzone.cli.run", "Execute a study's notebooks: sweep, fit, report."),
     "sweep": ("deadzone.cli.sweep", "Measure a study, without notebook and report."),
     "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),

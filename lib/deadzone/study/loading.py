@@ -319,6 +319,19 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
+def dump_value(value: Any) -> str:
+    """A value in one line of YAML."""
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=float("inf"),
+        default_flow_style=True,
+    )
+    return text.removesuffix("\n").removesuffix("\n...")
+
+
 def dump_study(study: Study) -> str:
     """The study as YAML with every default written out, credentials in addresses masked; the same study always gives
     the same text."""

@@ -24,6 +24,7 @@ from deadzone.language.catalogue import say
 from deadzone.style import (
     FIT_COLOUR,
     INK,
+    LOG_RESPONSE_FACTOR,
     MUTED,
     OUTLIER_COLOUR,
     PHASE_STYLES,
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 FIGURE_SIZE = (7.2, 4.4)
 """Inches: the width of a report's text column, and a height at which slopes near 1 look like 45 degrees."""
-
-LOG_RESPONSE_FACTOR = 3.0
-"""Responses that span more than this are drawn on a log axis; below it a plain axis reads easier."""
 
 LEGEND_POINTS = 36
 """Distance of the legend from the axes: the tick labels and the name of the axis stand between them."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from deadzone.errors import StoreError, SweepError
+from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Measurement
 from deadzone.measuring.sweep.estimate import Estimate, expected_s, in_words
 from deadzone.measuring.sweep.measuring import Measuring
@@ -24,6 +25,9 @@ from deadzone.study.plan import Plan
 
 FAILURES_IN_A_ROW = 3
 """After so many failed trials one after the other the next ones would fail too."""
+
+SHOWN_LINES, SHOWN_LINE = 6, 80
+"""Lines with numbers that are shown where a response was not found, and how much of each [characters]."""
 
 SHOWN_OUTPUT = 1_000
 """How much of a failing program's output is shown [characters]."""
@@ -112,6 +116,8 @@ def _measure_all(
             estimate.finish(trial)
             done += 1
             failures = 0 if last["status"] == "ok" else failures + 1
+            if last["unread"] and not attempts and done == 1:
+                raise StudyError(_unread(last))
             if failures >= FAILURES_IN_A_ROW:
                 raise SweepError(_failing(last, failures))
         if trial is not remaining[-1]:
@@ -151,7 +157,8 @@ def _measure_until_trusted(
                 progress.note(f"trial {trial.trial} is repeated: {masked((*lost, *reasons)[0])}")
         if not again:
             break
-    return {**record, "printed": masked((measured.stderr or measured.stdout).strip())}
+    printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
+    return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
 
 
 def trial_record(
@@ -195,6 +202,18 @@ def trial_record(
         **measured.placed,
         "responses": dict(outcome.responses),
     }
+
+
+def _unread(last: Mapping[str, Any]) -> str:
+    """Why nothing can be read, with the places where numbers stand: the study is wrong and not the program."""
+    lines = [line.strip()[:SHOWN_LINE] for line in last["printed"].splitlines() if re.search(r"\d", line)]
+    places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
+    where = (
+        f"numbers stand in {places}"
+        if places
+        else f"it printed {last['printed'][:SHOWN_LINE] or 'nothing'!r}"
+    )
+    return f"In the first trial {last['error']}: {where}."
 
 
 def _failing(last: Mapping[str, Any], failures: int) -> str:
