@@ -41,7 +41,7 @@ def test_a_range_chooses_its_levels():
 
 def test_one_text_is_split_as_hyperfine_does_without_a_shell():
     assert study("true {n}", lists=[("n", "1,2")]).workload.argv == ("true", "{n}")
-    made = study("seq {n} | sort -R", lists=[("n", "1,2")], **{"shell": "bash"})
+    made = study("seq {n} | sort -R", lists=[("n", "1,2")], shell="bash")  # noqa: S604 - no process is started
     assert made.workload.argv == ("bash", "-c", "seq {n} | sort -R")
 
 

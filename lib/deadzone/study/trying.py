@@ -229,7 +229,7 @@ def _response(wishes: Wishes) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     if re.match(COLUMN_PATTERN, text):
         return None, {"name": text, "unit": None, "goal": goal}
     words = re.findall(r"[A-Za-z][A-Za-z0-9_]*", re.sub(r"\(.*|\\.", " ", text, flags=re.DOTALL))
-    name = _slug("_".join(words[-3:])).replace("-", "_").replace(".", "_").strip("_") or "result"
+    name = "_".join(words[-3:]).lower().strip("_") or "result"
     return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": None, "goal": goal}
 
 

@@ -17,7 +17,9 @@ FIRST_ROWS = {
     "pyperf": ("pyperf.json", {"calls": 20, "time_per_call_s": 0.0001734508197264617}),
     "google-benchmark": ("google_benchmark.json", {"time_per_call_s": 1.9513285982372177e-05, "calls": 80998}),
     "jmh": ("jmh.json", {"benchmark": "b.B.fill", "n": 100, "achieved_rate": 220991.55788495837}),
-    "perf-stat": ("perf_stat.json", {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268}),
+    "criterion": ("criterion.txt", {"benchmark": "sort 1000", "time_per_call_s": 76.897e-6, "time_per_call_low_s": 67.389e-6}),
+    "vegeta": ("vegeta.json", {"latency_p99_ms": 5.141293, "wall_s": 2.980656679, "success_share": 1}),
+    "perf-stat": ("perf_stat.ndjson", {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268}),
     "gnu-time": ("gnu_time.txt", {"wall_s": 13.13, "user_s": 0.95, "max_rss_bytes": 30140 * 1024}),
 }  # fmt: skip
 
@@ -56,7 +58,7 @@ def test_a_clock_is_seconds(tmp_path):
 
 
 def test_a_counter_that_is_not_supported_is_missing_and_not_zero():
-    assert "cycles" not in imported("perf-stat", sample("perf_stat.json"))
+    assert "cycles" not in imported("perf-stat", sample("perf_stat.ndjson"))
 
 
 def test_redis_benchmark_is_read_from_its_csv_too():

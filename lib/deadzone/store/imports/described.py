@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -76,7 +77,8 @@ class Description:
 
     version: of the tool, whose output was recorded. kind: "text", "json" (one document or one a line) or "csv". begins: in
     text, what begins a result, in JSON a JMESPath to their list; empty for one a file. needs: columns without which it is
-    no result. traps: sentences on how far the numbers can be believed. levels: in JSON, a JMESPath to an object of levels.
+    no result. traps: sentences on how far the numbers can be believed. levels: in JSON, a
+    JMESPath to an object of levels.
     """
 
     tool: str
@@ -90,7 +92,10 @@ class Description:
 
     def __call__(self, path: Path) -> Results:
         """The results in a file. Raises FormatError if it is none of this tool, or damaged."""
-        rows = [self._row(part, path) for part in getattr(self, f"_{self.kind}")(text_of(path), path)]
+        try:
+            rows = [self._row(part, path) for part in getattr(self, f"_{self.kind}")(text_of(path), path)]
+        except (jmespath.exceptions.JMESPathError, csv.Error, AttributeError) as error:
+            raise FormatError(f"{path}: is no result of {self.tool}: {error}.") from error
         kept = [row for row in rows if all(row.get(name) is not None for name in self.needs)]
         if not kept:
             raise FormatError(
@@ -145,10 +150,8 @@ class Description:
         return number * units[unit] / own
 
     def _text(self, text: str, path: Path) -> Iterator[str]:
-        starts = (
-            [match.start() for match in re.finditer(self.begins, text, re.MULTILINE)] if self.begins else [0]
-        )
-        return (text[start:stop] for start, stop in zip(starts, [*starts[1:], len(text)], strict=True))
+        starts = [match.start() for match in re.finditer(self.begins, text, re.MULTILINE)]
+        return (text[start:stop] for start, stop in itertools.pairwise([*starts, len(text)]))
 
     def _csv(self, text: str, path: Path) -> Iterator[Mapping[str, str]]:
         return iter(csv.DictReader(io.StringIO(text)))

@@ -189,7 +189,7 @@ _EVENTS = ("context-switches", "cpu-migrations", "page-faults", "cycles", "instr
            "cache-references", "cache-misses")  # fmt: skip
 
 PERF_STAT = Description(
-    "perf-stat", "6.1", "text", "",
+    "perf-stat", "6.1", "text", r"\A",
     (
         Column("task_clock_s", r'"counter-value" : "([\d.]+)", "unit" : "(msec)", "event" : "task-clock'),
         *(

@@ -10,7 +10,6 @@ from deadzone.store.imports.document import text_of
 from deadzone.store.imports.fio import read_fio
 from deadzone.store.imports.hey import read_hey
 from deadzone.store.imports.hyperfine import read_hyperfine
-from deadzone.store.imports.jmeter import read_jmeter
 from deadzone.store.imports.k6 import read_k6
 from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
@@ -31,7 +30,6 @@ FORMATS: dict[str, Reader] = {
     "oha": read_oha,
     "wrk": read_wrk,
     "hey": read_hey,
-    "jmeter": read_jmeter,
     **{one.tool: one for one in ALL},
     "redis-benchmark": read_redis_benchmark,
 }
