@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=lambda context, _, asked: asked and _print_formats(context),
+    callback=lambda context, _, asked: _print_formats(context, asked),
     help="Print the formats, and how far each can be believed.",
 )
 @click.option(
@@ -77,11 +77,13 @@ def command(
         click.echo(f"deadzone: {warning}", err=True)
 
 
-def _print_formats(context: click.Context) -> None:
+def _print_formats(context: click.Context, asked: bool) -> None:
     """Each format; with the version that was recorded, and what its numbers are not, where a table describes it."""
     from deadzone.store.imports.descriptions import ALL
     from deadzone.store.imports.registry import FORMATS
 
+    if not asked:
+        return
     described = {one.tool: one for one in ALL}
     for form in FORMATS:
         one = described.get(form)
