@@ -42,7 +42,8 @@ def home(start: Path | None = None) -> Path:
 
 def settle_beside(study: Path) -> None:
     """Keep the runs and reports of this process, and of the notebooks it executes, beside a study file."""
-    os.environ.setdefault(HOME_VARIABLE, str(home(study.resolve().parent)))
+    if not os.environ.get(HOME_VARIABLE) and (found := home(study.resolve().parent)) != home():
+        os.environ[HOME_VARIABLE] = str(found)
 
 
 def _is_repository(folder: Path) -> bool:

@@ -27,6 +27,7 @@ import click
     "--slo", multiple=True, nargs=2, metavar="STATISTIC VALUE", help="Recommend the smallest that meets it."
 )
 @click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".')
+@click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print the model as JSON.")
 def command(
     table: Path,
@@ -37,10 +38,12 @@ def command(
     within: float | None,
     slo: tuple[tuple[str, str], ...],
     cost: str | None,
+    quiet: bool,
     as_json: bool,
 ) -> None:
     """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
     from deadzone.explaining.phases.fit import fit_phases
+    from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
     targets = {name: _number(name, text) for name, text in slo} or None
@@ -50,13 +53,16 @@ def command(
         model = fit_phases(frame, knob, response, goal=goal)
         advice = model.recommend(**wishes)
         facts: dict[str, Any] = model.to_dict()
-        said = [str(model.summary())]
+        said = [*drawn(quiet or as_json, model, advice), str(model.summary())]
     else:
         models = fit_phases(frame, knob, response, goal=goal, by=by)
         advice = models.recommend(**wishes)
         slices = [{by: plain(value), **one.to_dict()} for value, one in models.items()]
         facts = {"knob": knob, "response": response, "goal": goal, "by": by, "slices": slices}
-        said = [f"{by} = {value}\n{one.summary()}" for value, one in models.items()]
+        said = [
+            "\n".join([f"{by} = {value}", *drawn(quiet or as_json, one, one.recommend()), str(one.summary())])
+            for value, one in models.items()
+        ]
     if as_json:
         click.echo(json.dumps({**facts, "recommendation": advice.to_dict()}))
     else:

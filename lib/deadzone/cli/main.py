@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
     "restore": ("deadzone.cli.restore", "Put back what an interrupted run left changed."),
+    "init": ("deadzone.cli.init", "Lay out a research-notebook repository of one's own."),
     "schema": ("deadzone.cli.schema", "Print the JSON Schema of study files."),
 }
 """Name of each command, the module that defines `command`, and what it does; loaded when called."""

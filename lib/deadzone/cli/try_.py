@@ -95,7 +95,6 @@ def command(**given: Any) -> None:
         _print_plan(plan)
     if given["dry_run"]:
         return
-    places.settle_beside(Path.cwd() / "study.yaml")
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
     progress = SilentProgress() if quiet else progress_on()

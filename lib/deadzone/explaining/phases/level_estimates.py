@@ -87,12 +87,12 @@ def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
 
     The intervals are those of the posterior over segmentations, so the joints' uncertainty is in them.
     """
-    from scipy import stats
+    from scipy.special import ndtri
 
     low, middle, high = (
         np.log(model.levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
     )
-    width = 2 * float(stats.norm.ppf((1 + model.certainty) / 2))
+    width = 2 * float(ndtri((1 + model.certainty) / 2))
     return middle, np.maximum((high - low) / width, LEAST_NOISE)
 
 

@@ -272,10 +272,10 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
 
 
 def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
-    from scipy import stats
+    from scipy.special import stdtrit
 
     e = candidates.estimates
-    half = float(stats.t.ppf((1 + found.confidence) / 2, e.degrees_of_freedom)) * e.std_error
+    half = float(stdtrit(e.degrees_of_freedom, (1 + found.confidence) / 2)) * e.std_error
     table = pd.DataFrame(
         {
             "setting": list(candidates.settings),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,12 +13,16 @@ from typing import TYPE_CHECKING, TextIO
 
 from deadzone.explaining.phases.picture import picture
 from deadzone.language.catalogue import say
+from deadzone.reports.document.publishing import PHASES
 from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.source import load_source
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel
     from deadzone.explaining.phases.recommend import Recommendation
     from deadzone.reports.sweep.analysis import Analysis
+    from deadzone.store.run import Run
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """What a terminal would obey in place of showing it."""
@@ -55,6 +60,20 @@ def terminal_of(stream: TextIO, quiet: bool = False) -> Terminal | None:
         coloured=not dumb and not os.environ.get("NO_COLOR"),
         plain=dumb or not encoding.startswith("utf"),
     )
+
+
+def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
+    """The picture of a model, if standard output is a terminal and somebody wants to see it; else nothing."""
+    terminal = terminal_of(sys.stdout, quiet)
+    return [terminal.curve(model, advice), ""] if terminal else []
+
+
+def drawn_of(run: Run, quiet: bool) -> list[str]:
+    """The curves of a run, where phases are fitted to it and there is a terminal to draw them in."""
+    if quiet or not sys.stdout.isatty() or run.study().analysis_notebook != PHASES:
+        return []
+    slices = analyse(load_source(str(run.folder)))
+    return [text for one in slices for text in (one.name, *drawn(quiet, one.model, one.advice)) if text]
 
 
 def in_terminal(analysis: Analysis, terminal: Terminal | None) -> str:
