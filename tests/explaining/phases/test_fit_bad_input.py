@@ -24,10 +24,10 @@ def fit(frame, **options):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (np.inf, "infinite in row 2"),
+        (np.inf, "infinite in data row 3;"),
         (0.0, "must be positive"),
         (-1.0, "must be positive"),
-        ("fast", "'fast' in row 2"),
+        ("fast", "'fast' in data row 3\\."),
     ],
 )
 def test_responses_that_have_no_logarithm_are_refused_with_their_row(value, said):

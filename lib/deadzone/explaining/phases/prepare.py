@@ -39,8 +39,8 @@ class Sample:
     level: shape (trials,), position of each trial's level. response: shape (trials,), as measured.
     value: shape (trials,), ln(response), sign flipped for a response to maximise: smaller is better; where the trials
     ran on several nodes of a cluster, without what these differ by.
-    row: shape (trials,), position in the frame. trial, block, order: shape (trials,) or None; order
-    is the rank in the run, 0 ... 1.
+    row: shape (trials,), position in the frame. trial: shape (trials,), where the frame has no such column the
+    row of data, counted from 1. block, order: shape (trials,) or None; order is the rank in the run, 0 ... 1.
     """
 
     levels: np.ndarray
@@ -72,7 +72,7 @@ def prepare(frame: pd.DataFrame, knob: str, response: str, goal: str, keep_untru
     names = tuple("none" if position == none_level else f"{position:g}" for position in levels)
     value = np.log(values) if goal == "min" else -np.log(values)
     row = table.index.to_numpy()
-    trial = table["trial"].to_numpy() if "trial" in table else row
+    trial = table["trial"].to_numpy() if "trial" in table else row + 1
     block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
     value, blocked = _without_nodes(table, level, value)
     warnings = (*notes, *more, *said, *blocked, *_doubts(levels, level, values, response))
@@ -168,16 +168,16 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     words = column[values.isna() & column.notna()]
     if len(words):
         raise PhaseError(
-            f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} in row {words.index[0]}."
+            f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} in {_rows(words.index[:1])}."
         )
     infinite = table.index[np.isinf(values)]
     if len(infinite):
-        raise PhaseError(f"{response!r} is infinite in row {_rows(infinite)}; remove or repeat these trials.")
+        raise PhaseError(f"{response!r} is infinite in {_rows(infinite)}; remove or repeat these trials.")
     wrong = table.index[values <= 0]
     if len(wrong):
         raise PhaseError(
             f"{response!r} must be positive, since phases are straight on log-log axes; it is "
-            f"{values[wrong[0]]:g} in row {_rows(wrong)}. Use a positive quantity, for example time or throughput."
+            f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or throughput."
         )
     missing = int(values.isna().sum())
     if missing == len(values):
@@ -187,8 +187,9 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
 
 
 def _rows(index: pd.Index) -> str:
-    shown = ", ".join(str(row) for row in index[:5])
-    return shown + (f" and {len(index) - 5} more" if len(index) > 5 else "")
+    """Rows of data as a person counts them: from 1, the header left out."""
+    shown = ", ".join(str(row + 1) for row in index[:5])
+    return f"data row {shown}" + (f" and {len(index) - 5} more" if len(index) > 5 else "")
 
 
 def _positions(knob: pd.Series, name: str) -> tuple[np.ndarray, float | None, list[str]]:
@@ -198,14 +199,12 @@ def _positions(knob: pd.Series, name: str) -> tuple[np.ndarray, float | None, li
     words = knob[numbers.isna() & ~unlimited]
     if len(words):
         raise PhaseError(
-            f"Level {words.iloc[0]!r} of {name!r} (row {words.index[0]}) is not a number. Phases need a knob that "
+            f"Level {words.iloc[0]!r} of {name!r} ({_rows(words.index[:1])}) is not a number. Phases need a knob that "
             "can be drawn on an axis; give ordered levels a number, and write 'none' for no limit."
         )
     wrong = knob.index[numbers <= 0]
     if len(wrong):
-        raise PhaseError(
-            f"Levels of {name!r} must be positive; row {_rows(wrong)} has {numbers[wrong[0]]:g}."
-        )
+        raise PhaseError(f"Levels of {name!r} must be positive; {_rows(wrong)} has {numbers[wrong[0]]:g}.")
     if not unlimited.any():
         return numbers.to_numpy(dtype=float), None, []
     known = np.unique(numbers.dropna())

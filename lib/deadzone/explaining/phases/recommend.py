@@ -109,6 +109,7 @@ def recommend(
     cost: str | None = None,
     trials: pd.DataFrame | None = None,
     confidence: float = 0.95,
+    all_there_is: float | None = None,
 ) -> Recommendation:
     """Recommend a level of the knob.
 
@@ -121,6 +122,8 @@ def recommend(
         "cpu_limit * wall_s" (core-seconds a job). trials: the frame that was fitted, where the cost also
         uses other columns of it; they enter with their mean at each level.
     confidence: family-wise level of every statement.
+    all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
+        that reach it the smallest may be recommended, and none beyond.
 
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
@@ -128,6 +131,7 @@ def recommend(
     candidates = candidates_of(model)
     if cost is not None and trials is not None:
         candidates = with_columns(candidates, model, trials, parse_cost(cost).names)
+    candidates = _there_to_have(candidates, model.knob, all_there_is)
     return _recommend(candidates, goal, within, slo, cost, confidence)
 
 
@@ -140,12 +144,24 @@ def recommend_grid(
     slo: Mapping[str, float] | None = None,
     cost: str | None = None,
     confidence: float = 0.95,
+    all_there_is: float | None = None,
 ) -> Recommendation:
     """Recommend a cell of the grid, from one table of all cells; the wishes are those of `recommend`.
 
     The cheapest cell is the one with the least of the second factor, and of those the least of the knob.
     """
-    return _recommend(candidates_of_grid(by, models), goal, within, slo, cost, confidence)
+    candidates = _there_to_have(candidates_of_grid(by, models), next(iter(models.values())).knob, all_there_is)
+    return _recommend(candidates, goal, within, slo, cost, confidence)
+
+
+def _there_to_have(candidates: Candidates, knob: str, all_there_is: float | None) -> Candidates:
+    """The candidates without levels that exceed the smallest one which gives all there is."""
+    if all_there_is is None:
+        return candidates
+    levels = candidates.columns[knob]
+    enough = levels[levels >= all_there_is]
+    keep = levels <= (enough.min() if len(enough) else np.inf)
+    return only(candidates, keep) if keep.sum() > 1 else candidates
 
 
 def _recommend(

@@ -120,15 +120,16 @@ def _measure_all(
                 raise StudyError(_unread(last))
             if failures >= FAILURES_IN_A_ROW:
                 raise SweepError(_failing(last, failures))
-        if trial is not remaining[-1]:
-            time.sleep(plan.design.cooldown_s)
 
     if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
         # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
-        in_parallel(remaining, workers, measure, measuring.stop, lambda worker: worker.stop())
+        cooldown_s = plan.design.cooldown_s
+        in_parallel(remaining, workers, measure, cooldown_s, measuring.stop, lambda worker: worker.stop())
     else:
         for trial in remaining:
             measure(measuring, trial)
+            if trial is not remaining[-1]:
+                time.sleep(plan.design.cooldown_s)
 
 
 def _measure_until_trusted(

@@ -74,7 +74,8 @@ def analyse(source: Source, within: float | None = None, cost: str | None = None
         fitted = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=source.by)
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
-    advice = fitted.recommend(within=within, cost=cost)
+    wishes = {"within": within, "cost": cost, "all_there_is": _all_there_is(source)}
+    advice = fitted.recommend(**wishes)
     if not isinstance(fitted, PhaseModels):
         return Analysis(source, (Slice("", source, fitted, advice),), advice)
     slices = tuple(
@@ -82,9 +83,17 @@ def analyse(source: Source, within: float | None = None, cost: str | None = None
             f"{source.by} = {value}",
             replace(source, by=None, trials=source.trials[source.trials[source.by] == value]),
             model,
-            model.recommend(within=within, cost=cost),
+            model.recommend(**wishes),
             position,
         )
         for position, (value, model) in enumerate(fitted.items())
     )
     return Analysis(source, slices, advice)
+
+
+def _all_there_is(source: Source) -> float | None:
+    """The cores of the machine, where the knob is a CPU limit there: a larger one limits nothing."""
+    if source.knob != "cpu_limit" or source.provenance.get("target") != "local":
+        return None
+    cores = source.provenance.get("cores_usable")
+    return float(cores) if cores else None

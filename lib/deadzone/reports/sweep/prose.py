@@ -13,6 +13,7 @@ from deadzone.explaining.phases.quantities import number, plain_name
 from deadzone.reports.sweep import undecided
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
 from deadzone.reports.sweep.tables import improvement, row_id
+from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
@@ -199,5 +200,6 @@ def reproduce(source: Source) -> Command:
         ]
     else:
         changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
-        lines = [shlex.join(("deadzone", "run", source.name, *changed)), f"deadzone report {source.run_id}"]
+        name = Run(source.folder).study_name() if source.folder else source.name
+        lines = [shlex.join(("deadzone", "run", name, *changed)), f"deadzone report {source.run_id}"]
     return Command(tuple(lines), heading=say("report.heading_reproduce"), id=REPRODUCE)

@@ -152,7 +152,8 @@ def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Messag
     kept = analysed_trials(trials, knob)[knob].nunique()
     if kept < LEAST_TRUSTED * whole:
         last = trials[~_flag(trials, "warmup", default=False)].groupby("trial").tail(1)
-        doubts.append(say("source.disturbed", kept=kept, levels=whole))
+        key = "source.disturbed" if kept else "source.all_disturbed"
+        doubts.append(say(key, n=kept, levels=whole))
         trials = trials.assign(trusted=trials.index.isin(last.index))
     elif kept < whole:
         doubts.append(say("source.untrusted_levels", n=whole - kept, levels=whole))
