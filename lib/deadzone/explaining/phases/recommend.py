@@ -150,7 +150,9 @@ def recommend_grid(
 
     The cheapest cell is the one with the least of the second factor, and of those the least of the knob.
     """
-    candidates = _there_to_have(candidates_of_grid(by, models), next(iter(models.values())).knob, all_there_is)
+    candidates = _there_to_have(
+        candidates_of_grid(by, models), next(iter(models.values())).knob, all_there_is
+    )
     return _recommend(candidates, goal, within, slo, cost, confidence)
 
 
