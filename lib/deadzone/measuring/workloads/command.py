@@ -171,7 +171,7 @@ def find_number(regex: str | None, json_path: str | None, text: str) -> float | 
 
     None if it is not there, or no finite number.
     """
-    found = _by_regex(regex, text) if regex else _by_path(str(json_path), text)
+    found = _by_regex(regex, text) if regex else found_at(str(json_path), text)
     try:
         value = math.nan if found is None or isinstance(found, bool) else float(found)
     except (TypeError, ValueError, OverflowError):
@@ -187,7 +187,8 @@ def _by_regex(pattern: str, text: str) -> Any:
     return last.group(1) if last.groups() else last.group(0)
 
 
-def _by_path(path: str, text: str) -> Any:
+def found_at(path: str, text: str) -> Any:
+    """What stands at a path into JSON; None where nothing does, or the text is no JSON."""
     import jmespath
 
     try:
