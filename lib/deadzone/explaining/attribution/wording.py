@@ -9,7 +9,8 @@ import pandas as pd
 from deadzone.explaining.attribution.hypotheses import ABOUT, CPU_LIMIT
 from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.attribution.result import AttributionResult
-from deadzone.explaining.attribution.verdicts import UNDECIDED, VERDICTS, least_trials
+from deadzone.explaining.attribution.verdicts import UNDECIDED, VERDICTS
+from deadzone.explaining.hypothesis_tests.ranks import least_trials
 from deadzone.explaining.phases.quantities import listing, percent
 from deadzone.language.catalogue import Message, join, say
 
@@ -191,7 +192,7 @@ def _why(result: AttributionResult, row: pd.Series) -> Message:
         fast=result.roles.fast,
         restored=result.roles.restored or "",
         n=n,
-        least=least_trials(max(tests, 1), result.confidence),
+        least=least_trials(max(tests, 1), result.confidence, sides=1),
         margin=duration(result.margin_s),
         what=say(f"attribution.unmeasured_{row['hypothesis']}"),
     )

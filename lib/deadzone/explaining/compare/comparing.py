@@ -18,14 +18,14 @@ from deadzone.errors import CompareError
 from deadzone.explaining.compare.comparison import Comparison
 from deadzone.explaining.compare.doubts import doubts_of
 from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
-from deadzone.explaining.compare.evidence import p_change, p_equivalence
 from deadzone.explaining.compare.factors import changed_settings, common_factors
 from deadzone.explaining.compare.goals import goals_of
-from deadzone.explaining.compare.holm import holm
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.replicates import FEW, pooled_noise, replicates_needed
 from deadzone.explaining.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
 from deadzone.explaining.compare.verdicts import CONFIDENCE, THRESHOLD, UNDECIDED, verdict, why_undecided
+from deadzone.explaining.hypothesis_tests.holm import holm
+from deadzone.explaining.hypothesis_tests.margins import p_change, p_equivalence
 from deadzone.explaining.phases.quantities import axis_label, setting
 from deadzone.language.catalogue import join, say
 

@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import CompareError
-from deadzone.explaining.compare.evidence import p_beyond
 from deadzone.explaining.compare.factors import common_factors
 from deadzone.explaining.compare.goals import goals_of
 from deadzone.explaining.compare.ratio import interval, overall_draws, resample
 from deadzone.explaining.compare.samples import analysed, side_by_side
 from deadzone.explaining.compare.verdicts import CONFIDENCE
+from deadzone.explaining.hypothesis_tests.margins import p_beyond
 from deadzone.explaining.phases.quantities import axis_label, number
 from deadzone.language.catalogue import say
 

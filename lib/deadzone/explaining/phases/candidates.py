@@ -18,6 +18,7 @@ from deadzone.explaining.phases.level_estimates import LEAST_WEIGHT, LevelEstima
 from deadzone.explaining.phases.quantities import level_number
 from deadzone.explaining.phases.quantities import setting as setting_text
 from deadzone.explaining.phases.result import PhaseResult
+from deadzone.explaining.records import plain
 from deadzone.language.catalogue import say, term
 
 
@@ -70,7 +71,9 @@ def candidates_of(model: PhaseResult) -> Candidates:
     spoiled = pd.Series(response[outlier]).groupby(index[outlier]).agg(model.goal)
     ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
-        settings=tuple(label or _plain(level) for label, level in zip(labels, levels, strict=True)),
+        settings=tuple(
+            label or plain(level, whole=True) for label, level in zip(labels, levels, strict=True)
+        ),
         names=tuple(
             setting_text(level, model.knob, label) for label, level in zip(labels, levels, strict=True)
         ),
@@ -112,7 +115,7 @@ def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates
     )
     return replace(
         first,
-        settings=tuple({by: _plain(v), knob: s} for v, part in slices for s in part.settings),
+        settings=tuple({by: plain(v, whole=True), knob: s} for v, part in slices for s in part.settings),
         names=tuple(f"{_by_text(by, v)} / {name}" for v, part in slices for name in part.names),
         places=tuple(text for _, part in slices for text in part.places),
         dead=np.concatenate([part.dead for _, part in slices]),
@@ -261,8 +264,3 @@ def _by_text(by: str, value: Any) -> str:
 
 def _as_number(value: Any) -> float:
     return float(value) if isinstance(value, int | float | np.number) else np.nan
-
-
-def _plain(value: Any) -> Any:
-    item = value.item() if hasattr(value, "item") else value
-    return int(item) if isinstance(item, float) and item.is_integer() else item

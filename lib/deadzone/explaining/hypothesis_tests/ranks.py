@@ -71,11 +71,19 @@ def signed_rank(differences: Sequence[np.ndarray]) -> RankTest:
     return _tails([_wilcoxon(d[d != 0]) for d in differences if np.any(d != 0)])
 
 
-def smallest_p(n: int, m: int) -> float:
-    """The smallest two-sided p-value that n and m unpaired trials without ties can give."""
+def smallest_p(n: int, m: int, sides: int = 2) -> float:
+    """The smallest p-value, two-sided or one-sided, that n and m unpaired trials without ties can give."""
     from scipy.special import comb
 
-    return min(1.0, 2.0 / float(comb(n + m, n))) if n and m else 1.0
+    return min(1.0, sides / float(comb(n + m, n))) if n and m else 1.0
+
+
+def least_trials(tests: int, confidence: float, sides: int = 2) -> int:
+    """Trials a side below which a rank test can show nothing, however large the change and small the noise.
+
+    tests: made together, >= 1. confidence: of the verdicts, in (0, 1).
+    """
+    return next(n for n in range(1, 1000) if smallest_p(n, n, sides) * tests <= 1 - confidence)
 
 
 def _mann_whitney(a: np.ndarray, b: np.ndarray) -> _Null:

@@ -1,4 +1,4 @@
-"""p-values of the three questions a comparison asks: any change, no change that matters, no harm that matters.
+"""p-values of the three questions about a shift: any change, no change that matters, no harm that matters.
 
 Each is a rank test; a margin is a shift of B against A before ranking. Equivalence and non-inferiority are
 one-sided tests against the margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority).
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadzone.explaining.compare.ranks import RankTest, rank_sum, signed_rank
+from deadzone.explaining.hypothesis_tests.ranks import RankTest, rank_sum, signed_rank
 
 Pairs = Sequence[tuple[np.ndarray, np.ndarray]]
 """For each treatment the values of A and of B."""
@@ -22,14 +22,14 @@ def p_change(pairs: Pairs, paired: bool) -> float:
     return _test(pairs, paired, 0.0).two_sided
 
 
-def p_equivalence(pairs: Pairs, paired: bool, margin: float) -> float:
+def p_equivalence(pairs: Pairs, paired: bool, margin: float, absolute: bool = False) -> float:
     """p-value that the ratio of B to A is not within 1 + margin and its inverse: the larger of two one-sided tests.
 
-    margin: > 0, a fraction.
+    margin: > 0; a fraction, or in the response's unit where absolute, and then of their difference.
     """
-    shift = math.log1p(margin)
-    below, above = _test(pairs, paired, -shift).less, _test(pairs, paired, shift).greater
-    return max(below, above)
+    shift = margin if absolute else math.log1p(margin)
+    below = _test(pairs, paired, -shift, absolute).less
+    return max(below, _test(pairs, paired, shift, absolute).greater)
 
 
 def p_beyond(pairs: Pairs, paired: bool, margin: float, *, goal: str, absolute: bool) -> tuple[float, float]:

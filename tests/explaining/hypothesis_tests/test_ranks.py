@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.ranks import rank_sum, signed_rank, smallest_p
+from deadzone.explaining.hypothesis_tests.ranks import rank_sum, signed_rank, smallest_p
 from explaining.compare.tables import table
 
 small = st.lists(st.integers(1, 9).map(float), min_size=1, max_size=9)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadzone.explaining.compare.holm import holm
+from deadzone.explaining.hypothesis_tests.holm import holm
 
 
 def test_the_smallest_is_multiplied_by_all_and_none_falls_below_its_predecessor():

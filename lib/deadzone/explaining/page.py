@@ -13,6 +13,8 @@ from html import escape
 
 import pandas as pd
 
+from deadzone.language.catalogue import Message, spoken
+
 WIDTH = 88
 """Characters of the text page: fits a terminal split in two on a wide screen."""
 
@@ -38,7 +40,7 @@ def page_text(title: str, sections: Sequence[Section], notes: Mapping[str, Seque
     for heading, sentences in notes.items():
         if sentences:
             lines.append(f"{heading}:")
-            lines += [line for sentence in sentences for line in _wrapped(sentence)]
+            lines += [line for sentence in sentences for line in _wrapped(_now(sentence))]
     lines.append("=" * WIDTH)
     return "\n".join(lines)
 
@@ -49,7 +51,7 @@ def page_html(title: str, sections: Sequence[Section], notes: Mapping[str, Seque
     parts += [_pairs_html(s) if s.paired else _table_html(s) for s in sections]
     for heading, sentences in notes.items():
         if sentences:
-            items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+            items = "".join(f"<li>{escape(_now(sentence))}</li>" for sentence in sentences)
             parts.append(f'<div class="dz-notes"><h4>{escape(heading)}</h4><ul>{items}</ul></div>')
     return "\n".join([*parts, "</section>"])
 
@@ -99,6 +101,11 @@ def _pairs_text(table: pd.DataFrame) -> list[str]:
         else:
             waiting = pair
     return lines + [waiting] * bool(waiting)
+
+
+def _now(sentence: str) -> str:
+    """A sentence in the language spoken when the page is made."""
+    return sentence.translated(spoken()) if isinstance(sentence, Message) else sentence
 
 
 def _wrapped(sentence: str) -> list[str]:
