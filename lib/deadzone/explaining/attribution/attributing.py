@@ -19,7 +19,7 @@ from deadzone.explaining.attribution.measures import Measure, Sample, measure
 from deadzone.explaining.attribution.verdicts import Judged, judge
 from deadzone.explaining.compare.ratio import interval
 from deadzone.explaining.compare.samples import analysed, values_of
-from deadzone.explaining.compare.verdicts import CONFIDENCE
+from deadzone.explaining.compare.verdicts import CONFIDENCE, check_confidence
 from deadzone.explaining.hypothesis_tests.margins import p_equivalence
 from deadzone.explaining.hypothesis_tests.ranks import rank_sum
 from deadzone.language.catalogue import say
@@ -131,10 +131,7 @@ def _check(margin: float, floor: float, confidence: float) -> None:
             raise CompareError(
                 f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 %."
             )
-    if not 0.5 <= confidence < 1:
-        raise CompareError(
-            f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
-        )
+    check_confidence(confidence)
 
 
 def _sample(seconds: pd.DataFrame) -> Sample:

@@ -14,12 +14,20 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.phases.cost_expression import CostExpression
-from deadzone.explaining.phases.level_estimates import LEAST_WEIGHT, LevelEstimates, estimate_levels
+from deadzone.explaining.phases.level_estimates import (
+    LEAST_WEIGHT,
+    LevelEstimates,
+    estimate_levels,
+    independent,
+)
 from deadzone.explaining.phases.quantities import level_number
 from deadzone.explaining.phases.quantities import setting as setting_text
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.records import plain
 from deadzone.language.catalogue import say, term
+
+ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best")
+"""What is known of each setting as an array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,37 +107,22 @@ def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates
 
     The slices share no trials, so their errors are taken as independent.
     """
-    from scipy.linalg import block_diag
-
     slices = [(value, candidates_of(model)) for value, model in models.items()]
-    first = slices[0][1]
-    each = [part.estimates for _, part in slices]
-    knob = next(iter(first.columns))
-    estimates = LevelEstimates(
-        log_response=np.concatenate([e.log_response for e in each]),
-        covariance=block_diag(*[e.covariance for e in each]),
-        noise=np.concatenate([e.noise for e in each]),
-        weight=np.concatenate([e.weight for e in each]),
-        degrees_of_freedom=sum(e.degrees_of_freedom for e in each),
-        misfit=max(e.misfit for e in each),
-    )
+    each = [part for _, part in slices]
+    knob = next(iter(each[0].columns))
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in each]) for name in ARRAYS}
     return replace(
-        first,
+        each[0],
         settings=tuple({by: plain(v, whole=True), knob: s} for v, part in slices for s in part.settings),
         names=tuple(f"{_by_text(by, v)} / {name}" for v, part in slices for name in part.names),
-        places=tuple(text for _, part in slices for text in part.places),
-        dead=np.concatenate([part.dead for _, part in slices]),
-        last=np.concatenate([part.last for _, part in slices]),
         columns={
-            knob: np.concatenate([part.columns[knob] for _, part in slices]),
+            knob: np.concatenate([part.columns[knob] for part in each]),
             by: np.array([_as_number(v) for v, part in slices for _ in range(len(part))]),
         },
-        estimates=estimates,
-        worst=np.concatenate([part.worst for _, part in slices]),
-        trials=np.concatenate([part.trials for _, part in slices]),
-        flagged=np.concatenate([part.flagged for _, part in slices]),
-        flagged_best=np.concatenate([part.flagged_best for _, part in slices]),
-        estimable=any(part.estimable for _, part in slices),
+        estimates=independent([part.estimates for part in each]),
+        places=tuple(text for part in each for text in part.places),
+        estimable=any(part.estimable for part in each),
+        **arrays,
     )
 
 
@@ -195,27 +188,11 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
 def only(candidates: Candidates, keep: np.ndarray) -> Candidates:
     """The candidates where `keep`, shape (n,), is True, in the same order."""
     where = np.nonzero(keep)[0]
-    e = candidates.estimates
-    return replace(
-        candidates,
-        settings=tuple(candidates.settings[i] for i in where),
-        names=tuple(candidates.names[i] for i in where),
-        places=tuple(candidates.places[i] for i in where),
-        dead=candidates.dead[where],
-        last=candidates.last[where],
-        columns={name: values[where] for name, values in candidates.columns.items()},
-        estimates=replace(
-            e,
-            log_response=e.log_response[where],
-            covariance=e.covariance[np.ix_(where, where)],
-            noise=e.noise[where],
-            weight=e.weight[where],
-        ),
-        worst=candidates.worst[where],
-        trials=candidates.trials[where],
-        flagged=candidates.flagged[where],
-        flagged_best=candidates.flagged_best[where],
-    )
+    kept: dict[str, Any] = {name: getattr(candidates, name)[where] for name in ARRAYS}
+    for name in ("settings", "names", "places"):
+        kept[name] = tuple(getattr(candidates, name)[i] for i in where)
+    columns = {name: values[where] for name, values in candidates.columns.items()}
+    return replace(candidates, columns=columns, estimates=candidates.estimates.at(where), **kept)
 
 
 def place(model: PhaseResult, i: int) -> str:

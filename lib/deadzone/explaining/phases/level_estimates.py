@@ -17,7 +17,8 @@ variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biolog
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,6 +63,29 @@ class LevelEstimates:
     def std_error(self) -> np.ndarray:
         """Standard error of each level's ln(response), shape (n,)."""
         return np.sqrt(np.diag(self.covariance))
+
+    def at(self, where: np.ndarray) -> LevelEstimates:
+        """The estimates at some of the levels, by their positions."""
+        return replace(
+            self,
+            covariance=self.covariance[np.ix_(where, where)],
+            **{name: getattr(self, name)[where] for name in ("log_response", "noise", "weight")},
+        )
+
+
+def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
+    """Estimates of several curves that share no trials, one after another."""
+    from scipy.linalg import block_diag
+
+    return LevelEstimates(
+        covariance=block_diag(*[one.covariance for one in each]),
+        degrees_of_freedom=sum(one.degrees_of_freedom for one in each),
+        misfit=max(one.misfit for one in each),
+        **{
+            name: np.concatenate([getattr(one, name) for one in each])
+            for name in ("log_response", "noise", "weight")
+        },
+    )
 
 
 def estimate_levels(model: PhaseResult) -> LevelEstimates:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
+from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.nodes import node_effects
 from deadzone.language.catalogue import Message, say
 
@@ -130,10 +131,9 @@ def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[p
     for column in ("status", "warmup", "trusted"):
         if column not in table or (column == "trusted" and keep_untrusted):
             continue
-        marks = table[column]
-        good = {"status": marks.eq("ok"), "warmup": ~_true(marks, False), "trusted": _true(marks, True)}[
-            column
-        ]
+        good = table["status"].eq("ok") if column == "status" else marked(table, column, column == "trusted")
+        if column == "warmup":
+            good = ~good
         left_out = int((keep & ~good.to_numpy()).sum())
         if left_out:
             reason = say(f"doubt.left_out_{column}")
@@ -144,21 +144,6 @@ def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[p
             f"No trial is left to analyse of {len(table)}: {' '.join(notes) or 'the table is empty.'}"
         )
     return table[keep], notes
-
-
-def _true(marks: pd.Series, missing: bool) -> pd.Series:
-    """Read a column of marks as booleans, whether it holds booleans, numbers or words."""
-    words = {
-        "true": True,
-        "1": True,
-        "1.0": True,
-        "yes": True,
-        "false": False,
-        "0": False,
-        "0.0": False,
-        "no": False,
-    }
-    return marks.map(lambda mark: words.get(str(mark).lower(), missing)).astype(bool)
 
 
 def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Message]]:
