@@ -7,6 +7,7 @@ meaning, so each phase also has a hatch and is labelled in words.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,4 +79,14 @@ RC_PARAMS: dict[str, Any] = {
     "xtick.color": MUTED,
     "ytick.color": MUTED,
 }
+
+
+def figure_style() -> AbstractContextManager[None]:
+    """The style of every figure, for the `with` block in which one is drawn."""
+    import matplotlib as mpl
+
+    params: Any = RC_PARAMS
+    return mpl.rc_context(params)
+
+
 """matplotlib settings; a fixed salt keeps the ids inside an SVG the same from run to run."""

@@ -114,7 +114,7 @@ def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates
     return replace(
         each[0],
         settings=tuple({by: plain(v, whole=True), knob: s} for v, part in slices for s in part.settings),
-        names=tuple(f"{_by_text(by, v)} / {name}" for v, part in slices for name in part.names),
+        names=tuple(f"{slice_name(by, v)} / {name}" for v, part in slices for name in part.names),
         columns={
             knob: np.concatenate([part.columns[knob] for part in each]),
             by: np.array([_as_number(v) for v, part in slices for _ in range(len(part))]),
@@ -235,7 +235,8 @@ def _none_label(model: PhaseResult, level: float) -> str | None:
     return "none" if model.none_level is not None and level == model.none_level else None
 
 
-def _by_text(by: str, value: Any) -> str:
+def slice_name(by: str, value: Any) -> str:
+    """The value of a second factor in words: `4 cores`."""
     return setting_text(float(value), by) if isinstance(value, int | float | np.number) else f"{by} {value}"
 
 

@@ -166,14 +166,14 @@ def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
         return None
     logs = np.log(variance[known])
     surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
-    return min(2 * _inverse_trigamma(surplus), LARGEST_PRIOR_DF) if surplus > 0 else LARGEST_PRIOR_DF
+    return min(2 * inverse_trigamma(surplus), LARGEST_PRIOR_DF) if surplus > 0 else LARGEST_PRIOR_DF
 
 
 def _known(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
     return np.isfinite(variance) & (df > 0.5) & (variance > 0)
 
 
-def _inverse_trigamma(value: float) -> float:
+def inverse_trigamma(value: float) -> float:
     """x > 0 with trigamma(x) = value, by Newton's method on 1 / trigamma (Smyth 2004, appendix)."""
     from scipy.special import polygamma
 

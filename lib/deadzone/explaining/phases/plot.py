@@ -31,6 +31,7 @@ from deadzone.style import (
     RC_PARAMS,
     RECOMMENDED_COLOUR,
     TRIAL_COLOUR,
+    figure_style,
 )
 
 if TYPE_CHECKING:
@@ -73,13 +74,11 @@ def plot(
     Returns the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
     interval; phases are shaded, hatched and named, as in every figure of the project.
     """
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     advice = advice if advice is not None else recommend(model)
     is_own = ax is None
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         if ax is None:
             _, ax = plt.subplots(figsize=figsize, layout="constrained")
         _scale(model, ax)
@@ -163,19 +162,12 @@ def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
         )  # fmt: skip
     if advice.setting in where:
         x = where[advice.setting]
-        y = float(
-            advice.table.loc[[item == advice.setting for item in advice.table["setting"]], "estimate"].iloc[0]
-        )
+        y = float(advice.chosen["estimate"])
         ax.axvline(x, color=RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
         ax.scatter(
             [x], [y], marker="v", s=90, color=RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
-            label=say("plot.recommended", setting=_name_of(advice)),
+            label=say("plot.recommended", setting=str(advice.chosen["name"])),
         )  # fmt: skip
-
-
-def _name_of(advice: Recommendation) -> str:
-    table = advice.table
-    return str(table.loc[[item == advice.setting for item in table["setting"]], "name"].iloc[0])
 
 
 def _name_axes(model: PhaseResult, ax: Axes) -> None:

@@ -72,6 +72,11 @@ class Recommendation:
     replicates: ReplicatesNeeded | None
     table: pd.DataFrame
 
+    @property
+    def chosen(self) -> pd.Series:
+        """The row of the table for the setting to choose, which there must be."""
+        return self.table[[item == self.setting for item in self.table["setting"]]].iloc[0]
+
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
         return {

@@ -29,7 +29,7 @@ def verdict(model: PhaseResult, advice: Recommendation) -> Message:
 def _advice(model: PhaseResult, advice: Recommendation) -> str:
     if advice.setting is None:
         return say("verdict.no_setting")
-    row = advice.table[[item == advice.setting for item in advice.table["setting"]]].iloc[0]
+    row = advice.chosen
     estimate = float(row["estimate"])
     value = response(estimate, advice.quantity, TITLE_UNCERTAINTY * estimate)
     return say(
