@@ -11,7 +11,7 @@ from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.attribution.result import AttributionResult
 from deadzone.explaining.attribution.verdicts import UNDECIDED, VERDICTS
 from deadzone.explaining.hypothesis_tests.ranks import least_trials
-from deadzone.explaining.phases.quantities import listing, percent
+from deadzone.explaining.phases.quantities import capital, listing, percent
 from deadzone.language.catalogue import Message, join, say
 
 DIGITS = 3
@@ -51,11 +51,6 @@ def verdict_name(row: pd.Series) -> Message:
     if row["verdict"] != UNDECIDED:
         return say(f"attribution.{row['verdict']}")
     return say("attribution.undecided_because", why=say(f"attribution.short_{row['why']}"))
-
-
-def capital(text: str) -> str:
-    """A text as it begins a sentence."""
-    return text[:1].upper() + text[1:]
 
 
 def share_text(row: pd.Series) -> str:

@@ -150,3 +150,8 @@ def listing(words: Sequence[str], most: int = 6) -> str:
     if len(words) == 1:
         return words[0]
     return say("quantity.list", first=join(words[:-1], ", "), last=words[-1])
+
+
+def capital(text: str) -> str:
+    """A text as it begins a sentence."""
+    return text[:1].upper() + text[1:]

@@ -9,7 +9,7 @@ import numpy as np
 from deadzone.explaining.phases.best_set import BestSet
 from deadzone.explaining.phases.candidates import Candidates
 from deadzone.explaining.phases.power import ReplicatesNeeded
-from deadzone.explaining.phases.quantities import listing, response, unit_name
+from deadzone.explaining.phases.quantities import capital, listing, response, unit_name
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import percent
 
@@ -182,4 +182,4 @@ def _chance(probability: float) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:] if text[:3] in ("no ", "the", "it ") else text
+    return capital(text) if text[:3] in ("no ", "the", "it ") else text
