@@ -11,7 +11,6 @@ HERE = Path(__file__).parent
 BENCHMARKS = (
     "phase_model.py",
     "harness.py",
-    "emulated_limits.py",
     "reports.py",
     "profiles.py",
     "comparisons.py",
@@ -20,6 +19,7 @@ BENCHMARKS = (
     "capacity.py",
     "trend.py",
     "claims.py",
+    "settings.py",
     "explorer.py",
     "disk.py",
 )

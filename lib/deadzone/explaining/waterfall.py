@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadzone.style import (
-    AFTER_COLOUR,
-    BEFORE_COLOUR,
-    INK,
-    LESS_COLOUR,
-    MORE_COLOUR,
-    MUTED,
-    figure_style,
-)
+from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, LESS_COLOUR, MORE_COLOUR, MUTED, RC_PARAMS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,9 +42,11 @@ def draw(
     names, texts: n + 2 of each, for the rows' left and right: before, every change, after. axis: what the amounts are.
     finish: what is still to be done to the axes, such as their units. Returns a figure, which the caller closes.
     """
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with figure_style():
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
         ax = figure.add_subplot()
         ends = before + np.cumsum(changes)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from deadzone.style import figure_style
 from deadzone.reports.document.display import Figure
 from deadzone.style import (
     AFTER_COLOUR,
@@ -37,9 +36,11 @@ class Change:
 
 def bars(names: Sequence[str], lengths: Sequence[float], axis: str, caption: str, identity: str) -> Figure:
     """A bar a name, with its length written at its end. axis: name of the length with its unit."""
+    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    with figure_style():
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, MARGIN_IN + BAR_IN * len(names)), layout="constrained")
         ax.barh(range(len(names)), lengths, color=TRIAL_COLOUR, height=0.6)
         for i, length in enumerate(lengths):
@@ -54,9 +55,11 @@ def before_and_after(
     caption: str, identity: str,
 ) -> Figure:  # fmt: skip
     """Two bars a name. words: the names of before and after."""
+    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    with figure_style():
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
         height = MARGIN_IN + 1.5 * BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
         for offset, lengths, colour, word in (
@@ -80,10 +83,12 @@ def waterfall(
 
     start, stop: name and value of the totals. The changes need not add up: what they miss is then seen.
     """
+    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     names = [start[0], *(change.name for change in changes), stop[0]]
-    with figure_style():
+    rc_params: Any = RC_PARAMS
+    with mpl.rc_context(rc_params):
         height = MARGIN_IN + BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
         ax.barh(0, start[1], color=BEFORE_COLOUR, edgecolor=INK, linewidth=0.6, height=0.6)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.explaining.phases.quantities import capital
 from deadzone import places
 from deadzone.explaining.attribution import page
 from deadzone.explaining.attribution import wording
@@ -185,7 +184,7 @@ def evidence_prose(result: Attribution) -> Prose:
     said = tuple(
         say(
             "limit_run.one",
-            name=capital(wording.hypothesis_name(row["hypothesis"])),
+            name=wording.capital(wording.hypothesis_name(row["hypothesis"])),
             verdict=wording.verdict_name(row),
             evidence=wording.evidence_of(result, row["hypothesis"]),
         )
