@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 BENCHMARKS = (
     "phase_model.py",
     "harness.py",
+    "emulated_limits.py",
     "reports.py",
     "profiles.py",
     "comparisons.py",
@@ -19,7 +20,6 @@ BENCHMARKS = (
     "capacity.py",
     "trend.py",
     "claims.py",
-    "settings.py",
     "explorer.py",
     "disk.py",
 )

@@ -26,19 +26,35 @@ def test_the_repository_is_found_from_inside_it(tmp_path, monkeypatch):
     assert places.study_folders() == (tmp_path / "notebooks" / "studies",)
 
 
-def test_from_anywhere_else_it_is_the_one_the_package_was_installed_from(tmp_path, monkeypatch):
+def test_from_anywhere_else_runs_are_kept_here_and_notebooks_are_those_of_the_package(tmp_path, monkeypatch):
     monkeypatch.delenv("DEADZONE_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert places.home() == ROOT
+    assert places.home() == tmp_path / "deadzone"
+    assert places.runs_folder() == tmp_path / "deadzone" / "runs"
+    assert places.reports_folder() == tmp_path / "deadzone" / "reports"
     assert places.notebook("sweep") == ROOT / "notebooks" / "sweep.ipynb"
+    below = tmp_path / "deadzone" / "runs" / "probe"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert places.home() == tmp_path / "deadzone"
 
 
-def test_a_named_repository_wins_and_must_be_one(tmp_path, monkeypatch):
+def test_runs_are_kept_beside_the_study_wherever_it_lies(tmp_path, monkeypatch):
+    monkeypatch.setenv("DEADZONE_HOME", "")
+    monkeypatch.delenv("DEADZONE_HOME")
+    beside = tmp_path / "project" / "probe.yaml"
+    beside.parent.mkdir()
+    monkeypatch.chdir(tmp_path)
+    places.settle_beside(beside)
+    assert places.runs_folder() == beside.parent / "deadzone" / "runs"
+
+
+def test_what_is_named_wins_and_may_be_any_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("DEADZONE_HOME", str(tmp_path))
-    with pytest.raises(ReportError, match="There is no Deadzone repository"):
-        places.home()
+    assert places.runs_folder() == tmp_path / "runs"
+    assert places.notebook("sweep") == ROOT / "notebooks" / "sweep.ipynb"
     (tmp_path / "notebooks" / "studies").mkdir(parents=True)
-    assert places.home() == tmp_path
+    assert places.runs_folder() == tmp_path / "data" / "runs"
     with pytest.raises(ReportError, match="the notebook is missing; restore it"):
         places.notebook("sweep")
 

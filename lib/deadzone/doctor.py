@@ -122,7 +122,7 @@ def _io_limit() -> Check:
     """Try a limit on the disk below the runs, or below the current folder outside a repository."""
     name = "I/O limit"
     remedy = "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on a disk"
-    wish = IoWish(_data_folder(), (TRIED_IO_LIMIT,))
+    wish = IoWish(runs if (runs := places.runs_folder()).is_dir() else Path.cwd(), (TRIED_IO_LIMIT,))
     levels = dict(zip(IO_LIMITS, (TRIED_IO_LIMIT.bandwidth, TRIED_IO_LIMIT.calls), strict=True))
     try:
         with LocalTarget(LocalSpec(mechanism="auto"), io=wish) as target:
@@ -137,13 +137,6 @@ def _io_limit() -> Check:
         return Check(name, "optional", f"a program under it ended as {measured.status}", remedy)
     tried = f"{size_text(TRIED_IO_LIMIT.bandwidth or 0)}/s and {TRIED_IO_LIMIT.calls:,} calls/s"
     return Check(f"{name} by {mechanism}", "works", f"a limit of {tried} was put in force and read back")
-
-
-def _data_folder() -> Path:
-    try:
-        return places.runs_folder()
-    except DeadzoneError:
-        return Path.cwd()
 
 
 def _accounting() -> Check:

@@ -1,7 +1,8 @@
 """Where things are: the folders of notebooks, studies, runs and reports.
 
-They lie in the repository the command is called in, or else in the one the package was installed from.
-`DEADZONE_HOME` names another one.
+Inside a research-notebook repository (a folder with `notebooks/studies` in it) they are the repository's own. Anywhere
+else runs and reports are kept in a folder `deadzone` beside the study, or here, and the notebooks and studies are those
+that the package carries. `DEADZONE_HOME` names another place for runs and reports: a repository, or any folder.
 """
 
 from __future__ import annotations
@@ -13,30 +14,53 @@ from deadzone.errors import ReportError
 
 HOME_VARIABLE = "DEADZONE_HOME"
 
+KEPT = "deadzone"
+"""Folder of runs and reports where there is no repository."""
 
-def home() -> Path:
-    """The repository: the nearest folder upwards with notebooks/studies in it.
+_PACKAGE = Path(__file__).resolve().parent
 
-    Raises ReportError if there is none.
+CARRIED = next(folder for folder in (_PACKAGE / "carried", _PACKAGE.parents[1]) if folder.is_dir())
+"""The notebooks, studies and published tables that came with the package: in a wheel a folder of it, else the
+repository that it was installed from."""
+
+
+def home(start: Path | None = None) -> Path:
+    """Where runs and reports belong: what `DEADZONE_HOME` names, else the nearest repository or folder `deadzone` that
+    holds runs, here or above, else a folder `deadzone` here, which may not be there yet.
+
+    start: a folder in place of the current one.
     """
     named = os.environ.get(HOME_VARIABLE)
-    starts = [Path(named)] if named else [Path.cwd(), Path(__file__).resolve().parent]
-    for start in starts:
-        for folder in (start, *start.parents):
-            if (folder / "notebooks" / "studies").is_dir():
-                return folder
-    where = named or "here or above"
-    raise ReportError(
-        f"There is no Deadzone repository {where}: go to its folder, or name it in {HOME_VARIABLE}."
-    )
+    start = Path(named).resolve() if named else start or Path.cwd()
+    for folder in (start, *start.parents):
+        if _is_repository(folder):
+            return folder
+        if not named and (folder / KEPT / "runs").is_dir():
+            return folder / KEPT
+    return start if named else start / KEPT
+
+
+def settle_beside(study: Path) -> None:
+    """Keep the runs and reports of this process, and of the notebooks it executes, beside a study file."""
+    if not os.environ.get(HOME_VARIABLE) and (found := home(study.resolve().parent)) != home():
+        os.environ[HOME_VARIABLE] = str(found)
+
+
+def _is_repository(folder: Path) -> bool:
+    return (folder / "notebooks" / "studies").is_dir()
+
+
+def notebooks_folder() -> Path:
+    """The notebooks: the repository's own, or those that the package carries."""
+    return (home() if _is_repository(home()) else CARRIED) / "notebooks"
 
 
 def notebook(name: str) -> Path:
-    """A notebook of the repository by its name without the ending.
+    """A notebook by its name without the ending.
 
     Raises ReportError if it is missing.
     """
-    path = home() / "notebooks" / f"{name}.ipynb"
+    path = notebooks_folder() / f"{name}.ipynb"
     if not path.is_file():
         raise ReportError(f"{path}: the notebook is missing; restore it from the repository.")
     return path
@@ -44,12 +68,12 @@ def notebook(name: str) -> Path:
 
 def study_folders() -> tuple[Path, ...]:
     """Folders in which a study is looked up by its name."""
-    return (home() / "notebooks" / "studies",)
+    return (notebooks_folder() / "studies",)
 
 
 def runs_folder() -> Path:
     """Where runs are kept."""
-    return home() / "data" / "runs"
+    return home() / "data" / "runs" if _is_repository(home()) else home() / "runs"
 
 
 def reports_folder() -> Path:

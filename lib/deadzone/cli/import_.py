@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 @click.argument("form", metavar="FORMAT")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _, asked: _print_formats(context, asked),
+    help="Print the formats, and how far each can be believed.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -40,7 +48,7 @@ def command(
 ) -> None:
     """Turn result FILEs of another tool into a tidy table that `fit` and `compare` read.
 
-    FORMAT is hyperfine, fio, k6, locust, oha, wrk or hey.
+    FORMAT is the name of the tool; --list prints them all.
     """
     from deadzone.store.imports.registry import reader_of
     from deadzone.store.imports.result import tidy
@@ -67,6 +75,20 @@ def command(
         )
     for warning in warnings:
         click.echo(f"deadzone: {warning}", err=True)
+
+
+def _print_formats(context: click.Context, asked: bool) -> None:
+    """Each format; with the version that was recorded, and what its numbers are not, where a table describes it."""
+    from deadzone.store.imports.descriptions import ALL
+    from deadzone.store.imports.registry import FORMATS
+
+    if not asked:
+        return
+    described = {one.tool: one for one in ALL}
+    for form in FORMATS:
+        one = described.get(form)
+        click.echo(f"{form:17} {one.version:8} {' '.join(one.traps)}" if one else form)
+    context.exit()
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from deadzone.errors import EXIT_INTERRUPTED, DeadzoneError, did_you_mean
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
+    "try": ("deadzone.cli.try_", "Sweep a program in one line, without a study file."),
     "run": ("deadzone.cli.run", "Execute a study's notebooks: sweep, fit, report."),
     "sweep": ("deadzone.cli.sweep", "Measure a study, without notebook and report."),
     "fit": ("deadzone.cli.fit", "Fit phases to any CSV or Parquet table."),
@@ -28,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
     "restore": ("deadzone.cli.restore", "Put back what an interrupted run left changed."),
+    "init": ("deadzone.cli.init", "Lay out a research-notebook repository of one's own."),
     "schema": ("deadzone.cli.schema", "Print the JSON Schema of study files."),
 }
 """Name of each command, the module that defines `command`, and what it does; loaded when called."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from deadzone import places
 from deadzone.errors import StudyError
-from deadzone.study.loading import read_yaml
+from deadzone.study.loading import SUFFIXES, read_yaml
 
 
 def study_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -29,6 +30,8 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         allow: bool,
         **given: Any,
     ) -> None:
+        if Path(given["study"]).suffix in SUFFIXES:
+            places.settle_beside(Path(given["study"]))
         function(overrides=overrides_of(parameters, parameter_file, replicates, warmup, allow), **given)
 
     options = (

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option("--within", type=float, help="The cheapest setting within this share of the best.")
 @click.option("--cost", metavar="EXPRESSION", help="The setting of least cost, such as 'cpu_limit * wall_s'.")
+@click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     run: str,
@@ -51,6 +52,7 @@ def command(
     percentile: str,
     within: float | None,
     cost: str | None,
+    quiet: bool,
     as_json: bool,
 ) -> None:
     """Print what RUN (an id, a folder, or STUDY/latest) recommends.
@@ -66,6 +68,7 @@ def command(
     from deadzone.reports.sweep.analysis import analyse
     from deadzone.reports.sweep.claims import fallen
     from deadzone.reports.sweep.source import load_source
+    from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.run import Run
 
     found = Run.find(places.runs_folder(), run)
@@ -86,7 +89,10 @@ def command(
             **analysis.advice.to_dict(),
             "fallen_claims": [one.to_dict() for one in fell],
         }
-        click.echo(json.dumps(shown) if as_json else str(analysis.advice))
+        pictures = (
+            () if as_json else (part for one in analysis for part in drawn(quiet, one.model, one.advice))
+        )
+        click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice)]))
         return
     where = manifest.destination(analysis, workload, container, namespace)
     asked = int(percentile.removeprefix("p"))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @claim_option
 @fail_on_option
 @archive_option
+@click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 def command(
     study: str,
     overrides: dict[str, Any],
@@ -48,6 +49,7 @@ def command(
     sentences: tuple[str, ...],
     fail_on: str | None,
     archive_url: str | None,
+    quiet: bool,
 ) -> None:
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
@@ -66,6 +68,7 @@ def command(
     archive = open_archive(archive_url)
     run = _sweep(study, overrides, resume, archive)
     page, verdict = _publish(run, analysis)
+    _draw(run, quiet or as_json)
     if verdict:
         click.echo(f"deadzone: {verdict}", err=True)
     archive_report(archive, run, page)
@@ -86,6 +89,14 @@ def command(
     fail_where_claims_fell(judged, fail_on)
     if moved:
         raise click.exceptions.Exit(EXIT_MOVED)
+
+
+def _draw(run: Run, quiet: bool) -> None:
+    """The curve, where standard output is a terminal."""
+    from deadzone.reports.sweep.terminal import drawn_of
+
+    for text in drawn_of(run, quiet):
+        click.echo(text)
 
 
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

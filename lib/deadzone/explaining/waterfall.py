@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, LESS_COLOUR, MORE_COLOUR, MUTED, RC_PARAMS
+from deadzone.style import (
+    AFTER_COLOUR,
+    BEFORE_COLOUR,
+    INK,
+    LESS_COLOUR,
+    MORE_COLOUR,
+    MUTED,
+    figure_style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,11 +50,9 @@ def draw(
     names, texts: n + 2 of each, for the rows' left and right: before, every change, after. axis: what the amounts are.
     finish: what is still to be done to the axes, such as their units. Returns a figure, which the caller closes.
     """
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
         ax = figure.add_subplot()
         ends = before + np.cumsum(changes)

@@ -52,6 +52,9 @@ OVERRIDES_FILE = "overrides.json"
 CLAIMS_FILE = "claims.yaml"
 """Claims that were made after the run was measured; those made before it stand in its study."""
 
+STUDY_NAME_FILE = "study-name.txt"
+"""What the study is called by on the command line: its name, or the path of its file."""
+
 NEEDED = {"trial", "attempt", "final", "status", "levels", "responses", "wall_s"}
 """Without these a line of the journal is no trial."""
 
@@ -135,6 +138,13 @@ class Run:
             return parse_study(path.read_text(encoding="utf-8"), str(path))
         except OSError as error:
             raise StoreError(f"{path}: cannot read the run's study: {error.strerror}.") from error
+
+    def study_name(self) -> str:
+        """What to call the study by on the command line; runs of before this was kept know its name alone."""
+        try:
+            return (self.folder / STUDY_NAME_FILE).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return self.study().study
 
     def overrides(self) -> dict[str, Any]:
         """What the command line changed of the study file when the run started, by name or key path."""

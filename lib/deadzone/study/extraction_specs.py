@@ -40,7 +40,9 @@ class ResponseExtraction(Spec):
         default=None, description="regular expression; its first group is the number"
     )
     json_path: JsonPath | None = Field(default=None, description="JMESPath into JSON printed by the program")
-    stream: Literal["stdout", "stderr"] = Field(default="stdout", description="where the program prints it")
+    stream: Literal["stdout", "stderr", "both"] = Field(
+        default="stdout", description="where the program prints it"
+    )
     unit: str | None = Field(default=None, description="unit of the response")
 
     @model_validator(mode="after")

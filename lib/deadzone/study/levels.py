@@ -13,6 +13,12 @@ AUTO = "auto"
 MOST_LEVELS = 10_000
 """A range that yields more levels than this is a slip of the step, not an experiment."""
 
+FEWEST_CHOSEN, MOST_CHOSEN = 8, 12
+"""Levels of a range that is given by its ends: fewer show no dead zone between two phases, more take longer than a first
+look should."""
+
+LEVELS_AIMED_AT = 10
+
 
 def plain_number(value: Decimal | float) -> int | float:
     """The number as an int where it is whole, else as a float."""
@@ -35,6 +41,41 @@ def range_levels(start: float, stop: float, step: float) -> tuple[int | float, .
     if count > MOST_LEVELS:
         raise ValueError(f"the range has {count:,} levels; at most {MOST_LEVELS:,} make sense")
     return tuple(plain_number(first + i * stride) for i in range(count))
+
+
+def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[int | float, ...]:
+    """FEWEST_CHOSEN to MOST_CHOSEN levels of a range, closer together at its beginning, where curves usually bend.
+
+    Neighbours are about as far apart in proportion all the way, at round figures; a number of cores inside the range is
+    among them. whole: only whole numbers, all of them where they are few.
+
+    Raises ValueError unless start is positive and below stop.
+    """
+    if not 0 < start < stop:
+        raise ValueError("a range begins above 0 and ends higher, such as 1..32")
+    if whole and stop - start < MOST_CHOSEN:
+        return range_levels(start, stop, 1)
+    powers = math.log2(start).is_integer() and math.log2(stop).is_integer()
+    for points in range(LEVELS_AIMED_AT, 4 * MOST_CHOSEN):
+        ratio = (stop / start) ** (1 / (points - 1))
+        found = {_roundest(start * ratio**i, ratio, powers, whole) for i in range(1, points - 1)}
+        if len(found) + 2 >= FEWEST_CHOSEN:
+            break
+    inside = {cores} if start < cores < stop else set()
+    return tuple(sorted({start, stop} | inside | {plain_number(v) for v in found if start < v < stop}))
+
+
+def _roundest(value: float, ratio: float, powers: bool, whole: bool) -> float:
+    """The number with the fewest digits that is nearer to a value than to its neighbours in a ladder of a ratio.
+
+    powers: take a power of two where one is as near.
+    """
+    power = 2.0 ** round(math.log2(value))
+    rounded = (float(f"{value:.{digits}g}") for digits in range(1, 6))
+    for candidate in (*([power] if powers else []), *rounded):
+        if abs(math.log(candidate / value)) < math.log(ratio) / 2 and (not whole or candidate.is_integer()):
+            return candidate
+    return float(round(value)) if whole else value
 
 
 def scale_level(level: Level, factor: float) -> Level:

@@ -41,6 +41,9 @@ class CommandWorkload(Spec):
     prepare: tuple[Argument, ...] | None = Field(
         default=None, min_length=1, description="argv run before each trial, not measured"
     )
+    cleanup: tuple[Argument, ...] | None = Field(
+        default=None, min_length=1, description="argv run once after the sweep, not measured"
+    )
     env: dict[str, Argument] = Field(
         default_factory=dict, description="environment variables added; {factor} is replaced"
     )
@@ -48,7 +51,13 @@ class CommandWorkload(Spec):
     responses: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ResponseExtraction] = Field(
         default_factory=dict
     )
-    expected_exit_codes: tuple[int, ...] = Field(default=(0,), description="exit codes that mean success")
+    output: str | None = Field(
+        default=None,
+        description="a program whose results are read from what is printed, such as pgbench; `deadzone import --list` names them",
+    )
+    expected_exit_codes: tuple[int, ...] | Literal["any"] = Field(
+        default=(0,), description="exit codes that mean success, or any"
+    )
 
 
 AnyWorkload = Annotated[

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.replicates import least_replicates, pooled_noise, replicates_needed
+from deadzone.explaining.compare.replicates import pooled_noise, replicates_needed
+from deadzone.explaining.hypothesis_tests.ranks import least_trials
 from explaining.compare.tables import samples
 
 
 def test_a_rank_test_needs_so_many_whatever_the_noise():
     """Four a side reach 2/70 = 0.029, five 2/252 = 0.0079, six 2/924 = 0.0022."""
-    assert [least_replicates(k, 0.95) for k in (1, 4, 10)] == [4, 5, 6]
+    assert [least_trials(k, 0.95) for k in (1, 4, 10)] == [4, 5, 6]
     assert replicates_needed(0.03, 1e-9, 4, 0.95) == 5
 
 

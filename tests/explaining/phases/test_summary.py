@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from deadzone import fit_phases
+from deadzone.explaining.page import WIDTH, Section, page_html, page_text
 from deadzone.explaining.phases.diagnostics import diagnose, durbin_watson, r_squared
 from deadzone.explaining.phases.quantities import axis_label, level_number, listing, number, setting, unit_of
-from deadzone.explaining.phases.summary_page import WIDTH, Section, page_html, page_text
 
 
 def trials(replicates=4, noise=0.01, seed=5):

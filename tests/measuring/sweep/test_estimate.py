@@ -14,8 +14,8 @@ def planned(*limits):
     ]
 
 
-def measured(limit, wall_s):
-    return {"levels": {"cpu_limit": limit}, "wall_s": wall_s}
+def measured(limit, wall_s, attempt=1, final=True):
+    return {"levels": {"cpu_limit": limit}, "wall_s": wall_s, "attempt": attempt, "final": final}
 
 
 def test_a_measured_treatment_takes_its_median_and_another_the_mean_of_those():
@@ -34,6 +34,12 @@ def test_finished_trials_take_no_more_time():
     estimate.add(measured(1, 3.0))
     estimate.finish(trials[0])
     assert estimate.left_s() == pytest.approx(6.0)
+
+
+def test_trials_that_have_to_be_repeated_take_their_time_again():
+    records = [measured(1, 2.0, final=False), measured(1, 2.0, attempt=2), measured(2, 4.0)]
+    # Three attempts for two trials: half of those left will be repeated too. The pause is between trials.
+    assert expected_s(planned(1, 2), records, 0.5) == pytest.approx(1.5 * (2 + 4) + 2 * 0.5)
 
 
 def test_a_machine_that_became_slower_is_noticed():

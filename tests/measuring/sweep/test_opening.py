@@ -69,3 +69,20 @@ def test_a_wrong_study_makes_no_folder(write_study, home):
     with pytest.raises(StudyError):
         open_run(str(write_study()), {"replicates": -1})
     assert not (home / "data").exists()
+
+
+def test_a_run_knows_what_its_study_is_called_on_the_command_line(write_study, home, tmp_path):
+    inside = home / "elsewhere" / "mine.yaml"
+    inside.parent.mkdir()
+    inside.write_text(write_study().read_text())
+    outside = tmp_path / "mine.yaml"
+    outside.write_text(inside.read_text())
+    assert open_run("probe").run.study_name() == "probe"
+    assert open_run(str(inside)).run.study_name() == "elsewhere/mine.yaml"
+    assert open_run(str(outside)).run.study_name() == str(outside)
+
+
+def test_a_run_of_before_that_was_kept_is_called_by_its_study(write_study):
+    run = open_run(str(write_study())).run
+    (run.folder / "study-name.txt").unlink()
+    assert run.study_name() == "probe"

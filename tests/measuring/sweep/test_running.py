@@ -254,5 +254,5 @@ def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):
     assert told["n_trials"] == 21
     assert told["estimated"] == "unknown: no earlier run of this study"
     assert told["longest_s"] == 21 * 31
-    earlier = [{"levels": {"threads": 1}, "wall_s": 3.0}]
+    earlier = [{"levels": {"threads": 1}, "wall_s": 3.0, "attempt": 1, "final": True}]
     assert preview(plan, earlier)["estimated"] == "1 min 24 s"  # 21 x (3 + 1) s

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.report import SweepReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.reports.document.display import Claim, Figure, Prose, Regression, Table
 
 
@@ -77,8 +80,39 @@ def test_an_untrusted_run_warns_before_anything_else(analysed):
     report = analysed(
         lambda line: {**line, "trusted": False, "distrust_reason": "other processes used 1.00 cores"}
     )
-    assert "only 0 of 8 levels" in report.title().doubts[0]
+    assert "no level has a trial that can be trusted" in report.title().doubts[0]
     assert report.analysis.advice is not None
+
+
+def test_of_one_level_that_can_be_trusted_it_is_said_in_the_singular(analysed):
+    report = analysed(lambda line: {**line, "trusted": line["levels"]["cpu_limit"] == 1, "distrust_reason": "x"})
+    assert "only 1 of 8 levels has a trial that can be trusted" in report.title().doubts[0]
+
+
+def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):
+    """Where disturbance leaves one trial a level, the luckiest level may lie where the machine has nothing to give."""
+
+    def lucky(line):
+        faster = {2.5: 0.8, 3: 0.85}.get(line["levels"]["cpu_limit"], 1)
+        return {
+            **line,
+            "wall_s": line["wall_s"] * faster,
+            "trusted": line["block"] == 1,
+            "distrust_reason": None if line["block"] == 1 else "other processes used 1.00 cores",
+        }
+
+    advice = analysed(lucky).analysis.advice
+    assert max(advice.tied) <= 2 and advice.setting <= 2
+    assert advice.table["setting"].max() == 2
+
+
+def test_the_command_to_reproduce_names_the_study_as_it_is_called(analysed):
+    report = analysed()
+    assert report.provenance()[-1].lines[0].startswith("deadzone run probe")
+    folder = report.analysis.source.folder
+    (folder / "study-name.txt").write_text("elsewhere/my study.yaml")
+    report = SweepReport(analyse(load_source(str(folder))))
+    assert report.provenance()[-1].lines[0].startswith("deadzone run 'elsewhere/my study.yaml'")
 
 
 def test_every_verdict_points_to_figure_row_table_and_command(analysed):
@@ -101,9 +135,6 @@ def test_the_check_of_the_cores_agrees_with_the_machine(analysed):
 
 @pytest.mark.parametrize("knob", ["cpu_limit"])
 def test_a_plain_table_needs_no_provenance(tmp_path, knob, analysed):
-    from deadzone.reports.sweep.analysis import analyse
-    from deadzone.reports.sweep.report import SweepReport
-    from deadzone.reports.sweep.source import load_source
 
     table = tmp_path / "table.csv"
     table.write_text(
@@ -114,10 +145,7 @@ def test_a_plain_table_needs_no_provenance(tmp_path, knob, analysed):
 
 
 def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path, repository):
-    from deadzone.reports.sweep.analysis import analyse
-    from deadzone.reports.sweep.report import SweepReport
     from deadzone.reports.document.document import Names
-    from deadzone.reports.sweep.source import load_source
 
     rows = [
         (b, x, 1000 / min(x, b) * (1 + 0.001 * r))

@@ -22,6 +22,19 @@ SAMPLES = [
     ("oha", "oha_q200.json"),
     ("wrk", "wrk_latency.txt"),
     ("hey", "hey.csv"),
+    ("pgbench", "pgbench_rate.txt"),
+    ("sysbench", "sysbench_cpu.txt"),
+    ("redis-benchmark", "redis_benchmark.txt"),
+    ("redis-benchmark", "redis_benchmark.csv"),
+    ("go-bench", "go_bench.txt"),
+    ("pytest-benchmark", "pytest_benchmark.json"),
+    ("pyperf", "pyperf.json"),
+    ("google-benchmark", "google_benchmark.json"),
+    ("criterion", "criterion.txt"),
+    ("jmh", "jmh.json"),
+    ("vegeta", "vegeta.json"),
+    ("perf-stat", "perf_stat.ndjson"),
+    ("gnu-time", "gnu_time.txt"),
 ]
 
 ODD = [

@@ -13,14 +13,15 @@ from deadzone.explaining.attribution import parts
 from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.explaining.attribution.central import drawn, midmean
 from deadzone.explaining.attribution.environments import Roles, limits_of, roles_of
-from deadzone.explaining.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of, same_response
+from deadzone.explaining.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
 from deadzone.explaining.attribution.hypotheses import ABOUT, Case, Known, cases_of
 from deadzone.explaining.attribution.measures import Measure, Sample, measure
 from deadzone.explaining.attribution.verdicts import Judged, judge
-from deadzone.explaining.compare.ranks import rank_sum
 from deadzone.explaining.compare.ratio import interval
 from deadzone.explaining.compare.samples import analysed, values_of
-from deadzone.explaining.compare.verdicts import CONFIDENCE
+from deadzone.explaining.compare.verdicts import CONFIDENCE, check_confidence
+from deadzone.explaining.hypothesis_tests.margins import p_equivalence
+from deadzone.explaining.hypothesis_tests.ranks import rank_sum
 from deadzone.language.catalogue import say
 
 ENVIRONMENT = "environment"
@@ -92,7 +93,7 @@ def _attribution(
     floor_s = floor_of(other.response, floor)
     p_slower = rank_sum([(other.response, one.response - floor_s)]).greater
     is_slower = p_slower <= 1 - confidence
-    is_same = same_response(other.response, one.response, floor_s) <= 1 - confidence
+    is_same = p_equivalence([(other.response, one.response)], False, floor_s, absolute=True) <= 1 - confidence
     margin = Margin(share if is_slower else 0.0, floor_s)
     measures = {
         part: measure(part, one, other, margin, confidence) for part in one.names if part != parts.REST
@@ -130,10 +131,7 @@ def _check(margin: float, floor: float, confidence: float) -> None:
             raise CompareError(
                 f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 %."
             )
-    if not 0.5 <= confidence < 1:
-        raise CompareError(
-            f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
-        )
+    check_confidence(confidence)
 
 
 def _sample(seconds: pd.DataFrame) -> Sample:

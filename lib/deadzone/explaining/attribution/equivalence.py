@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadzone.explaining.compare.ranks import rank_sum
+from deadzone.explaining.hypothesis_tests.ranks import rank_sum
 
 MARGIN = 0.1
 """A part that explains less than a tenth of the slowdown is not what to look for."""
@@ -81,13 +81,6 @@ def examine(
     under = rank_sum([(fast - m * fast_response, slow - m * slow_response - f)])
     above = rank_sum([(fast + m * fast_response, slow + m * slow_response + f)])
     return Tested(max(under.less, above.greater), under.less, under.greater)
-
-
-def same_response(a: np.ndarray, b: np.ndarray, margin_s: float) -> float:
-    """p-value that two responses differ by the margin [s] or more, of two one-sided rank tests; nan without trials."""
-    if not len(a) or not len(b):
-        return math.nan
-    return max(rank_sum([(a, b - margin_s)]).less, rank_sum([(a, b + margin_s)]).greater)
 
 
 def _known(part: np.ndarray, response: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from deadzone.explaining.attribution import parts
 from deadzone.explaining.attribution.environments import Roles
-from deadzone.explaining.attribution.equivalence import same_response
 from deadzone.explaining.attribution.measures import Measure
+from deadzone.explaining.hypothesis_tests.margins import p_equivalence
 
 CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = ("cpu_limit", "network", "disk", "memory", "client")
 
@@ -129,7 +129,8 @@ def _limit(known: Known, case: Case) -> Case:
     roles, measures = known.roles, known.measures
     removal = dose = math.nan
     if roles.restored is not None:
-        removal = same_response(known.responses[roles.fast], known.responses[roles.restored], known.margin_s)
+        pair = known.responses[roles.fast], known.responses[roles.restored]
+        removal = p_equivalence([pair], False, known.margin_s, absolute=True)
     if roles.doses:
         dose = _falls_with_limit(known)
     asked = [p for p in (case.p_confirmed, removal, dose) if not math.isnan(p)]

@@ -6,9 +6,9 @@ import pandas as pd
 
 from deadzone.explaining.attribution import wording
 from deadzone.explaining.attribution.result import AttributionResult
+from deadzone.explaining.page import Section, page_html, page_text
 from deadzone.explaining.phases.quantities import setting
-from deadzone.explaining.phases.summary_page import Section, page_html, page_text
-from deadzone.language.catalogue import Message, say, spoken
+from deadzone.language.catalogue import say
 
 
 def attribution_text(result: AttributionResult) -> str:
@@ -86,7 +86,7 @@ def _notes(result: AttributionResult) -> dict[str, list[str]]:
     return {
         say("attribution.found"): [wording.verdict(result)],
         say("attribution.evidence"): evidence,
-        say("attribution.first"): [_now(warning) for warning in result.warnings],
+        say("attribution.first"): list(result.warnings),
         say("attribution.method"): [wording.method(result)],
     }
 
@@ -101,8 +101,3 @@ def _limit(result: AttributionResult, name: str) -> str:
 
 def _p(value: float) -> str:
     return "-" if pd.isna(value) else f"{value:.2g}"
-
-
-def _now(warning: str) -> str:
-    """A warning in the language spoken when the page is made."""
-    return warning.translated(spoken()) if isinstance(warning, Message) else warning

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from deadzone.explaining.attribution.equivalence import Margin
 from deadzone.explaining.attribution.hypotheses import Case
 from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.attribution.verdicts import CONFIRMED, EXCLUDED, UNDECIDED
+from deadzone.explaining.records import plain, records
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,27 +99,16 @@ class AttributionResult:
             "response": self.response,
             "trials": dict(self.sizes),
             "medians_s": dict(self.medians),
-            "ratio": _plain(self.ratio),
-            "slowdown_s": _plain(self.slowdown.difference),
-            "slowdown_low_s": _plain(self.slowdown.low),
-            "slowdown_high_s": _plain(self.slowdown.high),
+            "ratio": plain(self.ratio),
+            "slowdown_s": plain(self.slowdown.difference),
+            "slowdown_low_s": plain(self.slowdown.low),
+            "slowdown_high_s": plain(self.slowdown.high),
             "is_slower": self.is_slower,
             "is_same": self.is_same,
             "margin": self.margin.share,
-            "margin_s": _plain(self.margin_s),
+            "margin_s": plain(self.margin_s),
             "confidence": self.confidence,
-            "hypotheses": _records(self.hypotheses),
-            "waterfall": _records(self.waterfall),
+            "hypotheses": records(self.hypotheses),
+            "waterfall": records(self.waterfall),
             "warnings": [str(warning) for warning in self.warnings],
         }
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(n): _plain(v) for n, v in row.items()} for row in frame.to_dict(orient="records")]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return str(value)
-    number = float(value)
-    return number if math.isfinite(number) else None

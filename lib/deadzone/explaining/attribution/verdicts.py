@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import comb
 
 from deadzone.explaining.attribution.hypotheses import Case
-from deadzone.explaining.compare.holm import holm
+from deadzone.explaining.hypothesis_tests.holm import holm
+from deadzone.explaining.hypothesis_tests.ranks import smallest_p
 
 CONFIRMED, EXCLUDED, UNDECIDED = VERDICTS = ("confirmed", "excluded", "undecided")
 
@@ -41,7 +41,7 @@ def judge(
     raw = np.array([p for case in cases.values() for p in (case.p_excluded, case.p_confirmed)])
     adjusted = holm(raw).reshape(-1, 2)
     tests = int(np.isfinite(raw).sum())
-    few = smallest(*sizes) * tests > level
+    few = smallest_p(*sizes, sides=1) * tests > level
     found = {}
     for (name, case), (excluded, confirmed) in zip(cases.items(), adjusted, strict=True):
         verdict = UNDECIDED
@@ -52,16 +52,6 @@ def judge(
         why = "" if verdict != UNDECIDED else _why(case, float(confirmed), level, few, is_slower)
         found[name] = Judged(verdict, why, float(excluded), float(confirmed))
     return found
-
-
-def smallest(n: int, m: int) -> float:
-    """The smallest one-sided p-value that rank tests of n and m trials can give."""
-    return 1.0 / float(comb(n + m, n)) if n and m else 1.0
-
-
-def least_trials(tests: int, confidence: float) -> int:
-    """Trials an environment below which nothing can be decided, however clear it is; tests: made together, >= 1."""
-    return next(n for n in range(1, 1000) if smallest(n, n) * tests <= 1 - confidence)
 
 
 def _why(case: Case, confirmed: float, level: float, few: bool, is_slower: bool) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from deadzone.explaining import waterfall as chart
 from deadzone.explaining.attribution import wording
 from deadzone.explaining.attribution.result import AttributionResult
+from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def headline(result: AttributionResult) -> str:
     largest = result.largest
     return say(
         "attribution.headline",
-        part=wording.capital(wording.part_name(largest["part"])),
+        part=capital(wording.part_name(largest["part"])),
         share=wording.share_text(largest),
     )
 

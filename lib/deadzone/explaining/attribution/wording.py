@@ -9,8 +9,9 @@ import pandas as pd
 from deadzone.explaining.attribution.hypotheses import ABOUT, CPU_LIMIT
 from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.attribution.result import AttributionResult
-from deadzone.explaining.attribution.verdicts import UNDECIDED, VERDICTS, least_trials
-from deadzone.explaining.phases.quantities import listing, percent
+from deadzone.explaining.attribution.verdicts import UNDECIDED, VERDICTS
+from deadzone.explaining.hypothesis_tests.ranks import least_trials
+from deadzone.explaining.phases.quantities import capital, listing, percent
 from deadzone.language.catalogue import Message, join, say
 
 DIGITS = 3
@@ -50,11 +51,6 @@ def verdict_name(row: pd.Series) -> Message:
     if row["verdict"] != UNDECIDED:
         return say(f"attribution.{row['verdict']}")
     return say("attribution.undecided_because", why=say(f"attribution.short_{row['why']}"))
-
-
-def capital(text: str) -> str:
-    """A text as it begins a sentence."""
-    return text[:1].upper() + text[1:]
 
 
 def share_text(row: pd.Series) -> str:
@@ -191,7 +187,7 @@ def _why(result: AttributionResult, row: pd.Series) -> Message:
         fast=result.roles.fast,
         restored=result.roles.restored or "",
         n=n,
-        least=least_trials(max(tests, 1), result.confidence),
+        least=least_trials(max(tests, 1), result.confidence, sides=1),
         margin=duration(result.margin_s),
         what=say(f"attribution.unmeasured_{row['hypothesis']}"),
     )

@@ -106,10 +106,11 @@ class Cells:
 
     def grid(self, column: str) -> pd.DataFrame:
         """The median of a column, one row a rate, one column a pool; nan where nothing was measured."""
-        table = [
-            [cell.typical(column) if (cell := self.at(pool, rate)) else np.nan for pool in self.pools]
-            for rate in self.rates
-        ]
+        return self.by_rate_and_pool({place: cell.typical(column) for place, cell in self.by_place.items()})
+
+    def by_rate_and_pool(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
+        """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is none."""
+        table = [[values.get((pool, rate), np.nan) for pool in self.pools] for rate in self.rates]
         return pd.DataFrame(
             table, index=pd.Index(self.rates, name=self.rate), columns=pd.Index(self.pools, name=self.pool)
         )

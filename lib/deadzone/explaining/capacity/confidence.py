@@ -23,6 +23,7 @@ import numpy as np
 
 from deadzone.explaining.capacity.cells import Cell, Cells, coarse, statistics
 from deadzone.explaining.capacity.objectives import Objective
+from deadzone.explaining.phases.level_estimates import inverse_trigamma
 
 DRAWS = 1_000
 """Resamples a cell: a confidence near 0.95 is then known to 0.7 percent."""
@@ -137,22 +138,8 @@ def _moments(variances: np.ndarray, freedom: np.ndarray) -> Scatter:
         return Scatter(float(variances[0]), float(freedom[0]))
     if extra <= 0:
         return Scatter(float(np.average(variances, weights=freedom)), float("inf"))
-    prior = 2 * _trigamma_inverse(extra)
+    prior = 2 * inverse_trigamma(extra)
     return Scatter(float(np.exp(centre + digamma(prior / 2) - np.log(prior / 2))), prior)
-
-
-def _trigamma_inverse(value: float) -> float:
-    """x with trigamma(x) = value, by Newton's method (Smyth 2004, appendix)."""
-    from scipy.special import polygamma
-
-    x = 0.5 + 1 / value
-    for _ in range(50):
-        trigamma = float(polygamma(1, x))
-        step = trigamma * (1 - trigamma / value) / float(polygamma(2, x))
-        x += step
-        if -step / x < 1e-8:
-            break
-    return x
 
 
 def _logs(values: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ neighbours may be good enough as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -144,21 +144,8 @@ class Feasibility:
         judged = self.judged[pool, rate]
         return min(judged.met, key=judged.confidence_in)
 
-    def _grid(self, value: object) -> pd.DataFrame:
-        return self._frame({place: value(judged) for place, judged in self.judged.items()})  # type: ignore[operator]
-
-    def _frame(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
-        cells = self.cells
-        table = [[values.get((pool, rate), np.nan) for pool in cells.pools] for rate in cells.rates]
-        return pd.DataFrame(
-            table,
-            index=pd.Index(cells.rates, name=cells.rate),
-            columns=pd.Index(cells.pools, name=cells.pool),
-        )
-
-
-def _says(cell: Cell) -> bool:
-    return bool(cell.trials or cell.failed)
+    def _grid(self, value: Callable[[Judged], float]) -> pd.DataFrame:
+        return self.cells.by_rate_and_pool({place: value(judged) for place, judged in self.judged.items()})
 
 
 def _told(cell: Cell, objective: Objective) -> float:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadzone.explaining.compare.holm import holm
+from deadzone.explaining.hypothesis_tests.holm import holm
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
 

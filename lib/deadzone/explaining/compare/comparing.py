@@ -18,14 +18,21 @@ from deadzone.errors import CompareError
 from deadzone.explaining.compare.comparison import Comparison
 from deadzone.explaining.compare.doubts import doubts_of
 from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
-from deadzone.explaining.compare.evidence import p_change, p_equivalence
 from deadzone.explaining.compare.factors import changed_settings, common_factors
 from deadzone.explaining.compare.goals import goals_of
-from deadzone.explaining.compare.holm import holm
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.replicates import FEW, pooled_noise, replicates_needed
 from deadzone.explaining.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
-from deadzone.explaining.compare.verdicts import CONFIDENCE, THRESHOLD, UNDECIDED, verdict, why_undecided
+from deadzone.explaining.compare.verdicts import (
+    CONFIDENCE,
+    THRESHOLD,
+    UNDECIDED,
+    check_confidence,
+    verdict,
+    why_undecided,
+)
+from deadzone.explaining.hypothesis_tests.holm import holm
+from deadzone.explaining.hypothesis_tests.margins import p_change, p_equivalence
 from deadzone.explaining.phases.quantities import axis_label, setting
 from deadzone.language.catalogue import join, say
 
@@ -104,10 +111,7 @@ def _check(responses: Sequence[str], threshold: float, margin: float, confidence
     for name, value in (("threshold", threshold), ("margin", margin)):
         if not (math.isfinite(value) and value > 0):
             raise CompareError(f"The {name} is {value!r}; give a fraction above 0, for example 0.03 for 3 %.")
-    if not 0.5 <= confidence < 1:
-        raise CompareError(
-            f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
-        )
+    check_confidence(confidence)
 
 
 def _treatment_rows(
@@ -221,7 +225,7 @@ def _level_in_words(level: str, factor: str) -> str:
     try:
         return setting(float(level), factor)
     except ValueError:
-        return setting(level, factor)
+        return setting(float("nan"), factor, level) if level == "none" else f"{factor} {level}"
 
 
 def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from deadzone.explaining.compare.replicates import FEW, least_replicates
+from deadzone.explaining.compare.replicates import FEW
 from deadzone.explaining.compare.result import ComparisonResult
 from deadzone.explaining.compare.verdicts import BETTER, WORSE
+from deadzone.explaining.hypothesis_tests.ranks import least_trials
 from deadzone.explaining.phases.quantities import axis_label, listing
 from deadzone.language.catalogue import join, say
 
@@ -53,7 +54,7 @@ def _few(result: ComparisonResult) -> list[str]:
 def _advice(row: pd.Series, result: ComparisonResult) -> str:
     """How many trials would decide, as far as the noise is known."""
     if pd.isna(row["noise"]):
-        least = least_replicates(len(result.treatments), result.confidence)
+        least = least_trials(len(result.treatments), result.confidence)
         return say("compare.least", least=least)
     if pd.isna(row["trials_needed"]):
         return say("compare.hopeless", threshold=result.threshold)

@@ -16,7 +16,14 @@ from deadzone.explaining.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, W
 from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import plain_name
 from deadzone.language.catalogue import join, say
-from deadzone.style import INK, MUTED, OUTLIER_COLOUR, RC_PARAMS, RECOMMENDED_COLOUR, TRIAL_COLOUR
+from deadzone.style import (
+    INK,
+    MUTED,
+    OUTLIER_COLOUR,
+    RECOMMENDED_COLOUR,
+    TRIAL_COLOUR,
+    figure_style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,13 +51,11 @@ OUTERMOST = 50.0
 
 def forest_plot(result: ComparisonResult) -> Figure:
     """Draw a comparison, one panel a response. result: a ComparisonResult. Returns a matplotlib figure, which the caller closes."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     parts = {response: _rows(result, response) for response in result.responses}
     heights = [FRAME_HEIGHT + ROW_HEIGHT * (len(rows) + 1) for rows in parts.values()]
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         figure, panels = plt.subplots(
             len(parts),
             1,

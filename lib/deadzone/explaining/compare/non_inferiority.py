@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import CompareError
-from deadzone.explaining.compare.evidence import p_beyond
 from deadzone.explaining.compare.factors import common_factors
 from deadzone.explaining.compare.goals import goals_of
 from deadzone.explaining.compare.ratio import interval, overall_draws, resample
 from deadzone.explaining.compare.samples import analysed, side_by_side
-from deadzone.explaining.compare.verdicts import CONFIDENCE
+from deadzone.explaining.compare.verdicts import CONFIDENCE, check_confidence
+from deadzone.explaining.hypothesis_tests.margins import p_beyond
 from deadzone.explaining.phases.quantities import axis_label, number
 from deadzone.language.catalogue import say
 
@@ -95,10 +95,7 @@ def non_inferior(
     """
     if not (math.isfinite(margin) and margin > 0):
         raise CompareError(f"The margin is {margin!r}; give a number above 0, for example 0.05 for 5 %.")
-    if not 0.5 <= confidence < 1:
-        raise CompareError(
-            f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
-        )
+    check_confidence(confidence)
     found = common_factors(a, b, factors, [response], names)
     (a, of_a), (b, of_b) = (analysed(table, found, name) for table, name in zip((a, b), names, strict=True))
     samples = side_by_side(a, b, found, response, names)

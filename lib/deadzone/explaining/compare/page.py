@@ -10,9 +10,9 @@ import pandas as pd
 from deadzone.explaining.compare.replicates import FEW
 from deadzone.explaining.compare.result import ComparisonResult, rows_of
 from deadzone.explaining.compare.verdicts import UNDECIDED
+from deadzone.explaining.page import Section, page_html, page_text
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name, unit_name
-from deadzone.explaining.phases.summary_page import Section, page_html, page_text
-from deadzone.language.catalogue import Message, join, say, spoken
+from deadzone.language.catalogue import Message, join, say
 
 SAME = 5e-4
 """A ratio this near to 1 is written as no change: the digits of a percentage end there."""
@@ -115,7 +115,7 @@ def _notes(result: ComparisonResult) -> dict[str, list[str]]:
     test = say("compare.test_paired") if result.paired else say("compare.test_unpaired")
     method = say("compare.method_text", confidence=result.confidence, test=test, n=len(result.treatments))
     return {
-        say("compare.notes"): [_now(warning) for warning in result.warnings],
+        say("compare.notes"): list(result.warnings),
         say("compare.method"): [join([method, *_what_it_takes(result)])],
     }
 
@@ -137,8 +137,3 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
                 )
             )
     return said
-
-
-def _now(warning: str) -> str:
-    """A warning in the language spoken when the page is made."""
-    return warning.translated(spoken()) if isinstance(warning, Message) else warning

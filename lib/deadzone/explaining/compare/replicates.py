@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadzone.explaining.compare.ranks import smallest_p
+from deadzone.explaining.hypothesis_tests.ranks import least_trials
 from deadzone.explaining.phases.power import replicates_to_tell
 
 FEW = 4
@@ -35,15 +35,6 @@ def pooled_noise(samples: Sequence[np.ndarray]) -> float:
     return float(math.sqrt(sum(float(((log - log.mean()) ** 2).sum()) for log in logs) / freedom))
 
 
-def least_replicates(comparisons: int, confidence: float) -> int:
-    """Trials a side below which a rank test can show nothing, however large the change and small the noise.
-
-    comparisons: made together, >= 1. confidence: of the verdicts, in (0, 1).
-    """
-    level = (1 - confidence) / comparisons
-    return next(n for n in range(1, 1000) if smallest_p(n, n) <= level)
-
-
 def replicates_needed(change: float, noise: float, comparisons: int, confidence: float) -> int | None:
     """Trials a side that show a change of ln(response) with 80 % power.
 
@@ -54,8 +45,4 @@ def replicates_needed(change: float, noise: float, comparisons: int, confidence:
         return None
     level = (1 - confidence) / comparisons
     by_t = replicates_to_tell(change, max(noise, LEAST_NOISE), confidence=1 - level / 2)
-    return (
-        None
-        if by_t is None
-        else max(least_replicates(comparisons, confidence), math.ceil(by_t * math.pi / 3))
-    )
+    return None if by_t is None else max(least_trials(comparisons, confidence), math.ceil(by_t * math.pi / 3))

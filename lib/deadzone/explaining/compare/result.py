@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from deadzone.explaining.compare.verdicts import WORSE
+from deadzone.explaining.records import records
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +66,10 @@ class ComparisonResult:
             "margin": self.margin,
             "confidence": self.confidence,
             "paired": self.paired,
-            "overall": _records(self.overall),
-            "treatments": _records(self.treatments),
-            "only_in_a": _records(self.only_in_a),
-            "only_in_b": _records(self.only_in_b),
+            "overall": records(self.overall),
+            "treatments": records(self.treatments),
+            "only_in_a": records(self.only_in_a),
+            "only_in_b": records(self.only_in_b),
             "warnings": [str(warning) for warning in self.warnings],
         }
 
@@ -77,13 +77,3 @@ class ComparisonResult:
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as dictionaries by column name."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict(orient="records")]
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{name: _plain(value) for name, value in row.items()} for row in rows_of(frame.astype(object))]
-
-
-def _plain(value: Any) -> Any:
-    if value is None or value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value.item() if hasattr(value, "item") else str(value) if isinstance(value, str) else value

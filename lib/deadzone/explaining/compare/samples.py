@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import CompareError, did_you_mean
+from deadzone.explaining.marks import marked
 from deadzone.language.catalogue import say
 from deadzone.study.levels import format_level, is_number
 
@@ -45,13 +46,13 @@ def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd
     """
     notes: list[str] = []
     frame = frame.reset_index(drop=True)
-    measured = frame[~_marked(frame, "warmup", missing=False)]
+    measured = frame[~marked(frame, "warmup", missing=False)]
     ended = (
         measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in frame else measured
     )
     if len(ended) < len(measured):
         notes.append(say("compare.failed", n=len(measured) - len(ended), trials=len(measured), name=name))
-    trusted = ended[_marked(ended, "trusted", missing=True)]
+    trusted = ended[marked(ended, "trusted", missing=True)]
     if len(trusted) < len(ended):
         whole, kept = (table.groupby(list(factors)).ngroups if factors else 1 for table in (ended, trusted))
         if not len(trusted) or kept < LEAST_TRUSTED * whole:
@@ -185,13 +186,6 @@ def _has_blocks(frame: pd.DataFrame) -> bool:
 
 def _same_blocks(frame: pd.DataFrame, samples: Sequence[pd.Series]) -> bool:
     return _has_blocks(frame) and len({tuple(sample.index) for sample in samples}) == 1
-
-
-def _marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
-    if column not in frame:
-        return pd.Series(missing, index=frame.index)
-    words = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-    return frame[column].map(lambda mark: words.get(str(mark).lower(), missing)).astype(bool)
 
 
 def _some(samples: dict[Key, pd.Series], factors: Sequence[str]) -> str:

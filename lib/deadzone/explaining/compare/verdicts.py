@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 
+from deadzone.errors import CompareError
+
 BETTER, WORSE, NO_CHANGE, UNDECIDED = "better", "worse", "no change that matters", "undecided"
 VERDICTS = (BETTER, WORSE, NO_CHANGE, UNDECIDED)
 
@@ -20,6 +22,14 @@ THRESHOLD = 0.03
 
 CONFIDENCE = 0.95
 """Of every interval; tests are made at the level that it leaves."""
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise CompareError unless a confidence is a probability that decides anything."""
+    if not 0.5 <= confidence < 1:
+        raise CompareError(
+            f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
+        )
 
 
 def verdict(

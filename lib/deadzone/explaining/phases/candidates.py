@@ -5,8 +5,8 @@ One record serves every goal: a goal orders the candidates, sets some aside and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,20 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.phases.cost_expression import CostExpression
-from deadzone.explaining.phases.level_estimates import LEAST_WEIGHT, LevelEstimates, estimate_levels
+from deadzone.explaining.phases.level_estimates import (
+    LEAST_WEIGHT,
+    LevelEstimates,
+    estimate_levels,
+    independent,
+)
 from deadzone.explaining.phases.quantities import level_number
 from deadzone.explaining.phases.quantities import setting as setting_text
 from deadzone.explaining.phases.result import PhaseResult
-from deadzone.explaining.response_scale import RATIO_SCALE, ResponseScale
+from deadzone.explaining.records import plain
 from deadzone.language.catalogue import say, term
-from deadzone.study.levels import NONE
+
+ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best")
+"""What is known of each setting as an array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +41,7 @@ class Candidates:
     estimates: ln(response) of each. worst: the worst measured response of each, flagged trials included.
     trials: shape (n,), measured trials. flagged: shape (n,), of them flagged as outliers. flagged_best:
     shape (n,), the best response of a flagged trial, nan without one.
-    kinds: shape (n,), equal numbers for settings that the order makes cheaper and dearer; which of two words is the
-    cheaper one nobody says. response: column name. goal: "min" or "max". estimable: whether replicates tell the
-    noise. scale: of the response and of its estimates.
+    response: column name. goal: "min" or "max". estimable: whether replicates tell the noise.
     """
 
     settings: tuple[Any, ...]
@@ -53,13 +58,6 @@ class Candidates:
     response: str
     goal: str
     estimable: bool
-    kinds: np.ndarray
-    scale: ResponseScale = RATIO_SCALE
-
-    @property
-    def any_curve(self) -> bool:
-        """Whether some of the estimates rest on a fitted curve."""
-        return any(self.places)
 
     @property
     def sign(self) -> float:
@@ -73,6 +71,7 @@ class Candidates:
 def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
+    labels = [_none_label(model, level) for level in levels]
     index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
     response = model.trials["response"].to_numpy(float)
     worst = pd.Series(response).groupby(index).agg("max" if model.goal == "min" else "min")
@@ -80,12 +79,18 @@ def candidates_of(model: PhaseResult) -> Candidates:
     spoiled = pd.Series(response[outlier]).groupby(index[outlier]).agg(model.goal)
     ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
-        settings=tuple(setting_at(model, level) for level in levels),
-        names=tuple(setting_text(setting_at(model, level), model.knob) for level in levels),
+        settings=tuple(
+            label or plain(level, whole=True) for label, level in zip(labels, levels, strict=True)
+        ),
+        names=tuple(
+            setting_text(level, model.knob, label) for label, level in zip(labels, levels, strict=True)
+        ),
         places=tuple(place(model, i) for i in range(len(levels))),
         dead=np.array([_inside_dead_zone(model, i) for i in range(len(levels))]),
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving else -1),
-        columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
+        columns={
+            model.knob: np.array([np.inf if label else x for label, x in zip(labels, levels, strict=True)])
+        },
         estimates=estimate_levels(model),
         worst=worst.to_numpy(),
         trials=np.bincount(index, minlength=len(levels)),
@@ -94,72 +99,31 @@ def candidates_of(model: PhaseResult) -> Candidates:
         response=model.response,
         goal=model.goal,
         estimable=model.noise.estimable,
-        kinds=np.arange(len(levels)) if model.axis.is_interval else np.zeros(len(levels), dtype=int),
     )
 
 
 def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates:
-    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of the knob."""
-    return stacked([in_slice(candidates_of(model), {by: value}) for value, model in models.items()])
+    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of the knob.
 
-
-def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
-    """The candidates of a slice as settings of the grid. levels: of the other factors in this slice."""
-    if not levels:
-        return candidates
-    knob = next(iter(candidates.columns))
-    where = " / ".join(setting_text(_plain(level), name) for name, level in levels.items())
-    return replace(
-        candidates,
-        settings=tuple({**{n: _plain(v) for n, v in levels.items()}, knob: s} for s in candidates.settings),
-        names=tuple(f"{where} / {name}" for name in candidates.names),
-        columns={
-            **candidates.columns,
-            **{name: np.full(len(candidates), _as_number(level)) for name, level in levels.items()},
-        },
-    )
-
-
-def stacked(parts: Sequence[Candidates]) -> Candidates:
-    """The candidates of several slices in a row.
-
-    The slices share no trials, so their errors are taken as independent. Settings of a slice whose other levels are
-    words are of a kind of their own.
+    The slices share no trials, so their errors are taken as independent.
     """
-    from scipy.linalg import block_diag
-
-    each = [part.estimates for part in parts]
-    estimates = LevelEstimates(
-        covariance=block_diag(*[e.covariance for e in each]),
-        degrees_of_freedom=sum(e.degrees_of_freedom for e in each),
-        misfit=max(e.misfit for e in each),
-        **{n: np.concatenate([getattr(e, n) for e in each]) for n in ("log_response", "noise", "weight")},
-    )
-    columns = {n: np.concatenate([part.columns[n] for part in parts]) for n in parts[0].columns}
-    worded = [any(np.isnan(values).all() for values in part.columns.values()) for part in parts]
-    first = np.cumsum([0, *(int(part.kinds.max()) + 1 for part in parts)])
-    kinds = [
-        part.kinds + (first[i] if own else 0) for i, (part, own) in enumerate(zip(parts, worded, strict=True))
-    ]
+    slices = [(value, candidates_of(model)) for value, model in models.items()]
+    each = [part for _, part in slices]
+    knob = next(iter(each[0].columns))
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in each]) for name in ARRAYS}
     return replace(
-        _mapped(parts[0], lambda name: [getattr(part, name) for part in parts]),
-        columns=columns,
-        estimates=estimates,
-        estimable=any(part.estimable for part in parts),
-        kinds=np.concatenate(kinds),
+        each[0],
+        settings=tuple({by: plain(v, whole=True), knob: s} for v, part in slices for s in part.settings),
+        names=tuple(f"{slice_name(by, v)} / {name}" for v, part in slices for name in part.names),
+        columns={
+            knob: np.concatenate([part.columns[knob] for part in each]),
+            by: np.array([_as_number(v) for v, part in slices for _ in range(len(part))]),
+        },
+        estimates=independent([part.estimates for part in each]),
+        places=tuple(text for part in each for text in part.places),
+        estimable=any(part.estimable for part in each),
+        **arrays,
     )
-
-
-def _mapped(candidates: Candidates, values: Callable[[str], list[Any]]) -> Candidates:
-    """The candidates with each of their sequences made of several in a row. values: gives those of a field."""
-    joined: dict[str, Any] = {}
-    for name in (f.name for f in fields(candidates)):
-        present = getattr(candidates, name)
-        if isinstance(present, tuple):
-            joined[name] = tuple(item for part in values(name) for item in part)
-        elif isinstance(present, np.ndarray):
-            joined[name] = np.concatenate(values(name))
-    return replace(candidates, **joined)
 
 
 def with_columns(
@@ -221,26 +185,14 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
     )
 
 
-def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
-    """The candidates at the positions `chosen`, in that order; or where it is True, in the same one."""
-    where = np.nonzero(chosen)[0] if chosen.dtype == bool else chosen
-    e = candidates.estimates
-
-    def picked(name: str) -> list[Any]:
-        present = getattr(candidates, name)
-        return [present[where] if isinstance(present, np.ndarray) else [present[i] for i in where]]
-
-    return replace(
-        _mapped(candidates, picked),
-        columns={name: values[where] for name, values in candidates.columns.items()},
-        estimates=replace(
-            e,
-            log_response=e.log_response[where],
-            covariance=e.covariance[np.ix_(where, where)],
-            noise=e.noise[where],
-            weight=e.weight[where],
-        ),
-    )
+def only(candidates: Candidates, keep: np.ndarray) -> Candidates:
+    """The candidates where `keep`, shape (n,), is True, in the same order."""
+    where = np.nonzero(keep)[0]
+    kept: dict[str, Any] = {name: getattr(candidates, name)[where] for name in ARRAYS}
+    for name in ("settings", "names", "places"):
+        kept[name] = tuple(getattr(candidates, name)[i] for i in where)
+    columns = {name: values[where] for name, values in candidates.columns.items()}
+    return replace(candidates, columns=columns, estimates=candidates.estimates.at(where), **kept)
 
 
 def place(model: PhaseResult, i: int) -> str:
@@ -270,28 +222,8 @@ def _phase_text(model: PhaseResult, position: int) -> str:
 
 def level_text(model: PhaseResult, level: float) -> str:
     """A level of the model's knob as text: `12`, `64 KiB`, `none`."""
-    found = setting_at(model, level)
-    if found == NONE:
-        return say("quantity.none")
-    return found if isinstance(found, str) else level_number(float(found), model.knob)
-
-
-def setting_at(model: PhaseResult, level: float) -> Any:
-    """The level at a place on the knob's axis, as a program is given it: 12, `64MB`, `none`."""
-    if model.none_level is not None and level == model.none_level:
-        return NONE
-    known = model.levels["level"].to_numpy(float)
-    written = str(model.levels["label"].iloc[int(np.argmin(np.abs(known - level)))])
-    try:
-        as_number = float(written)
-    except ValueError:
-        return written
-    return _plain(level) if np.isclose(as_number, level) or level not in known else written
-
-
-def place_of(model: PhaseResult, setting: Any) -> float | None:
-    """The place on the axis of a recommended level of the knob; None for one that stands apart."""
-    return next((x for x in map(float, model.levels["level"]) if setting_at(model, x) == setting), None)
+    is_none = model.none_level is not None and level == model.none_level
+    return say("quantity.none") if is_none else level_number(level, model.knob)
 
 
 def _inside_dead_zone(model: PhaseResult, i: int) -> bool:
@@ -299,10 +231,14 @@ def _inside_dead_zone(model: PhaseResult, i: int) -> bool:
     return i > 0 and model.step_labels[i - 1] == "dead_zone"
 
 
+def _none_label(model: PhaseResult, level: float) -> str | None:
+    return "none" if model.none_level is not None and level == model.none_level else None
+
+
+def slice_name(by: str, value: Any) -> str:
+    """The value of a second factor in words: `4 cores`."""
+    return setting_text(float(value), by) if isinstance(value, int | float | np.number) else f"{by} {value}"
+
+
 def _as_number(value: Any) -> float:
     return float(value) if isinstance(value, int | float | np.number) else np.nan
-
-
-def _plain(value: Any) -> Any:
-    item = value.item() if hasattr(value, "item") else value
-    return int(item) if isinstance(item, float) and item.is_integer() else item

@@ -11,9 +11,6 @@ from deadzone.language.catalogue import Message, join, say, term
 UNSURE = 0.8
 """Below this probability a label is said to be doubtful."""
 
-MANY_OUTLIERS = 0.1
-"""Above this share of flagged trials, something else than a rare accident is going on."""
-
 LEVEL_OFF = 4.0
 LEVEL_FACTOR = 1.15
 """A whole level is said to be off the curve beyond this many standard deviations and this factor."""

@@ -84,7 +84,7 @@ def _additive(sample: Sample, columns: np.ndarray) -> _Fit | None:
 
 
 def _least_squares(sample: Sample, columns: np.ndarray, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
-    from scipy import stats
+    from scipy.special import fdtrc
 
     target, drift = (
         _within_levels(sample.level, keep, sample.value),
@@ -100,7 +100,7 @@ def _least_squares(sample: Sample, columns: np.ndarray, keep: np.ndarray) -> tup
     rest = float(residual[keep] @ residual[keep])
     explained = float(target[keep] @ target[keep]) - rest
     ratio = (explained / rank) / max(rest / freedom, 1e-300)
-    fit = _Fit(effects, inverse * rest / freedom, float(stats.f.sf(ratio, rank, freedom)), freedom)
+    fit = _Fit(effects, inverse * rest / freedom, float(fdtrc(rank, freedom, ratio)), freedom)
     return fit, residual
 
 
@@ -115,7 +115,7 @@ def _within_levels(level: np.ndarray, keep: np.ndarray, values: np.ndarray) -> n
 
 
 def _describe(sample: Sample, kind: str, names: list, fit: _Fit, p: float, certainty: float) -> Drift:
-    from scipy import stats
+    from scipy.special import stdtrit
 
     if kind == "block":
         effect, variance = fit.effects - fit.effects.mean(), np.diag(fit.covariance)
@@ -124,7 +124,7 @@ def _describe(sample: Sample, kind: str, names: list, fit: _Fit, p: float, certa
         effect, variance = ends * fit.effects[0], ends**2 * fit.covariance[0, 0]
     sign = 1.0 if sample.higher_is_worse else -1.0
     effect = sign * effect
-    half = stats.t.ppf((1 + certainty) / 2, fit.freedom) * np.sqrt(np.maximum(variance, 0.0))
+    half = stdtrit(fit.freedom, (1 + certainty) / 2) * np.sqrt(np.maximum(variance, 0.0))
     table = pd.DataFrame(
         {"effect": effect, "low": effect - half, "high": effect + half}, index=pd.Index(names, name=kind)
     )

@@ -17,7 +17,8 @@ variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biolog
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,6 +64,29 @@ class LevelEstimates:
         """Standard error of each level's ln(response), shape (n,)."""
         return np.sqrt(np.diag(self.covariance))
 
+    def at(self, where: np.ndarray) -> LevelEstimates:
+        """The estimates at some of the levels, by their positions."""
+        return replace(
+            self,
+            covariance=self.covariance[np.ix_(where, where)],
+            **{name: getattr(self, name)[where] for name in ("log_response", "noise", "weight")},
+        )
+
+
+def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
+    """Estimates of several curves that share no trials, one after another."""
+    from scipy.linalg import block_diag
+
+    return LevelEstimates(
+        covariance=block_diag(*[one.covariance for one in each]),
+        degrees_of_freedom=sum(one.degrees_of_freedom for one in each),
+        misfit=max(one.misfit for one in each),
+        **{
+            name: np.concatenate([getattr(one, name) for one in each])
+            for name in ("log_response", "noise", "weight")
+        },
+    )
+
 
 def estimate_levels(model: PhaseResult) -> LevelEstimates:
     """Estimates of every level of a phase model, in the order of `model.levels`."""
@@ -73,7 +97,7 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     joints = model.phases["start"].to_numpy(float)[1:]
     means, count, scatter = level_means(index, log_y, weight, len(positions))
     noise = level_noise(scatter, count - 1, max(float(model.noise.replicate), LEAST_NOISE))
-    basis = hinge_basis(model.axis.forward(positions), model.axis.forward(joints))
+    basis = hinge_basis(np.log(positions), np.log(joints))
     misfit = float(model.noise.misfit)
     curve, curve_error = fitted_curve(model)
     covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
@@ -87,17 +111,17 @@ def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
 
     The intervals are those of the posterior over segmentations, so the joints' uncertainty is in them.
     """
-    from scipy import stats
+    from scipy.special import ndtri
 
     low, middle, high = (
         np.log(model.levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
     )
-    width = 2 * float(stats.norm.ppf((1 + model.certainty) / 2))
+    width = 2 * float(ndtri((1 + model.certainty) / 2))
     return middle, np.maximum((high - low) / width, LEAST_NOISE)
 
 
 def level_means(
-    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int, least: float = LEAST_WEIGHT
+    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weighted mean of each level, the trials it is worth, and the variance within it.
 
@@ -105,7 +129,7 @@ def level_means(
     Returns three arrays of shape (n_levels,): mean, sum of weights, variance (nan where fewer than two
     trials count). A level whose trials are all flagged keeps its mean with a small weight.
     """
-    weight = np.maximum(weight, least)
+    weight = np.maximum(weight, LEAST_WEIGHT)
     count = np.bincount(index, weight, n_levels)
     mean = np.bincount(index, weight * log_y, n_levels) / count
     squares = np.bincount(index, weight * (log_y - mean[index]) ** 2, n_levels)
@@ -142,14 +166,14 @@ def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
         return None
     logs = np.log(variance[known])
     surplus = float(np.var(logs, ddof=1) - np.mean(polygamma(1, df[known] / 2)))
-    return min(2 * _inverse_trigamma(surplus), LARGEST_PRIOR_DF) if surplus > 0 else LARGEST_PRIOR_DF
+    return min(2 * inverse_trigamma(surplus), LARGEST_PRIOR_DF) if surplus > 0 else LARGEST_PRIOR_DF
 
 
 def _known(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
     return np.isfinite(variance) & (df > 0.5) & (variance > 0)
 
 
-def _inverse_trigamma(value: float) -> float:
+def inverse_trigamma(value: float) -> float:
     """x > 0 with trigamma(x) = value, by Newton's method on 1 / trigamma (Smyth 2004, appendix)."""
     from scipy.special import polygamma
 

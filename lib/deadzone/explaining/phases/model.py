@@ -14,6 +14,7 @@ from deadzone.explaining.phases.plot_slices import plot_slices
 from deadzone.explaining.phases.recommend import Recommendation, recommend, recommend_grid
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.summary import Summary, summarise
+from deadzone.explaining.records import records
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,25 +58,11 @@ class PhaseModel(PhaseResult):
             "goal": self.goal,
             "n_levels": self.n_levels,
             "n_trials": self.n_trials,
-            "phases": plain_records(self.phases[wanted]),
-            "outliers": plain_records(self.outliers[["trial", "knob", "response", "reason"]]),
+            "phases": records(self.phases[wanted], whole=True),
+            "outliers": records(self.outliers[["trial", "knob", "response", "reason"]], whole=True),
             "warnings": list(self.warnings),
             "recommendation": self.recommend().to_dict(),
         }
-
-
-def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of a frame as dictionaries of plain Python values; whole floats become ints."""
-    return [{str(key): _plain(value) for key, value in row.items()} for row in frame.to_dict("records")]
-
-
-def _plain(value: Any) -> Any:
-    item = value.item() if hasattr(value, "item") else value
-    if isinstance(item, float):
-        if item != item:
-            return None
-        return int(item) if item.is_integer() and abs(item) < 2**53 else item
-    return item
 
 
 @dataclass(frozen=True, eq=False)

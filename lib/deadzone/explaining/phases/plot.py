@@ -7,7 +7,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from deadzone.explaining.phases.candidates import level_text, setting_at
+from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.plot_axes import (
     headroom,
     is_log_better,
@@ -24,12 +24,14 @@ from deadzone.language.catalogue import say
 from deadzone.style import (
     FIT_COLOUR,
     INK,
+    LOG_RESPONSE_FACTOR,
     MUTED,
     OUTLIER_COLOUR,
     PHASE_STYLES,
     RC_PARAMS,
     RECOMMENDED_COLOUR,
     TRIAL_COLOUR,
+    figure_style,
 )
 
 if TYPE_CHECKING:
@@ -37,9 +39,6 @@ if TYPE_CHECKING:
 
 FIGURE_SIZE = (7.2, 4.4)
 """Inches: the width of a report's text column, and a height at which slopes near 1 look like 45 degrees."""
-
-LOG_RESPONSE_FACTOR = 3.0
-"""Responses that span more than this are drawn on a log axis; below it a plain axis reads easier."""
 
 LEGEND_POINTS = 36
 """Distance of the legend from the axes: the tick labels and the name of the axis stand between them."""
@@ -75,13 +74,11 @@ def plot(
     Returns the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
     interval; phases are shaded, hatched and named, as in every figure of the project.
     """
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     advice = advice if advice is not None else recommend(model)
     is_own = ax is None
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         if ax is None:
             _, ax = plt.subplots(figsize=figsize, layout="constrained")
         _scale(model, ax)
@@ -99,7 +96,7 @@ def plot(
 
 def _scale(model: PhaseResult, ax: Axes) -> None:
     levels = model.levels["level"].to_numpy(float)
-    ax.set_xscale("linear" if model.axis.is_interval or not is_log_better(levels) else "log")
+    ax.set_xscale("log" if is_log_better(levels) else "linear")
     if spread_factor(model.trials["corrected"].to_numpy(float)) >= LOG_RESPONSE_FACTOR:
         ax.set_yscale("log")
 
@@ -118,8 +115,8 @@ def _shade(model: PhaseResult, ax: Axes) -> None:
 
 
 def _draw_fit(model: PhaseResult, ax: Axes) -> None:
-    """The curve is straight on the axes of the fit, so on plain ones it is drawn through many points."""
-    levels = model.axis.forward(model.levels["level"].to_numpy(float))
+    """The curve is straight on log-log axes, so on plain ones it is drawn through many points."""
+    levels = np.log(model.levels["level"].to_numpy(float))
     x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], 400)]))
 
     def along(column: str) -> np.ndarray:
@@ -127,17 +124,10 @@ def _draw_fit(model: PhaseResult, ax: Axes) -> None:
 
     band = say("plot.band", certainty=model.certainty)
     ax.fill_between(
-        model.axis.backward(x), along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2,
+        np.exp(x), along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2,
         label=band,
     )  # fmt: skip
-    ax.plot(
-        model.axis.backward(x),
-        along("fitted"),
-        color=FIT_COLOUR,
-        linewidth=1.6,
-        zorder=3,
-        label=say("plot.fit"),
-    )
+    ax.plot(np.exp(x), along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
 
 
 def _draw_trials(model: PhaseResult, ax: Axes) -> None:
@@ -162,7 +152,7 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
 
 def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
-    where = {setting_at(model, x): x for x in map(float, model.levels["level"])}
+    where = {("none" if x == model.none_level else x): x for x in map(float, model.levels["level"])}
     tied = [where[value] for value in advice.tied if value in where]
     if len(tied) > 1:
         ax.scatter(
@@ -172,19 +162,12 @@ def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
         )  # fmt: skip
     if advice.setting in where:
         x = where[advice.setting]
-        y = float(
-            advice.table.loc[[item == advice.setting for item in advice.table["setting"]], "estimate"].iloc[0]
-        )
+        y = float(advice.chosen["estimate"])
         ax.axvline(x, color=RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
         ax.scatter(
             [x], [y], marker="v", s=90, color=RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
-            label=say("plot.recommended", setting=_name_of(advice)),
+            label=say("plot.recommended", setting=str(advice.chosen["name"])),
         )  # fmt: skip
-
-
-def _name_of(advice: Recommendation) -> str:
-    table = advice.table
-    return str(table.loc[[item == advice.setting for item in table["setting"]], "name"].iloc[0])
 
 
 def _name_axes(model: PhaseResult, ax: Axes) -> None:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from deadzone.explaining.phases.candidates import slice_name
 from deadzone.explaining.phases.plot import LEGEND_COLUMN, plot
-from deadzone.explaining.phases.quantities import setting
 from deadzone.explaining.phases.recommend import recommend
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.verdict import verdict
-from deadzone.style import RC_PARAMS
+from deadzone.style import figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,27 +29,21 @@ def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | No
     MOST_COLUMNS. Returns the figure. Each panel is titled with its slice and what was found there; the
     axes are not shared, because slices may differ by orders of magnitude.
     """
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     across = columns or min(math.ceil(math.sqrt(len(models))), MOST_COLUMNS)
     down = math.ceil(len(models) / across)
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         size = (PANEL[0] * across, PANEL[1] * down)
         figure, grid = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
         panels = list(grid.flat)
         for ax in panels[len(models) :]:
             ax.remove()
         for ax, (value, model) in zip(panels, models.items(), strict=False):
-            title = f"{_slice_name(by, value)}: {verdict(model, recommend(model))}"
+            title = f"{slice_name(by, value)}: {verdict(model, recommend(model))}"
             plot(model, ax, title=title, legend=False)
         _share_legend(figure, panels[: len(models)])
     return figure
-
-
-def _slice_name(by: str, value: Any) -> str:
-    return setting(float(value), by) if isinstance(value, int | float) else f"{by} {value}"
 
 
 def _share_legend(figure: Figure, panels: list[Any]) -> None:

@@ -7,6 +7,7 @@ so that it matches the family-wise level of the set of best settings.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from deadzone.errors import PhaseError
@@ -51,22 +52,15 @@ def replicates_to_tell(
         raise PhaseError(
             "Telling settings apart needs a difference and a noise above 0 and two settings or more."
         )
-    if _power(MOST_REPLICATES, difference, noise, settings, confidence) < power:
-        return None
-    low, high = 1, 2
-    while _power(high, difference, noise, settings, confidence) < power:
-        low, high = high, min(high * 2, MOST_REPLICATES)
-    while high - low > 1:
-        middle = (low + high) // 2
-        enough = _power(middle, difference, noise, settings, confidence) >= power
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    asked = (difference, noise, settings, confidence)
+    enough = bisect_left(range(MOST_REPLICATES + 1), power, lo=2, key=lambda n: _power(n, *asked))
+    return enough if enough <= MOST_REPLICATES else None
 
 
 def _power(n: int, difference: float, noise: float, settings: int, confidence: float) -> float:
     """Probability that the difference is found with n trials of each setting."""
-    from scipy import stats
+    from scipy.special import nctdtr, stdtrit
 
     df = settings * (n - 1)
-    critical = stats.t.isf((1 - confidence) / (settings - 1), df)
-    return float(stats.nct.sf(critical, df, difference / (noise * (2 / n) ** 0.5)))
+    critical = -stdtrit(df, (1 - confidence) / (settings - 1))
+    return float(1 - nctdtr(df, difference / (noise * (2 / n) ** 0.5), critical))

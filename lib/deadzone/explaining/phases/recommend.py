@@ -31,7 +31,6 @@ from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.service_level import checked_targets, target_confidence
-from deadzone.explaining.response_scale import RATIO
 from deadzone.language.catalogue import say
 
 PRACTICAL_TOLERANCE = 0.03
@@ -56,11 +55,11 @@ class Recommendation:
     "within" or "targets": those that do what was asked), the cheapest first. reason: one or more
     sentences with numbers. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
     cost as written. confidence:
-    family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would decide
+    family-wise level of the set. caveats: sentences a reader needs. replicates: what would decide
     between the best and the next, or None where it is decided.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
     response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
-    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), tied, and for targets `chance`.
+    better the best is, a fraction; simultaneous bounds), tied, and for targets `chance`.
     """
 
     setting: Any
@@ -72,7 +71,11 @@ class Recommendation:
     caveats: tuple[str, ...]
     replicates: ReplicatesNeeded | None
     table: pd.DataFrame
-    is_ordered: bool = True
+
+    @property
+    def chosen(self) -> pd.Series:
+        """The row of the table for the setting to choose, which there must be."""
+        return self.table[[item == self.setting for item in self.table["setting"]]].iloc[0]
 
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
@@ -111,6 +114,7 @@ def recommend(
     cost: str | None = None,
     trials: pd.DataFrame | None = None,
     confidence: float = 0.95,
+    all_there_is: float | None = None,
 ) -> Recommendation:
     """Recommend a level of the knob.
 
@@ -123,6 +127,8 @@ def recommend(
         "cpu_limit * wall_s" (core-seconds a job). trials: the frame that was fitted, where the cost also
         uses other columns of it; they enter with their mean at each level.
     confidence: family-wise level of every statement.
+    all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
+        that reach it the smallest may be recommended, and none beyond.
 
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
@@ -130,7 +136,8 @@ def recommend(
     candidates = candidates_of(model)
     if cost is not None and trials is not None:
         candidates = with_columns(candidates, model, trials, parse_cost(cost).names)
-    return recommend_from(candidates, goal, within, slo, cost, confidence)
+    candidates = _there_to_have(candidates, model.knob, all_there_is)
+    return _recommend(candidates, goal, within, slo, cost, confidence)
 
 
 def recommend_grid(
@@ -142,29 +149,38 @@ def recommend_grid(
     slo: Mapping[str, float] | None = None,
     cost: str | None = None,
     confidence: float = 0.95,
+    all_there_is: float | None = None,
 ) -> Recommendation:
     """Recommend a cell of the grid, from one table of all cells; the wishes are those of `recommend`.
 
     The cheapest cell is the one with the least of the second factor, and of those the least of the knob.
     """
-    return recommend_from(candidates_of_grid(by, models), goal, within, slo, cost, confidence)
+    candidates = _there_to_have(
+        candidates_of_grid(by, models), next(iter(models.values())).knob, all_there_is
+    )
+    return _recommend(candidates, goal, within, slo, cost, confidence)
 
 
-def recommend_from(
+def _there_to_have(candidates: Candidates, knob: str, all_there_is: float | None) -> Candidates:
+    """The candidates without levels that exceed the smallest one which gives all there is."""
+    if all_there_is is None:
+        return candidates
+    levels = candidates.columns[knob]
+    enough = levels[levels >= all_there_is]
+    keep = levels <= (enough.min() if len(enough) else np.inf)
+    return only(candidates, keep) if keep.sum() > 1 else candidates
+
+
+def _recommend(
     candidates: Candidates,
-    goal: str | None = None,
-    within: float | None = None,
-    slo: Mapping[str, float] | None = None,
-    cost: str | None = None,
-    confidence: float = 0.95,
+    goal: str | None,
+    within: float | None,
+    slo: Mapping[str, float] | None,
+    cost: str | None,
+    confidence: float,
 ) -> Recommendation:
-    """Recommend one of the candidates; the wishes are those of `recommend`."""
     goal = _the_goal(goal, within, slo, cost)
     caveats: list[str] = []
-    if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
-        raise PhaseError(
-            f"{candidates.response!r} may be zero or negative here; targets and costs need a positive response."
-        )
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
     found = _best(candidates, confidence)
@@ -186,7 +202,6 @@ def recommend_from(
         caveats=tuple(caveats),
         replicates=replicates,
         table=_table(candidates, found, choice),
-        is_ordered=len(np.unique(candidates.kinds[choice.member])) < 2,
     )
 
 
@@ -223,19 +238,13 @@ def _best(candidates: Candidates, confidence: float) -> BestSet:
 
 def _fastest(candidates: Candidates, found: BestSet) -> _Choice:
     affordable = found.member & (found.loss <= np.log1p(MOST_EXPECTED_LOSS))
-    index = _cheapest(candidates, found, affordable)
+    index = int(np.nonzero(affordable)[0][0])
     return _Choice(index, found.member, reason.fastest(candidates, found, index))
-
-
-def _cheapest(candidates: Candidates, found: BestSet, member: np.ndarray) -> int:
-    """The first of the members that is of the best estimate's kind: of other kinds nobody says what they cost."""
-    kin = candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
-    return int(np.nonzero(member & kin)[0][0])
 
 
 def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
     member = found.loss <= np.log1p(within) + 1e-12
-    index = _cheapest(candidates, found, member)
+    index = int(np.nonzero(member)[0][0])
     return _Choice(index, member, reason.within(candidates, found, index, within))
 
 
@@ -277,7 +286,7 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
     return ReplicatesNeeded(
         candidates.names[best],
         candidates.names[other],
-        float(candidates.scale.amount(np.asarray(difference))),
+        float(np.expm1(difference)),
         n,
         n * settings if n else None,
         POWER,
@@ -286,21 +295,21 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
 
 
 def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
-    from scipy import stats
+    from scipy.special import stdtrit
 
-    e, scale = candidates.estimates, candidates.scale
-    half = float(stats.t.ppf((1 + found.confidence) / 2, e.degrees_of_freedom)) * e.std_error
+    e = candidates.estimates
+    half = float(stdtrit(e.degrees_of_freedom, (1 + found.confidence) / 2)) * e.std_error
     table = pd.DataFrame(
         {
             "setting": list(candidates.settings),
             "name": candidates.names,
             "n": candidates.trials,
-            "estimate": scale.backward(e.log_response),
-            "low": np.maximum(scale.backward(e.log_response - half), scale.least),
-            "high": scale.backward(e.log_response + half),
-            "loss": scale.amount(found.loss),
-            "loss_low": scale.amount(found.low),
-            "loss_high": scale.amount(found.high),
+            "estimate": np.exp(e.log_response),
+            "low": np.exp(e.log_response - half),
+            "high": np.exp(e.log_response + half),
+            "loss": np.expm1(found.loss),
+            "loss_low": np.expm1(found.low),
+            "loss_high": np.expm1(found.high),
             "tied": choice.member,
         }
     )

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.page import Section, page_html, page_text
 from deadzone.explaining.phases.diagnostics import Diagnostics, diagnose, r_squared
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.phases.recommend import Recommendation, recommend
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.rivals import phase_criteria, rivals_table
-from deadzone.explaining.phases.summary_page import Section, page_html, page_text
 from deadzone.explaining.phases.summary_sections import summary_sections
 from deadzone.language.catalogue import say
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.page import Section
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import axis_label, number, percent, unit_name
 from deadzone.explaining.phases.result import PhaseResult
-from deadzone.explaining.phases.summary_page import Section
 from deadzone.language.catalogue import say
 from deadzone.style import PHASE_STYLES
 

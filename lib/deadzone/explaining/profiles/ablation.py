@@ -16,10 +16,9 @@ import pandas as pd
 from deadzone.errors import ProfileError
 from deadzone.explaining.profiles.attribution import FIRST, attribute
 from deadzone.explaining.profiles.causes import OTHER, Cause
-from deadzone.explaining.profiles.estimates import estimate, method
+from deadzone.explaining.profiles.estimates import estimate, method, total_amounts
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis, Pair, pair_up
-from deadzone.explaining.profiles.side_totals import total_amounts
 from deadzone.explaining.profiles.units import readable
 from deadzone.language.catalogue import say
 

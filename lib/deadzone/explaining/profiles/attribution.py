@@ -20,7 +20,6 @@ import pandas as pd
 from deadzone.errors import ProfileError
 from deadzone.explaining.profiles.causes import OTHER, Cause, matched_causes
 from deadzone.explaining.profiles.estimates import Amounts, estimate
-from deadzone.explaining.profiles.events import events
 from deadzone.explaining.profiles.pairing import Pair, Side
 from deadzone.language.catalogue import say
 
@@ -140,15 +139,11 @@ def _side_amounts(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> A
     The variance is that of the profile's mean event; a sample shared among causes is shared in variance too.
     """
     values = np.zeros((causes + 1, len(sets)))
-    weights, sampled = [], True
     for column, (own, factor) in enumerate(zip(sets, side.factors, strict=True)):
-        known = events(side.profiles[column], side.values[column])
-        sampled &= known.variance is not None
-        weights.append(known.weight * float(factor))
         for matched, value in own.items():
             values[:, column] += np.array(shares(matched, value, rule, causes), dtype=float) * float(factor)
-    variance = np.abs(values) * np.array(weights)
-    return Amounts(values, variance if sampled else None, float(np.mean(weights)))
+    weights = [one.weight * float(factor) for one, factor in zip(side.events, side.factors, strict=True)]
+    return Amounts.of(side, values, np.abs(values) * np.array(weights))
 
 
 def _changes_by_set(pair: Pair, sets: Sequence[list[Sets]]) -> dict[int, Fraction]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -52,13 +53,17 @@ def read_causes(path: Path) -> tuple[Cause, ...]:
 
     Raises ProfileError if the file cannot be read or is no such mapping.
     """
+    return causes_from(read_yaml(path), str(path))
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file holds. Raises ProfileError if it cannot be read."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ProfileError(f"{path}: cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ProfileError(f"{path}: is not YAML: {' '.join(str(error).split())}.") from error
-    return causes_from(content, str(path))
 
 
 def matched_causes(profile: Profile, causes: Sequence[Cause]) -> np.ndarray:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method
-from deadzone.explaining.profiles.events import Events, events
+from deadzone.explaining.profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
+from deadzone.explaining.profiles.events import Events
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis, Pair, Side, pair_up
-from deadzone.explaining.profiles.side_totals import total_amounts
 from deadzone.explaining.profiles.totals import (
     cumulative,
     cumulative_by_package,
@@ -62,11 +61,8 @@ def compare_profiles(
     Raises ProfileError if the profiles cannot be compared.
     """
     pair = pair_up(_several(before), _several(after), value, basis)
-    chance = [
-        [events(p, v) for p, v in zip(s.profiles, s.values, strict=True)] for s in (pair.before, pair.after)
-    ]
-    functions = _table(pair, chance, _function_names, flat, cumulative)
-    packages = _table(pair, chance, _package_names, flat_by_package, cumulative_by_package)
+    functions = _table(pair, _function_names, flat, cumulative)
+    packages = _table(pair, _package_names, flat_by_package, cumulative_by_package)
     package_of = {
         f: k
         for p in (*pair.before.profiles, *pair.after.profiles)
@@ -82,37 +78,13 @@ def compare_profiles(
         packages=packages,
         method=how,
         identical=identical(pair),
-        doubts=(*pair.doubts, *_chance_doubts(chance, how)),
+        doubts=(*pair.doubts, *_chance_doubts(pair, how)),
     )
 
 
 def method_text(how: str) -> str:
     """What intervals of a method rest on, as a sentence. how: one of METHODS."""
     return say(f"profile.method_{how}")
-
-
-def amounts(
-    side: Side, known: Sequence[Events], sums: Sums, names_of: Callable[[Profile], Sequence[str]]
-) -> tuple[Amounts, tuple[str, ...]]:
-    """Sums of every profile of a side by name, in the unit of the pair.
-
-    known: the events of each profile. sums: adds numbers of samples to one sum for each of `names_of`.
-    """
-    names = tuple(dict.fromkeys(name for profile in side.profiles for name in names_of(profile)))
-    index = {name: place for place, name in enumerate(names)}
-    values = np.zeros((len(names), len(side.profiles)))
-    spread = np.zeros_like(values)
-    for column, (profile, value, factor) in enumerate(
-        zip(side.profiles, side.values, side.factors, strict=True)
-    ):
-        place = np.array([index[name] for name in names_of(profile)], dtype=np.int64)
-        own = sums(profile, profile.numbers(value))
-        values[:, column] = grouped(own, place, len(names)) * float(factor)
-        variance = _variance(known[column], own, partial(sums, profile))
-        spread[:, column] = grouped(variance, place, len(names)) * float(factor) ** 2
-    sampled = all(one.variance is not None for one in known)
-    weights = [one.weight * float(factor) for one, factor in zip(known, side.factors, strict=True)]
-    return Amounts(values, spread if sampled else None, float(np.mean(weights))), names
 
 
 def identical(pair: Pair) -> bool:
@@ -126,12 +98,11 @@ def tidy(pair: Pair) -> pd.DataFrame:
 
     This is the tidy table that `deadzone compare` and the phase models read.
     """
-    rows = []
-    for label, side in (("before", pair.before), ("after", pair.after)):
-        for number, (profile, value, factor) in enumerate(
-            zip(side.profiles, side.values, side.factors, strict=True), 1
-        ):
-            rows.append((label, number, float(profile.total(value) * factor)))
+    rows = [
+        (label, number, total)
+        for label, side in (("before", pair.before), ("after", pair.after))
+        for number, total in enumerate(side.totals, 1)
+    ]
     return pd.DataFrame(
         rows, columns=["side", "replicate", f"{pair.value.name}_{pair.unit}".replace(" ", "_")]
     )
@@ -141,28 +112,23 @@ def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:
     return (profiles,) if isinstance(profiles, Profile) else tuple(profiles)
 
 
-def _sides(pair: Pair, chance: list[list[Events]]) -> list[tuple[Side, list[Events]]]:
-    return list(zip((pair.before, pair.after), chance, strict=True))
-
-
 def _table(
-    pair: Pair,
-    chance: list[list[Events]],
-    names_of: Callable[[Profile], Sequence[str]],
-    flat_of: Sums,
-    cum_of: Sums,
+    pair: Pair, names_of: Callable[[Profile], Sequence[str]], flat_of: Sums, cum_of: Sums
 ) -> pd.DataFrame:
-    """The table of functions or of packages."""
-    flats, cums = (_aligned(pair, chance, sums, names_of) for sums in (flat_of, cum_of))
-    names = flats[2]
-    table = estimate(flats[0], flats[1])
-    table.insert(0, "name", names)
-    cum = estimate(cums[0], cums[1])
-    for side, made in (("before", pair.before), ("after", pair.after)):
-        total = sum(
-            float(p.total(v) * f) for p, v, f in zip(made.profiles, made.values, made.factors, strict=True)
-        )
-        table[f"share_{side}"] = table[side] * len(made.profiles) / total if total else 0.0
+    """The table of functions or of packages. flat_of, cum_of: add numbers of samples up to one sum a name."""
+    sides = {"before": pair.before, "after": pair.after}
+    index: dict[str, int] = {}
+    for profile in (*pair.before.profiles, *pair.after.profiles):
+        for name in names_of(profile):
+            index.setdefault(name, len(index))
+    table, cum = (
+        estimate(*(_amounts(side, sums, names_of, index) for side in sides.values()))
+        for sums in (flat_of, cum_of)
+    )
+    table.insert(0, "name", list(index))
+    for name, side in sides.items():
+        total = sum(side.totals)
+        table[f"share_{name}"] = table[name] * len(side.profiles) / total if total else 0.0
     for column in ("before", "after", "change"):
         table[f"cum_{column}"] = cum[column]
     table["cum_low"], table["cum_high"] = cum["change_low"], cum["change_high"]
@@ -175,32 +141,19 @@ def _table(
     return table.iloc[order].reset_index(drop=True)
 
 
-def _aligned(
-    pair: Pair, chance: list[list[Events]], sums: Sums, names_of: Callable[[Profile], Sequence[str]]
-) -> tuple[Amounts, Amounts, tuple[str, ...]]:
-    """Amounts of both sides with the same names in the same order."""
-    (first, mine), (second, theirs) = (
-        amounts(side, known, sums, names_of) for side, known in _sides(pair, chance)
-    )
-    names = tuple(dict.fromkeys((*mine, *theirs)))
-    index = {name: place for place, name in enumerate(names)}
-    return (
-        *(
-            _spread_out(made, np.array([index[name] for name in own], dtype=np.int64), len(names))
-            for made, own in ((first, mine), (second, theirs))
-        ),
-        names,
-    )  # type: ignore[return-value]
-
-
-def _spread_out(made: Amounts, place: np.ndarray, groups: int) -> Amounts:
-    values = np.zeros((groups, made.replicates))
-    values[place] = made.values
-    if made.variance is None:
-        return Amounts(values, None, made.weight)
-    variance = np.zeros_like(values)
-    variance[place] = made.variance
-    return Amounts(values, variance, made.weight)
+def _amounts(
+    side: Side, sums: Sums, names_of: Callable[[Profile], Sequence[str]], index: Mapping[str, int]
+) -> Amounts:
+    """Sums of every profile of a side, one a name of the index, in the unit of the pair."""
+    values = np.zeros((len(index), len(side.profiles)))
+    spread = np.zeros_like(values)
+    for column, (profile, value, factor) in enumerate(side.parts):
+        place = np.array([index[name] for name in names_of(profile)], dtype=np.int64)
+        own = sums(profile, profile.numbers(value))
+        values[:, column] = grouped(own, place, len(index)) * float(factor)
+        variance = _variance(side.events[column], own, partial(sums, profile))
+        spread[:, column] = grouped(variance, place, len(index)) * float(factor) ** 2
+    return Amounts.of(side, values, spread)
 
 
 def _variance(
@@ -227,9 +180,10 @@ def _same(first: Profile, second: Profile) -> bool:
     )
 
 
-def _chance_doubts(chance: list[list[Events]], how: str) -> tuple[str, ...]:
-    reasons = (one.reason for side in chance for one in side) if how != "replicates" else ()
-    sizes = sorted(len(side) for side in chance)
+def _chance_doubts(pair: Pair, how: str) -> tuple[str, ...]:
+    known = (*pair.before.events, *pair.after.events)
+    reasons = (one.reason for one in known) if how != "replicates" else ()
+    sizes = sorted((len(pair.before.profiles), len(pair.after.profiles)))
     one_sided = say("profile.one_sided")
     doubts = (*reasons, one_sided if sizes[0] < FEWEST_REPLICATES <= sizes[1] else "")
     return tuple(dict.fromkeys(doubt for doubt in doubts if doubt))

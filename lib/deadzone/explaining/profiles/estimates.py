@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from deadzone.explaining.profiles.pairing import Side
 from deadzone.explaining.profiles.poisson import LEVEL, difference_limits, no_change_p, sum_limits
 
 FEWEST_REPLICATES = 2
@@ -32,6 +33,13 @@ class Amounts:
     variance: np.ndarray | None
     weight: float
 
+    @classmethod
+    def of(cls, side: Side, values: np.ndarray, variance: np.ndarray) -> Amounts:
+        """Amounts of a side, in the unit of its pair, with what is known of its sampling."""
+        sampled = all(one.variance is not None for one in side.events)
+        weights = [one.weight * float(factor) for one, factor in zip(side.events, side.factors, strict=True)]
+        return cls(values, variance if sampled else None, float(np.mean(weights)))
+
     @property
     def replicates(self) -> int:
         """How many profiles there are."""
@@ -42,6 +50,15 @@ class Amounts:
         """Mean over the profiles. Shape (groups,)."""
         mean: np.ndarray = self.values.mean(axis=1)
         return mean
+
+
+def total_amounts(side: Side) -> Amounts:
+    """One group, the whole, for every profile of a side; in the unit of the pair."""
+    variances = [
+        0.0 if known.variance is None else float(known.variance.sum()) * float(factor) ** 2
+        for known, factor in zip(side.events, side.factors, strict=True)
+    ]
+    return Amounts.of(side, np.array([side.totals]), np.array([variances]))
 
 
 def method(before: Amounts, after: Amounts) -> str:

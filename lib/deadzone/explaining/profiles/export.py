@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
-
-import pandas as pd
 
 from deadzone.explaining.profiles.ablation import Ablations
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison, method_text
 from deadzone.explaining.profiles.gates import Verdict
 from deadzone.explaining.profiles.projection import Projection
+from deadzone.explaining.records import records
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
@@ -83,12 +81,3 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         for one in verdict.outcomes
     ]
     return {"verdict": verdict.verdict, "text": str(verdict), "gates": gates}
-
-
-def records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame; what is not a finite number becomes None, as JSON knows no other."""
-    return [{str(name): _plain(value) for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

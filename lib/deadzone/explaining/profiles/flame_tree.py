@@ -59,7 +59,7 @@ def _gather(pair: Pair) -> _Stacks:
     names: dict[str, int] = {}
     frames, lengths, amounts, after = [], [], [], []
     for is_after, side in enumerate((pair.before, pair.after)):
-        for profile, value, factor in zip(side.profiles, side.values, side.factors, strict=True):
+        for profile, value, factor in side.parts:
             place = np.array(
                 [names.setdefault(name, len(names)) for name in profile.functions], dtype=np.int64
             )

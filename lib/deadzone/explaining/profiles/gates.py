@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from pydantic import ValidationError
 
 from deadzone.errors import ProfileError
 from deadzone.explaining.compare.non_inferiority import NOT_WORSE, WORSE, NonInferiority, non_inferior
 from deadzone.explaining.phases.quantities import axis_label
+from deadzone.explaining.profiles.causes import read_yaml
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import percent
 from deadzone.study.profile_specs import GateSpec
@@ -122,12 +122,7 @@ def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFr
     Returns the gates by name and the tables before and after, with a column for each gate.
     Raises ProfileError if the file cannot be read or a gate is not as it should be.
     """
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ProfileError(f"{path}: cannot be read: {error.strerror}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ProfileError(f"{path}: is not YAML: {' '.join(str(error).split())}.") from error
+    content = read_yaml(path)
     if not isinstance(content, Mapping) or not content:
         raise ProfileError(
             f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: [...], after: [...]}}`."

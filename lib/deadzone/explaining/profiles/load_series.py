@@ -22,12 +22,7 @@ def measured_at(
     points = [*own, *others]
     profiles = [profile for _, profile in points]
     matched = pair_up(profiles[:1], profiles, side.values[0])
-    totals = [
-        float(profile.total(value) * factor)
-        for profile, value, factor in zip(
-            matched.after.profiles, matched.after.values, matched.after.factors, strict=True
-        )
-    ]
+    totals = list(matched.after.totals)
     loads = [load for load, _ in points]
     if not all(profile.duration_ns > 0 for profile in profiles):
         return loads, totals, matched.unit

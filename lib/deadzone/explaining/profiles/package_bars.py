@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from deadzone.explaining.profiles.axis import in_units
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.units import readable
 from deadzone.language.catalogue import say
-from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, MUTED, RC_PARAMS
+from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, MUTED, figure_style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,13 +29,11 @@ def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
 
     Where flat amounts stand in the way (goroutines all wait in one function), cumulative ones are drawn.
     """
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     kind, table = _what(comparison.packages)
     table = (table[table["change"] != 0] if (table["change"] != 0).any() else table).head(shown)
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * max(len(table), 1)), layout="constrained")
         ax = figure.add_subplot()
         rows = np.arange(len(table))

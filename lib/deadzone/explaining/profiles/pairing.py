@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from deadzone.errors import ProfileError
-from deadzone.explaining.profiles.events import COUNTING_VALUES
+from deadzone.explaining.profiles.events import COUNTING_VALUES, Events, events
 from deadzone.explaining.profiles.model import Profile, ValueType
 from deadzone.explaining.profiles.units import TIME, conversion, readable
 from deadzone.language.catalogue import say
@@ -43,6 +44,21 @@ class Side:
     profiles: tuple[Profile, ...]
     values: tuple[str, ...]
     factors: tuple[Fraction, ...]
+
+    @property
+    def parts(self) -> Iterator[tuple[Profile, str, Fraction]]:
+        """Every profile with the name of its value and its factor."""
+        return zip(self.profiles, self.values, self.factors, strict=True)
+
+    @cached_property
+    def events(self) -> tuple[Events, ...]:
+        """The events behind the value of each profile."""
+        return tuple(map(events, self.profiles, self.values))
+
+    @cached_property
+    def totals(self) -> tuple[float, ...]:
+        """The total of each profile, in the unit of the pair."""
+        return tuple(float(profile.total(value) * factor) for profile, value, factor in self.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +101,7 @@ def pair_up(
     _check(basis)
     first = _side(before, kind, into, basis.before)
     second = _side(after, kind, into, basis.after)
-    if not any(
-        p.total(v) for side in (first, second) for p, v in zip(side.profiles, side.values, strict=True)
-    ):
+    if not any((*first.totals, *second.totals)):
         raise ProfileError(f"The profiles hold no samples of {kind.name}: was the program under load?")
     unit = f"{into.unit} per {basis.unit}" if basis.unit else into.unit
     notes, doubts = _notes(profiles, kind, into, basis), _doubts(before, after, into, basis)

@@ -211,15 +211,15 @@ def packed_varints(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> t
         return numbers, counts
     if not len(lengths):
         return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
-    bytes_ = data[ranges(starts, lengths)]
-    last = bytes_ < 0x80
+    places = ranges(starts, lengths)
+    last = data[places] < 0x80
     field_stops = np.cumsum(lengths)
     if not last[field_stops - 1].all():
         raise ProfileError(f"{DAMAGED}: a packed number is cut off")
     number_stops = np.flatnonzero(last)
     counts = np.diff(np.searchsorted(number_stops, field_stops, side="left"), prepend=0)
-    ends_before = np.concatenate(([0], number_stops[:-1] + 1))
-    return _decode(bytes_, ends_before, number_stops + 1 - ends_before), counts
+    begins = np.concatenate(([0], number_stops[:-1] + 1))
+    return varints_at(data, places[begins])[0], counts
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -232,19 +232,6 @@ def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         steps[0] = starts[0]
         steps[np.cumsum(lengths)[:-1]] = starts[1:] - (starts[:-1] + lengths[:-1] - 1)
     return np.cumsum(steps, out=steps)
-
-
-def _decode(bytes_: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    if lengths.max(initial=0) > LONGEST_VARINT:
-        raise ProfileError(f"{DAMAGED}: a number is longer than {LONGEST_VARINT} bytes")
-    numbers = (bytes_[starts] & 0x7F).astype(np.uint64)
-    longer = np.flatnonzero(lengths > 1)
-    for place in range(1, LONGEST_VARINT):
-        if not len(longer):
-            break
-        numbers[longer] |= (bytes_[starts[longer] + place] & 0x7F).astype(np.uint64) << np.uint64(7 * place)
-        longer = longer[lengths[longer] > place + 1]
-    return numbers
 
 
 def _values_at(

@@ -16,16 +16,20 @@ REMEMBERED = 15
 class Estimate:
     """The time the remaining trials will take; costs as much with the thousandth trial as with the first.
 
-    A treatment that was measured takes its median; one that was not takes the mean of the others.
+    A treatment that was measured takes its median; one that was not takes the mean of the others. Trials that are
+    repeated, for they were disturbed, are expected to be so at the rate seen until now.
     """
 
     def __init__(self, remaining: Sequence[PlannedTrial], cooldown_s: float) -> None:
         self._left = Counter(trial.treatment.label() for trial in remaining)
         self._cooldown_s = cooldown_s
         self._measured: dict[str, list[float]] = defaultdict(list)
+        self._attempts: list[int] = []
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Take account of a measured trial."""
+        """Take account of a measured trial, or of an attempt at it."""
+        if record["final"]:
+            self._attempts.append(record["attempt"])
         walls = self._measured[Treatment(record["levels"]).label()]
         walls.append(float(record["wall_s"]))
         del walls[:-REMEMBERED]
@@ -40,7 +44,10 @@ class Estimate:
             return None
         typical = {label: median(walls) for label, walls in self._measured.items()}
         other = fmean(typical.values())
-        return sum(n * (typical.get(label, other) + self._cooldown_s) for label, n in self._left.items())
+        attempts = fmean(self._attempts or [1])
+        return sum(
+            n * (attempts * typical.get(label, other) + self._cooldown_s) for label, n in self._left.items()
+        )
 
 
 def expected_s(

@@ -12,7 +12,7 @@ from deadzone import places
 from deadzone.errors import StoreError, StudyError
 from deadzone.measuring.sweep.running import measuring_of
 from deadzone.store.provenance import usable_cores
-from deadzone.store.run import OVERRIDES_FILE, Run
+from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, Run
 from deadzone.store.table import SHARED
 from deadzone.study.claims import check_claims
 from deadzone.study.design import levels_of, resolve
@@ -78,11 +78,20 @@ def open_run(
     path = find_study(study, places.study_folders()).resolve()
     if not resume:
         plan = planned_file(path, overrides)
-        return OpenRun(plan, Run.create(runs, plan.study, run_id, {OVERRIDES_FILE: _as_text(overrides)}))
+        beside = {OVERRIDES_FILE: _as_text(overrides), STUDY_NAME_FILE: _name(path)}
+        return OpenRun(plan, Run.create(runs, plan.study, run_id, beside))
     run = _run_to_resume(runs, path, resume)
     plan = planned_file(path, {**_known(run.overrides()), **(overrides or {})})
     run.check_same_study(plan.study)
     return OpenRun(plan, run)
+
+
+def _name(path: Path) -> str:
+    """What a study file is called by: its name among the studies, else its path, from the repository where it lies in it."""
+    if path.parent in {folder.resolve() for folder in places.study_folders()}:
+        return path.stem
+    home = places.home().resolve()
+    return str(path.relative_to(home) if path.is_relative_to(home) else path)
 
 
 def _run_to_resume(runs: Path, path: Path, resume: str) -> Run:

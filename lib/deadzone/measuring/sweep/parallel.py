@@ -18,12 +18,13 @@ def in_parallel(
     trials: Sequence[Trial],
     workers: Sequence[Worker],
     measure: Callable[[Worker, Trial], None],
+    cooldown_s: float,
     stop: Callable[[], None],
     release: Callable[[Worker], None],
 ) -> None:
     """Measure every trial by one of the workers, in order, as many at once as there are workers.
 
-    release: called with a worker for which no trial is left, while others may still measure and want its place. stop:
+    cooldown_s: how long a worker rests before its next trial, unless all are stopped. release: called with a worker for which no trial is left, while others may still measure and want its place. stop:
     makes whatever the workers wait for end soon; called once, at the first error or Ctrl-C. All workers have
     ended when this returns or raises.
 
@@ -46,6 +47,8 @@ def in_parallel(
                     release(worker)
                     return
                 measure(worker, trial)
+                if not waiting.empty():
+                    stopped.wait(cooldown_s)
             # Whatever it is, it must reach the main thread, which raises it.
             except BaseException as error:
                 errors.append(error)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from deadzone.errors import StoreError, SweepError
+from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Measurement
 from deadzone.measuring.sweep.estimate import Estimate, expected_s, in_words
 from deadzone.measuring.sweep.measuring import Measuring
@@ -18,13 +19,15 @@ from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.store.run import LOGS, Run
-from deadzone.study.answers import coming_answer
 from deadzone.study.design import PlannedTrial
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
 
 FAILURES_IN_A_ROW = 3
 """After so many failed trials one after the other the next ones would fail too."""
+
+SHOWN_LINES, SHOWN_LINE = 6, 80
+"""Lines with numbers that are shown where a response was not found, and how much of each [characters]."""
 
 SHOWN_OUTPUT = 1_000
 """How much of a failing program's output is shown [characters]."""
@@ -113,17 +116,20 @@ def _measure_all(
             estimate.finish(trial)
             done += 1
             failures = 0 if last["status"] == "ok" else failures + 1
+            if last["unread"] and not attempts and done == 1:
+                raise StudyError(_unread(last))
             if failures >= FAILURES_IN_A_ROW:
                 raise SweepError(_failing(last, failures))
-        if trial is not remaining[-1]:
-            time.sleep(plan.design.cooldown_s)
 
     if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
         # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
-        in_parallel(remaining, workers, measure, measuring.stop, lambda worker: worker.stop())
+        cooldown_s = plan.design.cooldown_s
+        in_parallel(remaining, workers, measure, cooldown_s, measuring.stop, lambda worker: worker.stop())
     else:
         for trial in remaining:
             measure(measuring, trial)
+            if trial is not remaining[-1]:
+                time.sleep(plan.design.cooldown_s)
 
 
 def _measure_until_trusted(
@@ -152,7 +158,8 @@ def _measure_until_trusted(
                 progress.note(f"trial {trial.trial} is repeated: {masked((*lost, *reasons)[0])}")
         if not again:
             break
-    return {**record, "printed": masked((measured.stderr or measured.stdout).strip())}
+    printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
+    return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
 
 
 def trial_record(
@@ -198,6 +205,18 @@ def trial_record(
     }
 
 
+def _unread(last: Mapping[str, Any]) -> str:
+    """Why nothing can be read, with the places where numbers stand: the study is wrong and not the program."""
+    lines = [line.strip()[:SHOWN_LINE] for line in last["printed"].splitlines() if re.search(r"\d", line)]
+    places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
+    where = (
+        f"numbers stand in {places}"
+        if places
+        else f"it printed {last['printed'][:SHOWN_LINE] or 'nothing'!r}"
+    )
+    return f"In the first trial {last['error']}: {where}."
+
+
 def _failing(last: Mapping[str, Any], failures: int) -> str:
     printed = last["printed"][-SHOWN_OUTPUT:] or "nothing"
     return (
@@ -218,7 +237,6 @@ def preview(
     estimate = expected_s(remaining, earlier, design.cooldown_s)
     return {
         "study": plan.study.study,
-        "answer": coming_answer(plan.study, plan.treatments),
         "treatments": [dict(treatment.levels) for treatment in plan.treatments],
         "replicates": design.replicates,
         "warmup": design.warmup,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, cast
@@ -25,17 +25,7 @@ from deadzone.study.design import Limits, Treatment
 from deadzone.study.levels import is_number
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
-from deadzone.study.service_specs import ServiceSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
-
-
-@dataclass(frozen=True)
-class Place:
-    """One environment: its service, and the target it is on, if it has one."""
-
-    spec: ServiceSpec
-    host: Host | None
-    service: Service
 
 
 class ServiceMeasuring:
@@ -48,7 +38,7 @@ class ServiceMeasuring:
         self._client = LocalTarget(LocalSpec(mechanism="unlimited"))
         self._profiling = Profiling(plan.profiles)
         self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
-        self._places = {name: self._place(name, logs) for name in plan.services}
+        self._services = {name: self._service(name, logs) for name in plan.services}
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -56,8 +46,8 @@ class ServiceMeasuring:
             stack.enter_context(self._client)
             for host in self._hosts.values():
                 stack.enter_context(host)
-            for place in self._places.values():
-                stack.callback(place.service.stop)
+            for service in self._services.values():
+                stack.callback(service.stop)
             stack.callback(self._workload.finish)
             self._stack = stack.pop_all()
         return self
@@ -74,18 +64,22 @@ class ServiceMeasuring:
 
         Raises WorkloadError if a program or an input is missing, StudyError if a service cannot be started there.
         """
-        for place in self._places.values():
-            place.service.prepare_sweep()
+        for service in self._services.values():
+            service.prepare_sweep()
         prepared = {**self._profiling.prepare(), **self._workload.prepare_sweep(self._client.scratch)}
-        hosts = {name: place.host.facts() for name, place in self._places.items() if place.host}
-        first: Mapping[str, Any] = next(iter(hosts.values()), {"target": "url"})
+        planned = self._plan.services
+        on = {
+            name: self._hosts[one.target].facts() for name, one in planned.items() if one.target is not None
+        }
+        first: Mapping[str, Any] = next(iter(on.values()), {"target": "url"})
         return {
             **host_facts(),
             **first,
             **prepared,
             **git_facts(self._plan.folder),
             "environments": {
-                name: {**hosts.get(name, {}), **_address(place)} for name, place in self._places.items()
+                name: {**on.get(name, {}), **({"url": masked(one.url)} if one.url else {})}
+                for name, one in self._services.items()
             },
         }
 
@@ -95,11 +89,10 @@ class ServiceMeasuring:
         A service that does not become ready, or ends meanwhile, is a failed trial. Raises TargetError or
         WorkloadError where nothing can be started as the study asks.
         """
-        place = self._places[self._plan.environment_of(treatment)]
-        service = place.service
-        for other in self._places.values():
-            if other is not place:
-                other.service.displaced()
+        service = self._services[self._plan.environment_of(treatment)]
+        for other in self._services.values():
+            if other is not service:
+                other.displaced()
         limits = self._plan.limits_of(treatment)
         try:
             reached = service.ready(treatment)
@@ -122,13 +115,11 @@ class ServiceMeasuring:
         finally:
             service.after_trial()
 
-    def _place(self, environment: str, logs: Path | None) -> Place:
+    def _service(self, environment: str, logs: Path | None) -> Service:
         planned = self._plan.services[environment]
         host = self._hosts[planned.target] if planned.target is not None else None
         own = asdict(planned.limits)
-        return Place(
-            planned.spec, host, Service(planned.spec, host, self._plan.folder, environment, logs, own)
-        )
+        return Service(planned.spec, host, self._plan.folder, environment, logs, own)
 
 
 def _known(limits: Limits) -> dict[str, float]:
@@ -173,7 +164,3 @@ def _not_measured(error: str) -> Measurement:
     """A trial whose service did not become ready: no client asked."""
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     return Measurement(started_at, 0.0, exit_code=-1, status="failed", error=masked(error))
-
-
-def _address(place: Place) -> dict[str, str]:
-    return {"url": masked(place.spec.url)} if place.spec.url else {}

@@ -7,7 +7,8 @@ from pathlib import Path
 from deadzone.errors import StudyError
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.container import ContainerTarget
-from deadzone.measuring.targets.kubernetes.registry import make_kubernetes_target
+from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
+from deadzone.measuring.targets.kubernetes.job_target import JobTarget
 from deadzone.measuring.targets.limits.io import IoWish, io_limit
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.study.plan import PlannedTarget
@@ -24,8 +25,10 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
             return LocalTarget(spec, levels, planned.levels("memory_limit"), _io_wish(planned))
         case ContainerSpec():
             return ContainerTarget(spec)
+        case KubernetesSpec(mode="job"):
+            return JobTarget(spec, levels, around or Surroundings())
         case KubernetesSpec():
-            return make_kubernetes_target(spec, levels, around or Surroundings())
+            return ExecTarget(spec, levels, around or Surroundings())
 
 
 def _io_wish(planned: PlannedTarget) -> IoWish:

@@ -16,12 +16,13 @@ class Outcome:
     """What a workload makes of a measured trial: its own responses, why the trial failed, if it did, the
     distributions it counted, the profiles taken meanwhile, and time series of its own.
 
-    wall_s: of a client, the time that counts where its own start-up and end do not [s]. death_is_result: whether a service
+    unread: whether a response was not found in what the program printed. wall_s: of a client, the time that counts where its own start-up and end do not [s]. death_is_result: whether a service
     that ends meanwhile is what the trial was to find out, and no failure.
     """
 
     responses: Mapping[str, float] = field(default_factory=dict)
     failure: str | None = None
+    unread: bool = False
     wall_s: float | None = None
     status: Status | None = None
     histograms: tuple[HistogramSlice, ...] = ()

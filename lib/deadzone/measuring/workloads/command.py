@@ -6,13 +6,16 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import WorkloadError, did_you_mean
+from deadzone.errors import FormatError, WorkloadError, did_you_mean
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.place import Here, Place
+from deadzone.store.imports.printed import RESPONSES, printed_by
+from deadzone.store.imports.registry import reader_of
 from deadzone.store.provenance import program_version
 from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.study.levels import Level
@@ -36,10 +39,11 @@ class CommandWorkload:
     def __init__(self, spec: CommandSpec, folder: Path) -> None:
         """folder: where the study file lies; relative working folders start there."""
         self._spec = spec
-        self.responses = tuple(spec.responses)
+        self.responses = (*spec.responses, *(RESPONSES if spec.output else ()))
         self._cwd: Path | None = (folder / spec.cwd).resolve() if spec.cwd else folder.resolve()
         self._place: Place = Here()
         self._set_up_at: str | None = None
+        self._inputs: Path | None = None
 
     def move_to(self, place: Place) -> None:
         """Run at another place, where only an absolute working folder means anything."""
@@ -56,8 +60,10 @@ class CommandWorkload:
         """Raise StudyError for a placeholder that is neither a factor nor a folder."""
         for template in self._templates():
             fill(template, dict.fromkeys((*factors, INPUTS, SCRATCH), ""))
-        for template in self._spec.setup or ():
+        for template in (*(self._spec.setup or ()), *(self._spec.cleanup or ())):
             fill(template, {INPUTS: ""})
+        if self._spec.output:
+            reader_of(self._spec.output)
 
     def _templates(self) -> tuple[str, ...]:
         """Whatever is filled in for each trial."""
@@ -71,6 +77,7 @@ class CommandWorkload:
                 raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
             if not placeholders(program):
                 self._require(program)
+        self._inputs = scratch / INPUTS
         if self._place.identity:
             self._set_up(scratch)
         version = _version(program) if self._place.is_here else None
@@ -98,18 +105,31 @@ class CommandWorkload:
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """Read the named responses; a missing one, or an exit code that is not expected, is a failure."""
-        if measurement.exit_code not in self._spec.expected_exit_codes:
+        expected = self._spec.expected_exit_codes
+        if expected != "any" and measurement.exit_code not in expected:
             return Outcome(failure=f"exit code {measurement.exit_code}")
         responses: dict[str, float] = {}
+        if self._spec.output:
+            try:
+                responses |= printed_by(self._spec.output, _printed(measurement, "both"))
+            except FormatError as error:
+                return Outcome(failure=str(error).rstrip("."), unread=True)
         for name, extraction in self._spec.responses.items():
             value = extract(extraction, measurement)
             if value is None:
-                return Outcome(responses, f"the program printed no number for the response {name}")
+                return Outcome(
+                    responses, f"the program printed no number for the response {name}", unread=True
+                )
             responses[name] = value
         return Outcome(responses)
 
     def finish(self) -> None:
-        """All it made lies in the scratch folder."""
+        """Run the cleanup, if the sweep was set up; all else it made lies in the scratch folder."""
+        if self._spec.cleanup and self._inputs:
+            values = {INPUTS: str(self._inputs)}
+            with suppress(OSError):
+                argv = tuple(fill(part, values) for part in self._spec.cleanup)
+                self._place.run(argv, self._cwd, PREPARE_TIMEOUT_S)
 
     def _require(self, program: str) -> None:
         """Raise WorkloadError unless the program can be started from the working folder."""
@@ -137,8 +157,13 @@ class CommandWorkload:
 
 def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:
     """A response from what a program printed, or None if it is not there or no finite number."""
-    text = measurement.stdout if extraction.stream == "stdout" else measurement.stderr
-    return find_number(extraction.regex, extraction.json_path, text)
+    return find_number(extraction.regex, extraction.json_path, _printed(measurement, extraction.stream))
+
+
+def _printed(measurement: Measurement, stream: str) -> str:
+    if stream == "both":
+        return f"{measurement.stdout}\n{measurement.stderr}" if measurement.stderr else measurement.stdout
+    return measurement.stdout if stream == "stdout" else measurement.stderr
 
 
 def find_number(regex: str | None, json_path: str | None, text: str) -> float | None:
@@ -146,7 +171,7 @@ def find_number(regex: str | None, json_path: str | None, text: str) -> float | 
 
     None if it is not there, or no finite number.
     """
-    found = _by_regex(regex, text) if regex else _by_path(str(json_path), text)
+    found = _by_regex(regex, text) if regex else found_at(str(json_path), text)
     try:
         value = math.nan if found is None or isinstance(found, bool) else float(found)
     except (TypeError, ValueError, OverflowError):
@@ -162,7 +187,8 @@ def _by_regex(pattern: str, text: str) -> Any:
     return last.group(1) if last.groups() else last.group(0)
 
 
-def _by_path(path: str, text: str) -> Any:
+def found_at(path: str, text: str) -> Any:
+    """What stands at a path into JSON; None where nothing does, or the text is no JSON."""
     import jmespath
 
     try:

@@ -15,7 +15,7 @@ from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.clip import generated_clip
-from deadzone.measuring.workloads.command import INPUTS, PREPARE_TIMEOUT_S, find_number
+from deadzone.measuring.workloads.command import INPUTS, PREPARE_TIMEOUT_S, find_number, found_at
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.measuring.workloads.place import Here, fresh_folder
 from deadzone.study.http_specs import CLIP, BodyResponse, FormFile
@@ -197,7 +197,7 @@ class HttpWorkload:
         text = body.decode("utf-8", errors="replace")
         if answer.regex and not _search(answer.regex, text):
             return f"wrong body: it does not match {answer.regex!r}; it begins: {begins or 'nothing'}"
-        if answer.json_path and not _at(answer.json_path, text):
+        if answer.json_path and not found_at(answer.json_path, text):
             return f"wrong body: there is nothing at {answer.json_path!r}; it begins: {begins or 'nothing'}"
         return None
 
@@ -240,12 +240,3 @@ def _number(extraction: BodyResponse, body: bytes) -> float | None:
 
 def _search(pattern: str, text: str) -> bool:
     return re.search(pattern, text, re.MULTILINE) is not None
-
-
-def _at(path: str, text: str) -> Any:
-    import jmespath
-
-    try:
-        return jmespath.search(path, json.loads(text))
-    except (ValueError, RecursionError):
-        return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.style import figure_style
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import number
 from deadzone.reports.published.reference_checks import figure
@@ -127,12 +128,10 @@ def runs_table(published: Published, rows: pd.DataFrame) -> Table:
 
 def throughput_figure(rows: pd.DataFrame) -> Figure:
     """Throughput over block size, both directions; the lines join what was measured and claim nothing between."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    rc_params: Any = RC_PARAMS
     write, read = two_points(rows, "write"), two_points(rows, "read")
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, ax = plt.subplots(figsize=(7.2, 4.0), layout="constrained")
         for points, colour, marker, name in ((write, TRIAL_COLOUR, "o", "write"), (read, MUTED, "s", "read")):
             x, y = [points.small / 1024, points.large / 1024], [points.slow / MEGA, points.fast / MEGA]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.phases.quantities import capital
 from deadzone.errors import PhaseError
 from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.candidates import level_text
@@ -65,7 +66,7 @@ class Curve:
     @property
     def heading(self) -> str:
         """The name with a capital, for headings and the beginnings of sentences."""
-        return self.name[:1].upper() + self.name[1:]
+        return capital(self.name)
 
     def anchor(self, block: str) -> str:
         """The id of a block of this curve."""

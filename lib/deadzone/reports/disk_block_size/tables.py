@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.style import figure_style
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.explaining.phases.quantities import axis_label, number, percent, plain_name
 from deadzone.reports.document.display import Figure, Table
@@ -122,13 +123,11 @@ def duration(seconds: float) -> str:
 
 def chunk_figure(curves: Sequence[Curve], required: RequiredRate | None, chunk: float, knob: str) -> Figure:
     """The time that a chunk takes in each setting: what a too small one costs."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     from deadzone.explaining.phases.plot_axes import label_levels, plain_values
 
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, ax = plt.subplots(figsize=(7.2, 3.8), layout="constrained")
         for curve, (colour, marker, line) in zip(curves, LOOKS, strict=False):
             times = [1000 * curve.chunk_s(level, chunk) for level in curve.knob_levels]

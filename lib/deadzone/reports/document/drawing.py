@@ -15,16 +15,14 @@ PLACE_DIGITS = 4
 
 def svg_of(drawing: Figure) -> str:
     """The drawing as SVG; the figure is closed."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    from deadzone.style import RC_PARAMS
+    from deadzone.style import figure_style
 
     _find_letters(drawing)
     _settle(drawing)
     buffer = io.StringIO()
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
     plt.close(drawing)
     svg = buffer.getvalue()

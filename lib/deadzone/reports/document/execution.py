@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from deadzone import errors
+from deadzone import errors, places
 from deadzone.errors import DeadzoneError, ReportError, did_you_mean
 from deadzone.reports.document.secrets import refuse_secrets
 
@@ -74,8 +74,10 @@ def execute(
         finally:
             loop.close()
 
-    before = {name: os.environ.get(name) for name in environment or {}}
-    os.environ.update(environment or {})
+    # The kernel works in the notebook's folder, from where it would look for runs elsewhere than its caller.
+    environment = {places.HOME_VARIABLE: str(places.home()), **(environment or {})}
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
     try:
         thread = Thread(target=work, name=f"papermill {path.name}", daemon=True)
         thread.start()

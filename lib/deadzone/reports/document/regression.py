@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import axis_label, percent
-from deadzone.explaining.phases.summary_page import is_number
+from deadzone.explaining.page import is_number
 from deadzone.reports.document.display import Regression, Table
 
 if TYPE_CHECKING:

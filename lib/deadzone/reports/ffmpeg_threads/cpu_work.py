@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.style import figure_style
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import number
 from deadzone.reports.document.display import Figure, Table
@@ -98,13 +99,11 @@ def work_table(model: PhaseModel, rows: pd.DataFrame) -> Table:
 
 def work_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:
     """CPU time of a job over the knob, and below it the cores that it kept busy."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    rc_params: Any = RC_PARAMS
     x, cpu = rows[model.knob].to_numpy(float), cpu_time(rows).to_numpy(float)
     cores = cpu / rows["wall_s"].to_numpy(float)
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, (above, below) = plt.subplots(2, 1, sharex=True, figsize=FIGURE_SIZE, layout="constrained")
         above.plot(x, cpu, color=TRIAL_COLOUR, marker="o", markersize=4, linewidth=1.4)
         above.set_ylabel(say("cpu_work.cpu_axis"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from deadzone.style import figure_style
 from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.plot import plot
@@ -79,12 +80,10 @@ def at_limit(counts: tuple[ThreadCount, ...], limit: float, without_flagged: boo
 
 def counts_figure(counts: tuple[ThreadCount, ...]) -> Figure:
     """The three long curves with all their trials, one below the other."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     drawn = [count for count in counts if not count.is_without_flagged][:DRAWN]
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, axes = plt.subplots(
             len(drawn), 1, figsize=(PANEL_IN[0], PANEL_IN[1] * len(drawn)), layout="constrained"
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from deadzone.style import figure_style
 from deadzone.reports.document.display import Figure
 from deadzone.style import (
     AFTER_COLOUR,
@@ -36,11 +37,9 @@ class Change:
 
 def bars(names: Sequence[str], lengths: Sequence[float], axis: str, caption: str, identity: str) -> Figure:
     """A bar a name, with its length written at its end. axis: name of the length with its unit."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, MARGIN_IN + BAR_IN * len(names)), layout="constrained")
         ax.barh(range(len(names)), lengths, color=TRIAL_COLOUR, height=0.6)
         for i, length in enumerate(lengths):
@@ -55,11 +54,9 @@ def before_and_after(
     caption: str, identity: str,
 ) -> Figure:  # fmt: skip
     """Two bars a name. words: the names of before and after."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         height = MARGIN_IN + 1.5 * BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
         for offset, lengths, colour, word in (
@@ -83,12 +80,10 @@ def waterfall(
 
     start, stop: name and value of the totals. The changes need not add up: what they miss is then seen.
     """
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     names = [start[0], *(change.name for change in changes), stop[0]]
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         height = MARGIN_IN + BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
         ax.barh(0, start[1], color=BEFORE_COLOUR, edgecolor=INK, linewidth=0.6, height=0.6)

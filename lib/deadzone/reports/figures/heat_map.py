@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadzone.style import figure_style
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import axis_label, level_number
 from deadzone.reports.document.display import Figure
@@ -50,7 +51,6 @@ def heat_map(
     `inside` says which cells are outlined, of the shape of `cells`. notes: a second line for each cell. title: in place
     of the one that names the target.
     """
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
@@ -59,8 +59,7 @@ def heat_map(
     within = inside.to_numpy(bool) if inside is not None else within
     lines = notes.to_numpy(object) if notes is not None else np.full(values.shape, "", object)
     height = CELL_HEIGHT_IN if notes is None else NOTED_HEIGHT_IN
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         size = (WIDTH_IN, MARGIN_IN + height * values.shape[0])
         drawing, ax = plt.subplots(figsize=size, layout="constrained")
         known = values[np.isfinite(values) & (values > 0)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from deadzone.style import figure_style
 from deadzone.explaining.attribution.wording import duration
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.plot_axes import plain_value
@@ -26,13 +27,11 @@ PHASES = ("dns_s", "connecting_s", "tls_handshake_s", "upload_s", "waiting_s", "
 
 def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: str) -> Figure:
     """Every trial's response, an environment a row, with the medians. trials: the analysed ones."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     names = sorted(result.medians, key=lambda name: result.medians[name])
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
         for row, name in enumerate(names):
             values = trials.loc[trials[by].astype(str) == name, result.response].astype(float)

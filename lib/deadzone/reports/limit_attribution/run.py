@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from deadzone.explaining.phases.quantities import capital
 from deadzone import places
 from deadzone.explaining.attribution import page
 from deadzone.explaining.attribution import wording
@@ -184,7 +185,7 @@ def evidence_prose(result: Attribution) -> Prose:
     said = tuple(
         say(
             "limit_run.one",
-            name=wording.capital(wording.hypothesis_name(row["hypothesis"])),
+            name=capital(wording.hypothesis_name(row["hypothesis"])),
             verdict=wording.verdict_name(row),
             evidence=wording.evidence_of(result, row["hypothesis"]),
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from deadzone.explaining.phases.quantities import capital
 from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.compare.page import verdict_text
@@ -263,11 +264,6 @@ def gates_table(verdict: Verdict) -> Table:
     frame = pd.DataFrame(rows, columns=heads)
     ids = [one.name for one in verdict.outcomes]
     return Table(frame, say("profile_run.gates_caption"), numeric=heads[1:5], id="gates", row_ids=ids)
-
-
-def capital(sentence: str) -> str:
-    """A sentence that begins as one does."""
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _split(unit: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import pandas as pd
 
+from deadzone.explaining.phases.quantities import capital
 from deadzone import places
 from deadzone.explaining.compare.comparing import compare_tables
 from deadzone.explaining.compare.comparison import Comparison as Judged
@@ -150,7 +151,7 @@ class ProfileRun:
         if attribution:
             found.append(Claim(f"{largest_cause(attribution)}.", (Evidence("waterfall"),)))
         found.append(
-            Claim(blocks.capital(str(self.verdict)), (Evidence("gates"),) if self.verdict.outcomes else ())
+            Claim(capital(str(self.verdict)), (Evidence("gates"),) if self.verdict.outcomes else ())
         )
         return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._headline())]
 
@@ -229,7 +230,7 @@ class ProfileRun:
         if self.verdict.outcomes:
             shown.append(blocks.gates_table(self.verdict))
         style = "verdict" if self.verdict.verdict == "ship" else "warnings"
-        words = [blocks.capital(str(self.verdict)), *(str(one) for one in self.verdict.outcomes)]
+        words = [capital(str(self.verdict)), *(str(one) for one in self.verdict.outcomes)]
         return [
             *shown,
             Prose(tuple(words), heading=say("profile_run.verdict"), level=3, style=style, id="verdict"),
@@ -271,7 +272,7 @@ class ProfileRun:
         change = say(
             "profile_run.headline", name=pair.what, change=row.change / row.before if row.before else 0.0
         )
-        return join([change, blocks.capital(str(self.verdict))])
+        return join([change, capital(str(self.verdict))])
 
 
 def load_run(name: str) -> ProfileRun:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from deadzone import places
 from deadzone.errors import TableError, did_you_mean
 
 DATA_VARIABLE = "DEADZONE_DATA"
@@ -89,7 +90,7 @@ def list_reference() -> pd.DataFrame:
 def reference_folder() -> Path:
     """The folder `data/reference`.
 
-    Looks in the folder that DEADZONE_DATA names; without it, upward from this file and then upward
+    Looks in the folder that DEADZONE_DATA names; without it, in what the package carries and then upward
     from the current directory.
 
     Raises TableError if there is none.
@@ -111,7 +112,7 @@ def reference_folder() -> Path:
 
 def _candidates() -> Iterator[Path]:
     here = Path.cwd()
-    for parent in (*Path(__file__).resolve().parents, here, *here.parents):
+    for parent in (places.CARRIED, here, *here.parents):
         yield parent / "data" / "reference"
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.verdict import verdict as curve_verdict
-from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.settings.answering import Answer, answer
-from deadzone.explaining.settings.wording import verdict
+from deadzone.explaining.phases.verdict import verdict
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.reports.sweep.source import Source
-from deadzone.study.scales import level_name
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from deadzone.explaining.phases.recommend import Recommendation
 
 
@@ -43,14 +39,13 @@ class Slice:
 class Analysis:
     """The slices of a source and the recommendation over all of them.
 
-    answer: every setting, with or without a curve. problem: why there is none; slices are empty and advice None then.
+    problem: why no curve could be fitted; slices and advice are empty and None then.
     """
 
     source: Source
     slices: tuple[Slice, ...]
     advice: Recommendation | None
     problem: str = ""
-    answer: Answer | None = None
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
@@ -58,15 +53,15 @@ class Analysis:
     @property
     def verdict(self) -> str:
         """The whole verdict in a line, or why there is none."""
-        if self.answer is None or self.advice is None:
+        if not self.slices or self.advice is None:
             return say("report.no_fit")
-        if self.source.by:
+        if len(self.slices) > 1:
             return say("report.grid_verdict", reason=self.advice.reason)
-        return curve_verdict(self.slices[0].model, self.advice) if self.slices else verdict(self.answer, self.advice)
+        return verdict(self.slices[0].model, self.advice)
 
 
 def analyse(source: Source, within: float | None = None, cost: str | None = None) -> Analysis:
-    """Estimate every setting of the source, fit a curve to each slice that has one, and recommend.
+    """Fit the source, slice by slice where it has a second factor, and recommend.
 
     within, cost: see `deadzone.explaining.phases.recommend.recommend`. A source that no curve can be fitted to gives an
     analysis that says why.
@@ -75,32 +70,30 @@ def analyse(source: Source, within: float | None = None, cost: str | None = None
     """
     if source.analysed.empty:
         return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
-    knob = source.written
     try:
-        found = answer(
-            source.analysed, source.knob, source.response, source.goal,
-            by=source.by, scale=knob.scale, places=knob.at,
-            measured_on=source.study.response.scale if source.study else None,
-        )  # fmt: skip
+        fitted = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=source.by)
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
-    advice = found.recommend(within=within, cost=cost)
+    wishes = {"within": within, "cost": cost, "all_there_is": _all_there_is(source)}
+    advice = fitted.recommend(**wishes)
+    if not isinstance(fitted, PhaseModels):
+        return Analysis(source, (Slice("", source, fitted, advice),), advice)
     slices = tuple(
         Slice(
-            ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
-            replace(source, by=(), trials=_slice(source, levels)),
+            f"{source.by} = {value}",
+            replace(source, by=None, trials=source.trials[source.trials[source.by] == value]),
             model,
-            model.recommend(within=within, cost=cost) if source.by else advice,
+            model.recommend(**wishes),
             position,
         )
-        for position, (levels, model) in enumerate(found.models.items())
+        for position, (value, model) in enumerate(fitted.items())
     )
-    return Analysis(source, slices, advice, answer=found)
+    return Analysis(source, slices, advice)
 
 
-def _slice(source: Source, levels: tuple[Any, ...]) -> pd.DataFrame:
-    """The trials at these levels of the other factors."""
-    kept = source.trials
-    for name, level in zip(source.by, levels, strict=True):
-        kept = kept[kept[name].map(level_name) == level_name(level)]
-    return kept
+def _all_there_is(source: Source) -> float | None:
+    """The cores of the machine, where the knob is a CPU limit there: a larger one limits nothing."""
+    if source.knob != "cpu_limit" or source.provenance.get("target") != "local":
+        return None
+    cores = source.provenance.get("cores_usable")
+    return float(cores) if cores else None

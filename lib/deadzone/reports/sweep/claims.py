@@ -35,18 +35,18 @@ def judge_run(source: Source, analysis: Analysis | None = None) -> tuple[Judged,
     made = Run(source.folder).claims()
     if not made:
         return ()
-    found = analysis.answer.models if analysis and analysis.answer else {}
-    known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in found.items()]
+    known = {s.source.trials[source.by].iloc[0] if source.by else None: s.model for s in analysis or ()}
 
     def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
-        for where, model in known:
-            if all(name in given and same_level(level, given[name]) for name, level in where.items()):
+        wanted = given.get(source.by or "")
+        for level, model in known.items():
+            if level is None or (wanted is not None and same_level(level, wanted)):
                 return model
         trials = source.analysed[rows_at(source.analysed, given)]
         try:
-            fitted = fit_phases(trials, source.knob, source.response, goal=source.goal)
-            assert isinstance(fitted, PhaseModel)
-            return fitted
+            found = fit_phases(trials, source.knob, source.response, goal=source.goal)
+            assert isinstance(found, PhaseModel)
+            return found
         except PhaseError:
             return None
 

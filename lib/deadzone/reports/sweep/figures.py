@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadzone.style import figure_style
 from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.verdict import verdict
@@ -36,13 +37,11 @@ def response_figure(
     Under it, where they were measured, the cores really used and the share of throttled periods.
     identity: id of the block. name: of the slice, put before the caption.
     """
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     panels = [panel for panel in (_draw_efficiency, _draw_throttling) if _measured(source, panel)]
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, axes = plt.subplots(
             len(heights), 1, sharex=True, figsize=(WIDTH_IN, sum(heights) + LEGEND_HEIGHT_IN), layout="constrained", squeeze=False,
             gridspec_kw={"height_ratios": heights},
@@ -157,7 +156,6 @@ def _continue_phases(model: PhaseModel, ax: Axes) -> None:
 
 def attempts_figure(source: Source) -> Figure:
     """Every measured response in the order of the run, where no curve could be fitted."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
     import pandas as pd
 
@@ -165,8 +163,7 @@ def attempts_figure(source: Source) -> Figure:
     values = pd.to_numeric(trials[source.response], errors="coerce").to_numpy(float)
     ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
     x = np.arange(1, len(trials) + 1)
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, CURVE_HEIGHT_IN * 0.7), layout="constrained")
         ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=say("plot.trial"))
         ax.scatter(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
-from deadzone.explaining.phases.candidates import level_text, place_of
-from deadzone.explaining.phases.quantities import plain_name
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.quantities import number, plain_name
 from deadzone.reports.sweep import undecided
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
-from deadzone.reports.sweep.tables import improvement, row_id, slopes
+from deadzone.reports.sweep.tables import improvement, row_id
+from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
@@ -88,15 +89,15 @@ def _abstract(analysis: Analysis) -> Claim:
         knob=plain_name(source.knob),
         levels=int(source.analysed[source.knob].nunique()),
     )
-    is_line = analysis.answer is not None and not analysis.source.by
+    is_line = len(analysis.slices) == 1
     found = say("report.abstract_found", verdict=analysis.verdict) if is_line else analysis.verdict
     return Claim(join([measured, found]), _evidence_of(analysis))
 
 
 def _evidence_of(analysis: Analysis) -> tuple[Evidence, ...]:
-    if analysis.answer is None:
+    if not analysis.slices:
         return (Evidence("failures"), RAW)
-    return tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (Evidence("response"),)
+    return tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3])
 
 
 def verdict(analysis: Analysis) -> list[Block]:
@@ -109,7 +110,6 @@ def verdict(analysis: Analysis) -> list[Block]:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
         claims += [Claim(caveat) for caveat in analysis.advice.caveats]
         claims += undecided.what_would_decide(analysis)
-        claims += [Claim(note) for note in analysis.answer.notes] if analysis.answer and analysis.slices else []
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     box = Prose(tuple(claims), heading=words, style=style, id="verdict")
     return [box, *(check for s in analysis.slices if (check := cores_check(s)))]
@@ -122,15 +122,13 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
     for s in analysis.slices:
         chosen = advice.setting if advice else None
         if isinstance(chosen, dict):
-            where = ", ".join(f"{name} = {chosen.get(name)}" for name in analysis.source.by)
-            if where != s.name:
+            if f"{analysis.source.by} = {chosen.get(analysis.source.by or '')}" != s.name:
                 continue
             chosen = chosen.get(analysis.source.knob)
         found.append(Evidence(s.anchor("response")))
-        level = place_of(s.model, chosen)
+        level = s.model.none_level if chosen == "none" else chosen
         if level is not None:
-            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(level)}"))
-    found += [Evidence("settings")] if len(found) < 2 else []
+            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(float(level))}"))
     return (*found, RAW, Evidence(REPRODUCE, say("report.the_command")))
 
 
@@ -142,24 +140,23 @@ def phases_in_words(s: Slice) -> Prose:
 
 def _phase(s: Slice, position: int, phase: Mapping[Hashable, Any]) -> Claim:
     model = s.model
-    row: dict[Hashable, Any] = dict(phase)
+    row: dict[str, Any] = {str(name): value for name, value in phase.items()}
     start, stop = float(row["start"]), float(row["stop"])
     style = PHASE_STYLES[str(row["label"])]
     gain = improvement(model, start, stop)
-    better = "better" if gain >= 0 else "worse"
-    slope, low, high = slopes(model, row)
+    error = float(row["std_error"])
     text = say(
-        f"report.phase_{better}_a_unit" if model.axis.is_interval else f"report.phase_{better}",
+        "report.phase_better" if gain >= 0 else "report.phase_worse",
         start=level_text(model, start),
         stop=level_text(model, stop),
         phase=style.name,
         meaning=style.meaning,
         response=plain_name(model.response),
         change=abs(gain),
-        elasticity=slope,
+        elasticity=number(row["elasticity"], error),
         certainty=model.certainty,
-        low=low,
-        high=high,
+        low=number(row["elasticity_low"], error),
+        high=number(row["elasticity_high"], error),
     )
     where = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{position + 1}"))
     return Claim(text, where)
@@ -197,11 +194,12 @@ def warnings(s: Slice) -> Prose | None:
 def reproduce(source: Source) -> Command:
     """The commands that make the run, and this report of it, again."""
     if source.study is None:
-        sliced = "".join(f" --by {name}" for name in source.by)
+        sliced = f" --by {source.by}" if source.by else ""
         lines = [
             f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}{sliced}"
         ]
     else:
         changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
-        lines = [shlex.join(("deadzone", "run", source.name, *changed)), f"deadzone report {source.run_id}"]
+        name = Run(source.folder).study_name() if source.folder else source.name
+        lines = [shlex.join(("deadzone", "run", name, *changed)), f"deadzone report {source.run_id}"]
     return Command(tuple(lines), heading=say("report.heading_reproduce"), id=REPRODUCE)

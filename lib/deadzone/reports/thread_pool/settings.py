@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from deadzone.style import figure_style
 from deadzone.language.catalogue import say
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import listing
@@ -138,12 +139,10 @@ def _by_data(channel: Channel) -> str:
 
 def spike_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:
     """Longest time to connect over new connections a second, with the threads that the server ran below it."""
-    import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     without_setting = replace(model.recommend(), setting=None, tied=())
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
+    with figure_style():
         drawing, (above, below) = plt.subplots(
             2,
             1,

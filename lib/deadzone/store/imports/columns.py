@@ -46,6 +46,14 @@ MEASURED: dict[str, tuple[str, str]] = {
     "sent_bytes": ("bytes", "bytes sent"),
     "throughput_bytes_s": ("bytes/s", "transferred bytes each second"),
     "iops": ("1/s", "read or write calls each second"),
+    "time_per_call_s": ("s", "time of one call of a benchmarked function; the mean, where several are told"),
+    "time_per_call_median_s": ("s", "median of the same"),
+    "time_per_call_min_s": ("s", "shortest of the same"),
+    "time_per_call_max_s": ("s", "longest of the same"),
+    "cpu_per_call_s": ("s", "CPU time of one call"),
+    "calls": ("count", "calls, rounds or values that a time rests on"),
+    "allocated_bytes": ("bytes", "memory allocated by one call"),
+    "allocations": ("count", "allocations of one call"),
 }
 """Columns of what was measured."""
 

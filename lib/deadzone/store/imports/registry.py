@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from deadzone.errors import FormatError, did_you_mean
+from deadzone.store.imports.descriptions import ALL, REDIS_CSV, REDIS_TEXT
+from deadzone.store.imports.document import text_of
 from deadzone.store.imports.fio import read_fio
 from deadzone.store.imports.hey import read_hey
 from deadzone.store.imports.hyperfine import read_hyperfine
 from deadzone.store.imports.k6 import read_k6
 from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
-from deadzone.store.imports.result import Reader
+from deadzone.store.imports.result import Reader, Results
 from deadzone.store.imports.wrk import read_wrk
+
+
+def read_redis_benchmark(path: Path) -> Results:
+    """Results of redis-benchmark, one a test, from its text or its CSV. Raises FormatError if the file is neither."""
+    return (REDIS_CSV if text_of(path).startswith('"test"') else REDIS_TEXT)(path)
+
 
 FORMATS: dict[str, Reader] = {
     "hyperfine": read_hyperfine,
@@ -20,6 +30,8 @@ FORMATS: dict[str, Reader] = {
     "oha": read_oha,
     "wrk": read_wrk,
     "hey": read_hey,
+    **{one.tool: one for one in ALL},
+    "redis-benchmark": read_redis_benchmark,
 }
 
 

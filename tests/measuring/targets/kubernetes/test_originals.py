@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import TargetError
+from deadzone.measuring.targets.kubernetes.exec_target import ORIGINALS_FILE
 from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, Original, kept
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.workload import Workload
 
 POD = {"metadata": {"name": "w-1", "uid": "u-1"}}
 
@@ -34,3 +36,13 @@ def test_without_an_annotation_there_is_nothing_to_give_back():
 def test_a_damaged_annotation_is_refused_with_what_it_says(text):
     with pytest.raises(TargetError, match="cannot be read, so what it had before is not known"):
         kept({"metadata": {"annotations": {ANNOTATION: text}}}, "deployment/w")
+
+
+def test_two_workloads_of_a_run_keep_what_they_had_in_files_of_their_own():
+    workloads = [
+        Workload("deployment", "one", "encoder"),
+        Workload("statefulset", "one", "encoder"),
+        Workload("deployment", "other", "encoder"),
+        Workload("deployment", "one", "decoder"),
+    ]
+    assert len({ORIGINALS_FILE.format(workload) for workload in workloads}) == 4

@@ -51,7 +51,7 @@ from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import UNCHANGED
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
-ORIGINALS_FILE = "original-resources.json"
+ORIGINALS_FILE = "original-resources-{0.namespace}-{0.kind}-{0.name}.json"
 """In the run's folder: what the workload had before, beside the annotation that says the same."""
 
 OPENED, RESIZED, PATCHED = "opened", "resized", "patched"
@@ -187,7 +187,7 @@ class ExecTarget:
             return None
         return (
             f"The resources of {self._workload} could not be given back: {reason} "
-            f"They are kept in its annotation {originals.ANNOTATION} and in {self._around.folder / ORIGINALS_FILE}; "
+            f"They are kept in its annotation {originals.ANNOTATION} and in {self._originals_file}; "
             "`deadzone restore` gives them back."
         )
 
@@ -264,13 +264,18 @@ class ExecTarget:
         changing.patch(self._cluster, self._workload, self._name, wanted)
         self._choose_pod()
 
+    @property
+    def _originals_file(self) -> Path:
+        """In the run's folder; of a name that no other workload of the run has."""
+        return self._around.folder / ORIGINALS_FILE.format(self._workload)
+
     def _keep(self, original: originals.Original, method: str) -> None:
         """Write down what there was, in the run's folder and at the workload, before anything is changed."""
         assert self._cluster is not None
         if original == self._original and method in self._methods:
             return
         self._original = original
-        path = self._around.folder / ORIGINALS_FILE
+        path = self._originals_file
         try:
             path.write_text(original.dumps() + "\n", encoding="utf-8")
             with path.open() as handle:

@@ -193,16 +193,14 @@ class Pacer:
     def _end_periods(self, periods: int) -> None:
         self._nr_periods += periods
         self._period_end += periods * PERIOD_S
+        self._nr_throttled += periods if self._stopped else 0
         self._budget_s = min(self._budget_s + periods * self._quota_s, self._quota_s)
         if self._budget_s > 0:
             self._go_on()
-        elif self._stopped:
-            self._nr_throttled += periods
 
     def _enforce(self, now: float) -> None:
         if self._budget_s <= 0 and not self._stopped:
             self._stopped_since = now
-            self._nr_throttled += 1
             self._stop()
         elif self._stopped:
             self._stop()

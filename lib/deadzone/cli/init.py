@@ -1,0 +1,65 @@
+"""`deadzone init`: a research-notebook repository of one's own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+
+from deadzone import __version__, places
+from deadzone.errors import StoreError
+
+TEMPLATES = Path(__file__).with_name("repository")
+"""What differs from repository to repository: `@NAME@` is the folder's name, `@VERSION@` that of Deadzone."""
+
+CARRIED = (".gitattributes", "data/README.md", "notebooks/studies/schema.json")
+"""What every repository has alike, besides the notebooks."""
+
+KEPT_EMPTY = ("data/runs", "reports")
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path), default=".")
+@click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
+def command(folder: Path, as_json: bool) -> None:
+    """Lay out a repository for tuning studies in FOLDER: notebooks, studies, data, reports and a schedule.
+
+    Files that are there already are left as they are.
+    """
+    made = [str(path) for path in lay_out(folder)]
+    if as_json:
+        click.echo(json.dumps({"folder": str(folder.resolve()), "files": made}))
+        return
+    click.echo(
+        f"{folder}: {len(made)} files written; README.md says what to do next."
+        if made
+        else "Nothing is missing."
+    )
+
+
+def lay_out(folder: Path) -> list[Path]:
+    """Write what is missing; the files written, relative to the folder. Raises StoreError if one cannot be."""
+    notebooks = sorted(
+        path.relative_to(places.CARRIED) for path in (places.CARRIED / "notebooks").glob("*.ipynb")
+    )
+    sources = {path: places.CARRIED / path for path in (*notebooks, *map(Path, CARRIED))}
+    sources |= {path.relative_to(TEMPLATES): path for path in sorted(TEMPLATES.rglob("*")) if path.is_file()}
+    missing = [path for path in sources if not (folder / path).exists()]
+    values = {"@NAME@": folder.resolve().name, "@VERSION@": __version__}
+    try:
+        for path in missing:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            if sources[path].is_relative_to(TEMPLATES):
+                text = sources[path].read_text(encoding="utf-8")
+                for mark, value in values.items():
+                    text = text.replace(mark, value)
+                (folder / path).write_text(text, encoding="utf-8")
+            else:
+                shutil.copyfile(sources[path], folder / path)
+        for name in KEPT_EMPTY:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{folder}: the repository cannot be written: {error.strerror}.") from error
+    return missing

@@ -1,0 +1,211 @@
+"""`deadzone try`: the study of one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deadzone.errors import StudyError, TargetError, WorkloadError
+from deadzone.study.trying import Wishes
+
+if TYPE_CHECKING:
+    from deadzone.store.run import Run
+    from deadzone.study.plan import Plan
+
+LONG_S = 600.0
+"""A sweep that takes longer than this is asked about first where there is a terminal [s]."""
+
+
+@click.command("try", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.argument("command_line", nargs=-1, required=True, metavar="-- COMMAND [ARGUMENT]...")
+@click.option("-L", "--parameter-list", "lists", nargs=2, multiple=True, metavar="NAME LEVELS",
+              help="Levels of a parameter: 1,2,4 or a range 1..32, of which 8 to 12 are chosen.")  # fmt: skip
+@click.option("-P", "--parameter-scan", "scans", nargs=3, multiple=True, metavar="NAME FIRST LAST",
+              help="Levels of a parameter from FIRST to LAST.")  # fmt: skip
+@click.option("-D", "--parameter-step-size", "steps", multiple=True, metavar="STEP",
+              help="Step of the -P in the same place; default 1.")  # fmt: skip
+@click.option("--cpu-limit", metavar="LEVELS", help="CPU limits in cores, such as 0.25..2 or 0.5,1,none.")
+@click.option("--memory-limit", metavar="LEVELS", help="Memory limits in bytes.")
+@click.option(
+    "-r", "--runs", "replicates", type=int, default=5, show_default=True, help="Trials of each level."
+)
+@click.option("-w", "--warmup", type=int, default=1, show_default=True, help="Warm-up trials of each level.")
+@click.option("-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}.")
+@click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
+@click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
+@click.option("-i", "--ignore-failure", is_flag=True, help="Any exit code is a success.")
+@click.option("-N", "no_shell", is_flag=True, help="Without a shell; this is the default.")
+@click.option(
+    "-S",
+    "--shell",
+    metavar="SHELL",
+    help="Run the command in a shell, such as sh or bash; none for no shell.",
+)
+@click.option("-n", "--command-name", "name", metavar="NAME", help="Name of the study.")
+@click.option("--response", metavar="REGEX|COLUMN",
+              help="What is judged: an expression whose first group is the number, or a column; default wall_s.")  # fmt: skip
+@click.option("--goal", type=click.Choice(["min", "max"]), help="Which way is better.")
+@click.option(
+    "--output", metavar="PROGRAM", help="Read the results that this program prints, such as pgbench."
+)
+@click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take.")
+@click.option(
+    "--export-json", type=click.Path(path_type=Path), metavar="FILE", help="The trials as hyperfine's JSON."
+)
+@click.option(
+    "--export-csv", type=click.Path(path_type=Path), metavar="FILE", help="The trials as hyperfine's CSV."
+)
+@click.option(
+    "--save", type=click.Path(path_type=Path), metavar="FILE", help="Write the study file that does the same."
+)
+@click.option("--report", is_flag=True, help="Publish the report.")
+@click.option("--resume", metavar="RUN", help="Go on with an interrupted run of the same line.")
+@click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")
+@click.option("-q", "--quiet", is_flag=True, help="No plan, no progress, no picture.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask about a long sweep.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(**given: Any) -> None:
+    """Sweep COMMAND over the levels of its {name}s, and say where they pay and what to set.
+
+    \b
+    deadzone try -L threads 1,2,4,8 -- xz -T{threads} -k -f input
+    deadzone try -P threads 1 16 -D 1 -L level 1,6 --prepare 'make clean' -- make -j{threads}
+    deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
+    deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
+    """
+    from deadzone import places
+    from deadzone.measuring.sweep.opening import planned
+    from deadzone.measuring.sweep.progress import SilentProgress, progress_on
+    from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.store.run import Run
+    from deadzone.study.loading import parse_study
+
+    wishes = _wishes(given)
+    quiet = given["quiet"] or given["as_json"]
+    plan = planned(parse_study(_text(wishes, None), "deadzone try"), Path.cwd())
+    if path := given["save"]:
+        _save(path, wishes, quiet)
+    if not quiet:
+        _print_plan(plan)
+    if given["dry_run"]:
+        return
+    runs = places.runs_folder()
+    run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
+    progress = SilentProgress() if quiet else progress_on()
+    try:
+        run_sweep(plan, run, progress if given["yes"] or quiet else _Asking(progress))
+    except (WorkloadError, TargetError) as error:
+        raise StudyError(str(error)) from error
+    _export(run, given["export_json"], given["export_csv"])
+    _print_result(run, given["report"], given["quiet"], given["as_json"])
+
+
+def _wishes(given: dict[str, Any]) -> Wishes:
+    limits = {name: given[name] for name in ("cpu_limit", "memory_limit") if given[name]}
+    shell = None if given["no_shell"] or given["shell"] == "none" else given["shell"]
+    same = {name: given[name] for name in Wishes.__dataclass_fields__ if name in given}
+    return Wishes(**{**same, "command": given["command_line"], "limits": limits, "shell": shell})
+
+
+def _text(wishes: Wishes, cwd: str | None) -> str:
+    from deadzone.store.provenance import usable_cores
+    from deadzone.study.trying import study_text
+
+    line = shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
+    return study_text(wishes, line, usable_cores(), cwd)
+
+
+def _save(path: Path, wishes: Wishes, quiet: bool) -> None:
+    """Write the study file; its program still runs in the folder that this line was typed in."""
+    folder = os.path.relpath(Path.cwd(), path.resolve().parent)
+    try:
+        path.write_text(_text(wishes, None if folder == "." else folder), encoding="utf-8")
+    except OSError as error:
+        raise StudyError(f"{path}: the study file cannot be written: {error.strerror}.") from error
+    if not quiet:
+        click.echo(f"The study file is {path}; deadzone run {path} does the same and publishes the report.")
+
+
+def _print_plan(plan: Plan) -> None:
+    from deadzone.study.levels import format_level
+
+    design = plan.study.design
+    levels: dict[str, dict[str, None]] = {}
+    for treatment in plan.treatments:
+        for name, level in treatment.levels.items():
+            levels.setdefault(name, {})[format_level(level)] = None
+    shown = [f"{name} {', '.join(known)}" for name, known in levels.items()]
+    click.echo(f"{plan.study.study}: {' x '.join(shown)}")
+    click.echo(
+        f"{len(plan.trials)} trials: {len(plan.treatments)} treatments, {design.replicates} times in random order"
+        f"{f', after {design.warmup} of each for warm-up' if design.warmup else ''}"
+    )
+
+
+class _Asking:
+    """A progress that asks once, where there is a terminal, whether a sweep that takes long is meant."""
+
+    def __init__(self, progress: Any) -> None:
+        self._progress = progress
+        self._asked = False
+        self.note, self.close = progress.note, progress.close
+
+    def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
+        """Tell how far it is; ask as soon as the time is known."""
+        from deadzone.measuring.sweep.estimate import in_words
+
+        if left_s is not None and not self._asked:
+            self._asked = True
+            if left_s > LONG_S:
+                said = f"The {total - done} trials that are left take about {in_words(left_s)}."
+                self.note(f"{said} Fewer levels (-L) or trials (-r) take less.")
+                if sys.stdin.isatty() and sys.stderr.isatty():
+                    click.confirm("Go on?", default=True, abort=True, err=True)
+        self._progress.show(done, total, current, left_s)
+
+
+def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
+    from deadzone.store.hyperfine import as_csv as csv_of
+    from deadzone.store.hyperfine import results
+
+    if not (as_json or as_csv):
+        return
+    study = run.study()
+    rows = results(run.trials(), study.study, study.factor_names())
+    try:
+        if as_json:
+            as_json.write_text(json.dumps({"results": rows}, indent=1) + "\n", encoding="utf-8")
+        if as_csv:
+            csv_of(rows).to_csv(as_csv, index=False)
+    except OSError as error:
+        raise StudyError(f"{error.filename}: cannot be written: {error.strerror}.") from error
+
+
+def _print_result(run: Run, report: bool, quiet: bool, as_json: bool) -> None:
+    """What was found, and where the run is kept."""
+    from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.source import load_source
+    from deadzone.reports.sweep.terminal import in_terminal, terminal_of
+
+    analysis = analyse(load_source(str(run.folder)))
+    page = None
+    if report:
+        from deadzone.reports.document.publishing import publish_run
+
+        page = publish_run(run).front
+    if as_json:
+        models = [{"slice": one.name, **one.model.to_dict()} for one in analysis]
+        advice = analysis.advice.to_dict() if analysis.advice else None
+        facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
+        click.echo(json.dumps({**facts, "models": models, "recommendation": advice}))
+        return
+    click.echo(in_terminal(analysis, terminal_of(sys.stdout, quiet)))
+    name = f"{run.folder.parent.name}/{run.run_id}"
+    click.echo(f"Run: {os.path.relpath(run.folder)}")
+    click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")

@@ -1,0 +1,64 @@
+"""p-values of the three questions about a shift: any change, no change that matters, no harm that matters.
+
+Each is a rank test; a margin is a shift of B against A before ranking. Equivalence and non-inferiority are
+one-sided tests against the margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from deadzone.explaining.hypothesis_tests.ranks import RankTest, rank_sum, signed_rank
+
+Pairs = Sequence[tuple[np.ndarray, np.ndarray]]
+"""For each treatment the values of A and of B."""
+
+
+def p_change(pairs: Pairs, paired: bool) -> float:
+    """p-value that B differs from A, in either direction, over all treatments given."""
+    return _test(pairs, paired, 0.0).two_sided
+
+
+def p_equivalence(pairs: Pairs, paired: bool, margin: float, absolute: bool = False) -> float:
+    """p-value that the ratio of B to A is not within 1 + margin and its inverse: the larger of two one-sided tests.
+
+    margin: > 0; a fraction, or in the response's unit where absolute, and then of their difference.
+    """
+    shift = margin if absolute else math.log1p(margin)
+    below = _test(pairs, paired, -shift, absolute).less
+    return max(below, _test(pairs, paired, shift, absolute).greater)
+
+
+def p_beyond(pairs: Pairs, paired: bool, margin: float, *, goal: str, absolute: bool) -> tuple[float, float]:
+    """p-values of non-inferiority: that B is worse than A by the margin or more, and that it is not.
+
+    margin: > 0; a fraction, or in the response's unit where absolute. goal: min or max. A small first value shows that
+    B is not worse; a small second one shows that it is.
+    """
+    worse = 1.0 if goal == "min" else -1.0
+    test = _test(pairs, paired, -worse * (margin if absolute else math.log1p(margin)), absolute)
+    return (test.less, test.greater) if goal == "min" else (test.greater, test.less)
+
+
+def _test(pairs: Pairs, paired: bool, shift: float, absolute: bool = False) -> RankTest:
+    """The rank test of B, shifted, against A; shift: of ln(value), or of the value where absolute."""
+    if not absolute:
+        pairs = [_without_zeros(a, b) for a, b in pairs]
+    if paired:
+        return signed_rank([_differences(a, b, absolute) + shift for a, b in pairs])
+    return rank_sum([(a, b + shift if absolute else b * math.exp(shift)) for a, b in pairs])
+
+
+def _without_zeros(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Nothing but zeros on both sides is the same evidence as nothing but ones, and can be shifted."""
+    return (a, b) if a.any() or b.any() else (a + 1.0, b + 1.0)
+
+
+def _differences(a: np.ndarray, b: np.ndarray, absolute: bool) -> np.ndarray:
+    if absolute:
+        return np.asarray(b - a)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((a == 0) & (b == 0), 0.0, np.log(b) - np.log(a))

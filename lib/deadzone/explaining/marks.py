@@ -1,0 +1,17 @@
+"""Columns that mark trials, such as `warmup` and `trusted`: booleans, numbers or words, as tables on disk have them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+WORDS = {
+    **dict.fromkeys(("true", "1", "1.0", "yes"), True),
+    **dict.fromkeys(("false", "0", "0.0", "no"), False),
+}
+
+
+def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
+    """Which rows a column marks. missing: what an absent column, an empty cell or another word means."""
+    if column not in frame:
+        return pd.Series(missing, index=frame.index)
+    return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)

@@ -1,0 +1,142 @@
+"""A page of titled tables and notes, as plain text for a terminal and as HTML for a notebook or report.
+
+The HTML has no styles or scripts of its own; its classes (`dz-summary`, `dz-table`, `dz-facts`,
+`dz-notes`) are what a report's style sheet refers to.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import pandas as pd
+
+from deadzone.language.catalogue import Message, spoken
+
+WIDTH = 88
+"""Characters of the text page: fits a terminal split in two on a wide screen."""
+
+GAP = "  "
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A titled table of texts. paired: names and values, two pairs side by side, without a heading row."""
+
+    title: str
+    table: pd.DataFrame
+    paired: bool = False
+
+
+def page_text(title: str, sections: Sequence[Section], notes: Mapping[str, Sequence[str]]) -> str:
+    """The page as plain text. notes: sentences by heading; a heading without sentences is left out."""
+    lines = ["=" * WIDTH, title.center(WIDTH).rstrip(), "=" * WIDTH]
+    for section in sections:
+        lines += [section.title, "-" * WIDTH]
+        lines += _pairs_text(section.table) if section.paired else _table_text(section.table)
+        lines.append("-" * WIDTH)
+    for heading, sentences in notes.items():
+        if sentences:
+            lines.append(f"{heading}:")
+            lines += [line for sentence in sentences for line in _wrapped(_now(sentence))]
+    lines.append("=" * WIDTH)
+    return "\n".join(lines)
+
+
+def page_html(title: str, sections: Sequence[Section], notes: Mapping[str, Sequence[str]]) -> str:
+    """The page as one HTML section, every text escaped."""
+    parts = [f'<section class="dz-summary"><h3>{escape(title)}</h3>']
+    parts += [_pairs_html(s) if s.paired else _table_html(s) for s in sections]
+    for heading, sentences in notes.items():
+        if sentences:
+            items = "".join(f"<li>{escape(_now(sentence))}</li>" for sentence in sentences)
+            parts.append(f'<div class="dz-notes"><h4>{escape(heading)}</h4><ul>{items}</ul></div>')
+    return "\n".join([*parts, "</section>"])
+
+
+def _table_text(table: pd.DataFrame) -> list[str]:
+    """Columns as wide as their longest text; numbers to the right, words to the left, the last one wrapped."""
+    texts = {str(name): [str(value) for value in table[name]] for name in table.columns}
+    wide = {name: max(len(name), *map(len, cells)) if cells else len(name) for name, cells in texts.items()}
+    *_, last = wide
+    room = WIDTH - sum(wide.values()) + wide[last] - len(GAP) * (len(wide) - 1)
+    right = {name: all(is_number(cell) for cell in cells) for name, cells in texts.items()}
+    if wide[last] > room and not right[last]:
+        wide[last] = max(room, 12)
+    lines = [_row({name: name for name in texts}, wide, right)]
+    for i in range(len(table)):
+        lines += _wrapped_row({name: cells[i] for name, cells in texts.items()}, wide, right, last)
+    return lines
+
+
+def _wrapped_row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool], last: str) -> list[str]:
+    pieces = textwrap.wrap(cells[last], wide[last]) or [""]
+    lines = [_row({**cells, last: pieces[0]}, wide, right)]
+    indent = " " * (sum(wide.values()) - wide[last] + len(GAP) * (len(wide) - 1))
+    return lines + [f"{indent}{piece}" for piece in pieces[1:]]
+
+
+def _row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool]) -> str:
+    padded = [
+        cells[name].rjust(wide[name]) if right[name] else cells[name].ljust(wide[name]) for name in wide
+    ]
+    return GAP.join(padded).rstrip()
+
+
+def _pairs_text(table: pd.DataFrame) -> list[str]:
+    """Name and value pairs in two columns; a pair too long for half the width gets a line of its own."""
+    pairs = [f"{name}:  {value}" for name, value in zip(table.iloc[:, 0], table.iloc[:, 1], strict=True)]
+    half = WIDTH // 2
+    lines: list[str] = []
+    waiting = ""
+    for pair in pairs:
+        if len(pair) >= half:
+            lines += [waiting] * bool(waiting) + [pair]
+            waiting = ""
+        elif waiting:
+            lines.append(f"{waiting.ljust(half)}{pair}")
+            waiting = ""
+        else:
+            waiting = pair
+    return lines + [waiting] * bool(waiting)
+
+
+def _now(sentence: str) -> str:
+    """A sentence in the language spoken when the page is made."""
+    return sentence.translated(spoken()) if isinstance(sentence, Message) else sentence
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+
+
+def _table_html(section: Section) -> str:
+    heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in section.table.columns)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(str(first))}</th>{"".join(map(_cell, rest))}</tr>'
+        for first, *rest in section.table.itertuples(index=False, name=None)
+    )
+    return (
+        f'<table class="dz-table"><caption>{escape(section.title)}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _pairs_html(section: Section) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(str(value))}</td></tr>'
+        for name, value in section.table.itertuples(index=False, name=None)
+    )
+    return f'<table class="dz-table dz-facts"><caption>{escape(section.title)}</caption><tbody>{rows}</tbody></table>'
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    return f'<td class="dz-number">{escape(text)}</td>' if is_number(text) else f"<td>{escape(text)}</td>"
+
+
+def is_number(text: str) -> bool:
+    bare = text.lstrip("-<>").removesuffix("%").rstrip().replace(",", "").replace(".", "", 1)
+    return text == "-" or bare.isdigit()

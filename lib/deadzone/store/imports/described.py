@@ -1,0 +1,179 @@
+"""Formats described by a table: where a result begins, and which pattern or path gives which column, in which unit.
+
+A unit that is printed beside a number, and changes with its size (`1.2s`, `950ms`), is one unit afterwards: that of the
+column, which stands in its name.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jmespath
+
+from deadzone.errors import FormatError
+from deadzone.store.imports.document import quoted, text_of
+from deadzone.store.imports.result import Results, Row, own_name
+
+SECONDS = {
+    **dict.fromkeys(("s", "sec", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec"), 1e-3),
+    **dict.fromkeys(("us", "µs", "μs", "usec"), 1e-6),
+    **dict.fromkeys(("ns", "nsec"), 1e-9),
+    **dict.fromkeys(("m", "min"), 60.0),
+    "h": 3600.0,
+}
+BYTES = {
+    "B": 1,
+    "kB": 1e3,
+    "KB": 2**10,
+    "KiB": 2**10,
+    "MB": 1e6,
+    "MiB": 2**20,
+    "GB": 1e9,
+    "GiB": 2**30,
+    "kbytes": 2**10,
+}
+RATES = {"ops/s": 1.0, "ops/ms": 1e3, "ops/us": 1e6, "ops/ns": 1e9, "ops/min": 1 / 60}
+COLUMN_UNITS = {
+    "_rate": (RATES, 1.0),
+    "_ms": (SECONDS, 1e-3),
+    "_bytes_s": (BYTES, 1.0),
+    "_bytes": (BYTES, 1.0),
+    "_s": (SECONDS, 1.0),
+}
+"""What a column holds, by the ending of its name: the units it can be printed in, and the size of its own."""
+
+CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
+"""h:mm:ss or m:ss.ss"""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where a column comes from.
+
+    find: in text a regular expression whose groups are the number and, where it is printed, its unit; in JSON a JMESPath;
+    in CSV the name of a field. unit: of the number where none is printed, or where it stands (a JMESPath after `=`).
+    label: the value is a text, a level of a factor.
+    """
+
+    name: str
+    find: str
+    unit: str = ""
+    label: bool = False
+
+
+@dataclass(frozen=True)
+class Description:
+    """How the results of a tool are read. A reader: called with a file, it gives its results.
+
+    version: of the tool, whose output was recorded. kind: "text", "json" (one document or one a line) or "csv". begins: in
+    text, what begins a result, in JSON a JMESPath to their list; empty for one a file. needs: columns without which it is
+    no result. traps: sentences on how far the numbers can be believed. levels: in JSON, a
+    JMESPath to an object of levels.
+    """
+
+    tool: str
+    version: str
+    kind: str
+    begins: str
+    columns: tuple[Column, ...]
+    needs: tuple[str, ...]
+    traps: tuple[str, ...] = ()
+    levels: str = ""
+
+    def __call__(self, path: Path) -> Results:
+        """The results in a file. Raises FormatError if it is none of this tool, or damaged."""
+        try:
+            rows = [self._row(part, path) for part in getattr(self, f"_{self.kind}")(text_of(path), path)]
+        except (jmespath.exceptions.JMESPathError, csv.Error, AttributeError) as error:
+            raise FormatError(f"{path}: is no result of {self.tool}: {error}.") from error
+        kept = [row for row in rows if all(row.get(name) is not None for name in self.needs)]
+        if not kept:
+            raise FormatError(
+                f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. Was it cut off, or is it another "
+                "format?"
+            )
+        head = {"source": path.name, "tool": self.tool}
+        return Results(tuple({**head, **row} for row in kept), self.traps)
+
+    def _row(self, part: Any, path: Path) -> Row:
+        row: Row = {}
+        for column in self.columns:
+            found, unit = self._found(part, column)
+            if found is None or found is False:
+                continue
+            row[column.name] = str(found) if column.label else self._number(found, unit, column, path)
+        told = jmespath.search(self.levels, part) if self.levels else None
+        return {**levels_of(str(row.get("benchmark", ""))), **_named(told or {}), **row}
+
+    def _found(self, part: Any, column: Column) -> tuple[Any, str]:
+        """The value of a column, None where there is none, and its unit."""
+        if self.kind == "text":
+            match = re.search(column.find, part, re.MULTILINE)
+            return (match[1] if match else None), (match[2] if match and match.re.groups > 1 else column.unit)
+        if self.kind == "csv":
+            return part.get(column.find) or None, column.unit
+        unit = jmespath.search(column.unit[1:], part) if column.unit.startswith("=") else column.unit
+        return jmespath.search(column.find, part), str(unit or "")
+
+    def _number(self, found: Any, unit: str, column: Column, path: Path) -> float | int | None:
+        """A number in the unit of its column; None where the tool says that it has none."""
+        text = str(found).strip().replace(",", "")
+        if clock := CLOCK.fullmatch(text):
+            hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+            return hours * 3600 + minutes * 60 + seconds
+        try:
+            number = float(text)
+        except ValueError:
+            if text.startswith("<") or text.lower() in ("nan", "n/a", "null"):
+                return None  # perf: <not supported>, <not counted>
+            raise FormatError(f"{path}: {column.name} is {quoted(found)}, no number.") from None
+        if not math.isfinite(number):
+            return None
+        if not unit:
+            return int(number) if number.is_integer() and not isinstance(found, float) else number
+        unit = unit.removesuffix("/op")
+        units, own = next(known for end, known in COLUMN_UNITS.items() if column.name.endswith(end))
+        if unit not in units:
+            raise FormatError(
+                f"{path}: {column.name} is in {quoted(unit)}, a unit that {self.tool} is not known to use."
+            )
+        return number * units[unit] / own
+
+    def _text(self, text: str, path: Path) -> Iterator[str]:
+        starts = [match.start() for match in re.finditer(self.begins, text, re.MULTILINE)]
+        return (text[start:stop] for start, stop in itertools.pairwise([*starts, len(text)]))
+
+    def _csv(self, text: str, path: Path) -> Iterator[Mapping[str, str]]:
+        return iter(csv.DictReader(io.StringIO(text)))
+
+    def _json(self, text: str, path: Path) -> Iterator[Any]:
+        try:
+            document = json.loads(text)
+        except ValueError:
+            try:
+                document = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+            except (ValueError, RecursionError) as error:
+                raise FormatError(f"{path}: is no complete JSON of {self.tool}: {error}.") from error
+        except RecursionError as error:
+            raise FormatError(f"{path}: is no JSON of {self.tool}: {error}.") from error
+        found = jmespath.search(self.begins, document) if self.begins else document
+        return iter(found if isinstance(found, list) else [found])
+
+
+def levels_of(name: str) -> Row:
+    """Levels that stand in the name of a benchmark: `Sort/n=100/threads:4` has n and threads."""
+    return _named(dict(re.findall(r"[/ ,(\[]([A-Za-z_]\w*)[=:]([^/:,\s)\]]+)", name)))
+
+
+def _named(levels: Mapping[str, Any]) -> Row:
+    return {own_name(key): str(value) for key, value in levels.items()}

@@ -1,0 +1,244 @@
+"""A study from one line: hyperfine's words for parameters become the text of a study file.
+
+The words and their meaning are those of hyperfine 1.19 (`-P`, `-D`, `-L`, `--prepare`, `--setup`, `--shell`, ...); a range
+of levels, limits and the response are Deadzone's own. The text is a study file like any other: whatever it asks for is
+measured and analysed the one way there is.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deadzone.errors import StudyError, did_you_mean
+from deadzone.study.base import COLUMN_PATTERN
+from deadzone.study.levels import Level, chosen_levels, plain_number, range_levels
+from deadzone.study.loading import dump_value, read_yaml
+from deadzone.study.templates import placeholders
+
+FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
+"""What means something to a shell and nothing to the program that it would be handed to."""
+
+RANGE = re.compile(r"(-?[\d.]+?)\.\.(-?[\d.]+)")
+
+ESCAPABLE = re.compile(r"\{\{|\}\}|\{[a-z][a-z0-9_]*\}|\{|\}")
+"""Braces of a command; only `{name}` is a placeholder, all others are the program's own."""
+
+ANY_EXIT_CODE = "any"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What one line asks for. Texts are as typed.
+
+    command: program and arguments, or one text. lists: levels by name, with commas between or a range `1..32`. scans:
+    name, first and last level, with their steps. limits: levels of cpu_limit and memory_limit by name. shell: that runs
+    the command, None for none. cwd: working folder as the study file has to name it, None for the file's own.
+    """
+
+    command: tuple[str, ...]
+    lists: Sequence[tuple[str, str]] = ()
+    scans: Sequence[tuple[str, str, str]] = ()
+    steps: Sequence[str] = ()
+    limits: Mapping[str, str] = field(default_factory=dict)
+    shell: str | None = None
+    setup: str | None = None
+    prepare: str | None = None
+    cleanup: str | None = None
+    ignore_failure: bool = False
+    name: str | None = None
+    replicates: int = 5
+    warmup: int = 1
+    timeout_s: float | None = None
+    response: str | None = None
+    output: str | None = None
+    goal: str | None = None
+
+
+def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:
+    """The study file, with comments. line: the command line that it does the same as. cores: of this machine.
+
+    Raises StudyError for what cannot be meant, in one sentence.
+    """
+    factors = _factors(wishes, cores)
+    argv = _argv(wishes)
+    _check_names(argv, factors, wishes)
+    name = _slug(wishes.name or "-".join([_program(wishes), *factors]))
+    responses, response = _response(wishes)
+    setup, prepare = _preparations(wishes)
+    workload = {
+        "kind": "command",
+        "argv": argv,
+        "setup": setup,
+        "prepare": prepare,
+        "cleanup": _unmeasured(wishes.cleanup),
+        "cwd": cwd,
+        "expected_exit_codes": ANY_EXIT_CODE if wishes.ignore_failure else None,
+        "output": wishes.output,
+        "responses": responses,
+    }
+    design = {"replicates": wishes.replicates, "warmup": wishes.warmup, "timeout_s": wishes.timeout_s}
+    lines = [
+        f"# Does the same as: {line}",
+        f"# Measure it and publish the report with: deadzone run {name}.yaml",
+        *_entry("study", name),
+        *_entry("title", wishes.name),
+        *_entry("question", f"Which {' and '.join(factors)} should {_program(wishes)} get?"),
+        "workload:",
+        "  # {name} is the level of a factor; {scratch} would be an empty folder in each trial.",
+        *(part for key, value in workload.items() for part in _entry(key, value, "  ")),
+        "# A factor is a list of levels, or {from: 1, to: 8, step: 1}.",
+        "factors:",
+        *(part for key, levels in factors.items() for part in _entry(key, list(levels), "  ")),
+        "# Replicates: measured trials of each treatment; warm-up trials are recorded and not analysed.",
+        *_entry("design", {key: value for key, value in design.items() if value is not None}),
+        "# What is judged: a column of the trials, its unit, and whether min or max is better.",
+        *_entry("response", response),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(key: str, value: Any, indent: str = "") -> Iterator[str]:
+    if value:
+        yield f"{indent}{key}: {dump_value(value)}"
+
+
+def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
+    """The levels of each factor, in the order of the options: limits, ranges of steps, lists."""
+    named = [*wishes.limits.items(), *wishes.lists]
+    factors: dict[str, tuple[Level, ...]] = {}
+    for i, (name, start, stop) in enumerate(wishes.scans):
+        step = wishes.steps[i] if i < len(wishes.steps) else "1"
+        try:
+            factors[name] = range_levels(float(start), float(stop), float(step))
+        except ValueError as error:
+            raise StudyError(f"-P {name} {start} {stop} -D {step}: {error}.") from error
+    for name, text in named:
+        if name in factors:
+            raise StudyError(f"{name} is given twice; give all its levels in one option.")
+        factors[name] = _levels(name, text, cores)
+    for name in factors:
+        if not re.match(COLUMN_PATTERN, name):
+            raise StudyError(
+                f"{name!r} cannot be the name of a parameter: write lower-case letters, digits and _."
+            )
+    if not factors:
+        raise StudyError(
+            "Nothing is varied: give levels with -L threads 1,2,4, -P threads 1 8, or --cpu-limit 0.5..2."
+        )
+    return factors
+
+
+def _levels(name: str, text: str, cores: int) -> tuple[Level, ...]:
+    if found := RANGE.fullmatch(text.strip()):
+        try:
+            start, stop = (plain_number(float(end)) for end in found.groups())
+            whole = name != "cpu_limit" and not any("." in end for end in found.groups())
+            return chosen_levels(start, stop, whole, cores)
+        except ValueError as error:
+            raise StudyError(f"{name} {text}: {error}.") from error
+    parts = [part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
+    if not all(parts):
+        raise StudyError(
+            f"{name} {text!r}: a level is empty; write levels with commas between, such as 1,2,4."
+        )
+    levels = (
+        read_yaml(part, name) if re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?", part) else part for part in parts
+    )
+    return tuple(levels)
+
+
+def _argv(wishes: Wishes) -> list[str]:
+    """The program and its arguments as a study has them."""
+    whole = wishes.command[0] if len(wishes.command) == 1 else " ".join(wishes.command)
+    if wishes.shell:
+        return [*shlex.split(wishes.shell), "-c", _escaped(whole)]
+    if len(wishes.command) > 1:
+        found = next((part for part in wishes.command if FOR_A_SHELL.fullmatch(part)), None)
+        parts = wishes.command
+    else:
+        found = mark.group(0).strip() if (mark := FOR_A_SHELL.search(whole)) else None
+        parts = tuple(_split(whole))
+    if found:
+        raise StudyError(f"{found!r} in the command means something to a shell only: add --shell sh.")
+    return [_escaped(part) for part in parts]
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise StudyError(f"The command {text!r} cannot be read: {str(error).lower()}.") from error
+
+
+def _escaped(text: str) -> str:
+    """The text with the program's own braces doubled, as a study writes them."""
+    return ESCAPABLE.sub(lambda found: found[0] * 2 if found[0] in "{}" else found[0], text)
+
+
+def _preparations(wishes: Wishes) -> tuple[list[str] | None, list[str] | None]:
+    """What runs once before the sweep, and before each trial.
+
+    A setup that names a parameter is another one for each of its levels, so in a sweep of mixed order it belongs before
+    each trial.
+    """
+    setup, prepare = wishes.setup, wishes.prepare
+    if setup and placeholders(_escaped(setup)):
+        setup, prepare = None, f"{setup} && {prepare}" if prepare else setup
+    return _unmeasured(setup), _unmeasured(prepare)
+
+
+def _unmeasured(text: str | None) -> list[str] | None:
+    """A command that is not measured, and so may be a line for a shell; None where there is none."""
+    if not text:
+        return None
+    if FOR_A_SHELL.search(text) or "$" in text:
+        return ["sh", "-c", _escaped(text)]
+    return [_escaped(part) for part in _split(text)]
+
+
+def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes) -> None:
+    """Every `{name}` has an option, and every option stands somewhere."""
+    lines = [*argv, *(_escaped(text) for text in (wishes.setup, wishes.prepare) if text)]
+    used = dict.fromkeys(name for text in lines for name in placeholders(text))
+    for name in used:
+        if name not in factors and name not in ("scratch", "inputs"):
+            raise StudyError(
+                f"{{{name}}} stands in the command, and no option gives its levels: add -L {name} 1,2,4, or double the "
+                f"braces if they are the program's own.{did_you_mean(name, factors)}"
+            )
+    for name in factors:
+        if name not in used and name not in wishes.limits:
+            raise StudyError(
+                f"The parameter {name} stands nowhere in the command: write {{{name}}} where its level belongs."
+                f"{did_you_mean(name, used)}"
+            )
+
+
+def _response(wishes: Wishes) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """How the response is read from what the program prints, and which it is.
+
+    A text that is the name of a column is that column; any other is a regular expression whose first group is the number.
+    """
+    text, goal = wishes.response, wishes.goal or "min"
+    if text is None:
+        return None, {"name": "wall_s", "unit": "s", "goal": goal}
+    if re.match(COLUMN_PATTERN, text):
+        return None, {"name": text, "unit": None, "goal": goal}
+    words = re.findall(r"[A-Za-z][A-Za-z0-9_]*", re.sub(r"\(.*|\\.", " ", text, flags=re.DOTALL))
+    name = "_".join(words[-3:]).lower().strip("_") or "result"
+    return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": None, "goal": goal}
+
+
+def _program(wishes: Wishes) -> str:
+    words = wishes.command[0].split() or [""]
+    return words[0].rsplit("/", 1)[-1]
+
+
+def _slug(text: str) -> str:
+    """The text as the name of a study."""
+    plain = re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-._")
+    return plain[:64].rstrip("-._") or "try"

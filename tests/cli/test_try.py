@@ -1,0 +1,79 @@
+"""`deadzone try`: a study of one line, in an empty folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+
+@pytest.fixture
+def deadzone_try(tmp_path):
+    """Runs a line in an empty folder outside any repository."""
+    environment = {**os.environ, "DEADZONE_PROGRESS": "silent"}
+    environment.pop("DEADZONE_HOME", None)
+
+    def run(*arguments, code=0):
+        ended = subprocess.run(
+            (sys.executable, "-m", "deadzone.cli.main", "try", *arguments),
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert ended.returncode == code, ended.stderr
+        return ended
+
+    return run
+
+
+PRINTS = ("sh", "-c", "echo tps = {n}00.5; sleep 0.02")
+
+
+def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp_path):
+    said = deadzone_try("-L", "n", "1,2,4", "-r", "2", "-w", "0", "--response", r"tps = ([\d.]+)", "--goal", "max",
+                        "--export-json", "out.json", "--", *PRINTS).stdout  # fmt: skip
+    assert "sh-n: n 1, 2, 4" in said and "6 trials: 3 treatments, 2 times in random order" in said
+    assert "Setting: n 4: 400" in said
+    [folder] = (tmp_path / "deadzone" / "runs" / "sh-n").iterdir()
+    assert f"Run: {folder.relative_to(tmp_path)}" in said
+    assert "─" not in said  # a pipe gets no picture
+    assert len(json.loads((tmp_path / "out.json").read_text())["results"]) == 3
+
+
+def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tmp_path):
+    (tmp_path / "studies").mkdir()
+    line = ("-L", "n", "1,2,4", "-r", "2", "--save", "studies/my.yaml", "--json", "--", "true", "{n}")
+    found = json.loads(deadzone_try(*line).stdout)
+    assert found["models"][0]["n_trials"] == 6
+    text = (tmp_path / "studies" / "my.yaml").read_text()
+    assert text.startswith("# Does the same as: deadzone try -L n 1,2,4")
+    saved = yaml.safe_load(text)
+    ran = yaml.safe_load((tmp_path / found["folder"] / "study.yaml").read_text())
+    assert saved["workload"].pop("cwd") == ".."
+    assert saved["workload"]["argv"] == ran["workload"]["argv"]
+    assert saved["factors"]["n"] == ran["factors"]["n"]["levels"]
+
+
+def test_output_of_a_known_program_needs_no_expression(deadzone_try):
+    script = "echo 'transaction type: x'; echo 'latency average = {n} ms'; echo 'tps = {n}1.5'"
+    said = deadzone_try("-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",
+                        "--goal", "max", "--json", "--", "sh", "-c", script).stdout  # fmt: skip
+    assert json.loads(said)["recommendation"]["setting"] == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("-L", "threads", "1,2", "--", "xz", "-T{thread}"), "Did you mean 'threads'?"),
+        (("-L", "n", "1,2", "--", "slep", "{n}"), "the program 'slep' is not installed here"),
+        (("-L", "n", "1,2", "--", "seq {n} | wc"), "means something to a shell only: add --shell sh."),
+        (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean 'pgbench'?"),
+        (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
+        (("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"), "which no trial measures"),
+    ],
+)
+def test_mistakes_are_said_in_a_sentence_with_exit_code_2(deadzone_try, line, said):
+    error = deadzone_try(*line, code=2).stderr
+    assert said in error and "Traceback" not in error

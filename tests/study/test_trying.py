@@ -1,0 +1,96 @@
+"""One line in hyperfine's words becomes a study file."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.errors import StudyError
+from deadzone.study.loading import parse_study
+from deadzone.study.trying import Wishes, study_text
+
+
+def study(*command, cwd=None, **wishes):
+    """The study of a line."""
+    return parse_study(study_text(Wishes(command, **wishes), "deadzone try ...", 2, cwd), "try")
+
+
+def levels(made, name):
+    return made.factors[name].levels
+
+
+def test_a_list_a_scan_and_limits_are_factors_in_the_order_of_a_grid():
+    made = study(
+        "make", "-j{threads}", "-O{level}",
+        scans=[("threads", "1", "16")], steps=["5"], lists=[("level", "1,6")], limits={"cpu_limit": "0.5,none"},
+    )  # fmt: skip
+    assert made.factor_names() == ("threads", "cpu_limit", "level")
+    assert levels(made, "threads") == (1, 6, 11, 16)
+    assert levels(made, "level") == (1, 6) and levels(made, "cpu_limit") == (0.5, "none")
+    assert made.study == "make-threads-cpu_limit-level"
+
+
+def test_levels_are_numbers_or_words_and_a_comma_may_be_escaped():
+    made = study("cc", "{options}", lists=[("options", r"-O2,-O3\,x,1e3,007a")])
+    assert levels(made, "options") == ("-O2", "-O3,x", 1000, "007a")
+
+
+def test_a_range_chooses_its_levels():
+    assert levels(study("xz", "-T{threads}", lists=[("threads", "1..32")]), "threads")[:4] == (1, 2, 3, 4)
+    assert levels(study("xz", limits={"cpu_limit": "1..4"}), "cpu_limit")[1] < 2
+
+
+def test_one_text_is_split_as_hyperfine_does_without_a_shell():
+    assert study("true {n}", lists=[("n", "1,2")]).workload.argv == ("true", "{n}")
+    made = study("seq {n} | sort -R", lists=[("n", "1,2")], shell="bash")  # noqa: S604 - no process is started
+    assert made.workload.argv == ("bash", "-c", "seq {n} | sort -R")
+
+
+def test_braces_of_the_program_stay_its_own():
+    made = study("awk", "-v", "n={n}", "{ print $1; x{}y }", lists=[("n", "1,2")])
+    assert made.workload.argv[-1] == "{{ print $1; x{{}}y }}"
+
+
+def test_a_setup_of_a_level_belongs_before_each_trial():
+    made = study(
+        "./run", "{n}", lists=[("n", "1,2")], setup="make clean", prepare="sync", cleanup="rm -f x > y"
+    )
+    assert made.workload.setup == ("make", "clean") and made.workload.prepare == ("sync",)
+    assert made.workload.cleanup == ("sh", "-c", "rm -f x > y")
+    made = study("./run", lists=[("n", "1,2")], setup="make N={n}", prepare="sync")
+    assert made.workload.setup is None
+    assert made.workload.prepare == ("sh", "-c", "make N={n} && sync")
+
+
+def test_a_response_is_an_expression_or_a_column():
+    made = study("x", "{n}", lists=[("n", "1,2")], response=r"tps = ([\d.]+)", goal="max")
+    assert (made.response.name, made.response.goal) == ("tps", "max")
+    assert made.workload.responses["tps"].stream == "both"
+    assert study("x", "{n}", lists=[("n", "1,2")], response="max_rss_bytes").response.name == "max_rss_bytes"
+    assert study("x", "{n}", lists=[("n", "1,2")], response=r"(\d+)").response.name == "result"
+
+
+def test_exit_codes_and_the_folder_are_written_down():
+    made = study("x", "{n}", lists=[("n", "1,2")], ignore_failure=True, cwd="../here")
+    assert made.workload.expected_exit_codes == "any" and made.workload.cwd == "../here"
+
+
+@pytest.mark.parametrize(
+    ("command", "wishes", "said"),
+    [
+        (("xz", "-T{thread}"), {"lists": [("threads", "1,2")]}, r"\{thread\} stands in the command.*'threads'"),
+        (("xz", "-T{threads}"), {"lists": [("threads", "1"), ("level", "1,2")]}, "level stands nowhere in the command"),
+        (("xz",), {}, "Nothing is varied"),
+        (("seq {n} | sort",), {"lists": [("n", "1,2")]}, r"'\|' in the command means something to a shell only: add --shell"),
+        (("seq", "{n}", ">", "x"), {"lists": [("n", "1,2")]}, "'>' in the command"),
+        (("xz", "{n}"), {"lists": [("n", "1,,2")]}, "a level is empty"),
+        (("xz", "{n}"), {"lists": [("n", "8..1")]}, "a range begins above 0 and ends higher"),
+        (("xz", "{n}"), {"lists": [("n", "1")], "scans": [("n", "1", "2")]}, "n is given twice"),
+        (("xz", "{n}"), {"scans": [("n", "1", "x")]}, "-P n 1 x"),
+        (("xz", "{N}"), {"lists": [("N", "1,2")]}, "lower-case letters"),
+        (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_said_in_a_sentence(command, wishes, said):
+    with pytest.raises(StudyError, match=said) as error:
+        study_text(Wishes(command, **wishes), "deadzone try", 2)
+    assert "\n" not in str(error.value)
