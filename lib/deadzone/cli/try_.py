@@ -56,6 +56,12 @@ LONG_S = 600.0
 )
 @click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take.")
 @click.option(
+    "--foreign-cpu",
+    type=float,
+    metavar="CORES",
+    help="CPU that others may use in a trial that is trusted: more where a server on this machine answers.",
+)
+@click.option(
     "--export-json", type=click.Path(path_type=Path), metavar="FILE", help="The trials as hyperfine's JSON."
 )
 @click.option(

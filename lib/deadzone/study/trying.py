@@ -53,6 +53,7 @@ class Wishes:
     replicates: int = 5
     warmup: int = 1
     timeout_s: float | None = None
+    foreign_cpu: float | None = None
     response: str | None = None
     output: str | None = None
     goal: str | None = None
@@ -95,6 +96,7 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         *(part for key, levels in factors.items() for part in _entry(key, list(levels), "  ")),
         "# Replicates: measured trials of each treatment; warm-up trials are recorded and not analysed.",
         *_entry("design", {key: value for key, value in design.items() if value is not None}),
+        *_entry("trust", wishes.foreign_cpu and {"max_foreign_cpu": wishes.foreign_cpu}),
         "# What is judged: a column of the trials, its unit, and whether min or max is better.",
         *_entry("response", response),
     ]

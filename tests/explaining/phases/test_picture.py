@@ -25,6 +25,7 @@ def test_no_line_is_wider_than_the_terminal(model, width, language):
     with speaking(language):
         lines = picture(model, model.recommend(), width).splitlines()
     assert max(map(width_of, lines[:-1])) <= width
+    assert width_of(lines[-1]) <= 80
     assert len(lines) <= 24
 
 

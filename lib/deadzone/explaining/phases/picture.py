@@ -147,14 +147,9 @@ def picture(
             canvas.write(x_of(level), rows + 3, marks.tied, RECOMMENDED_COLOUR)
     if setting is not None:
         canvas.write(x_of(setting), rows + 3, marks.setting, RECOMMENDED_COLOUR)
-    legend = say(
-        "picture.legend",
-        trial=marks.trial,
-        tied=marks.tied,
-        setting=marks.setting,
-        knob=axis_label(model.knob),
-    )
-    return "\n".join([axis_label(model.response), *canvas.lines(coloured), f"{'':{left + 1}}{legend}"])
+    legend = say("picture.legend", trial=marks.trial, tied=marks.tied, setting=marks.setting)
+    title = say("picture.title", response=axis_label(model.response), knob=axis_label(model.knob))
+    return "\n".join([title, *canvas.lines(coloured), f"{'':{left + 1}}{legend}"])
 
 
 def width_of(text: str) -> int:
