@@ -11,12 +11,11 @@ from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Tab
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic
 from deadzone.reports.disk_block_size import block_times
-from deadzone.reports.published import claims
 from deadzone.reports.disk_block_size.block_times import MEGA, TwoPoints
-from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.disk_block_size.run import DiskRun, load_run
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.report import PublishedReport
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "disk-io"
@@ -26,19 +25,17 @@ LIVE_STUDY = "disk-block-size"
 
 
 @dataclass(frozen=True, eq=False)
-class DiskBlockSize:
+class DiskBlockSize(PublishedReport):
     """The study with its runs; every method gives the blocks of one section.
 
     rows: the runs of dd with their throughput. write, read: the two points of each direction. chunk: of an
-    upload [bytes]. judged: the author's conclusions.
+    upload [bytes].
     """
 
-    published: Published
     rows: pd.DataFrame
     write: TwoPoints
     read: TwoPoints
     chunk: float
-    judged: tuple[Judged, ...]
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
@@ -71,10 +68,6 @@ class DiskBlockSize:
             block_times.runs_table(self.published, self.rows),
         ]
 
-    def conclusions(self) -> list[Block]:
-        """The author's conclusions, judged."""
-        return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
-
     def shape(self) -> list[Block]:
         """What two points a direction can show, and what they cannot."""
         said = (
@@ -95,11 +88,7 @@ class DiskBlockSize:
 
     def details(self) -> list[Block]:
         """The document's arithmetic."""
-        return arithmetic.arithmetic(STUDY)
-
-    def origin(self) -> list[Block]:
-        """Tables and command."""
-        return self.published.origin()
+        return self.arithmetic()
 
 
 def load(source: str = "reference", lang: str = "en") -> DiskBlockSize | DiskRun:
@@ -118,7 +107,8 @@ def load(source: str = "reference", lang: str = "en") -> DiskBlockSize | DiskRun
     rows = block_times.measured(published)
     write, read = (block_times.two_points(rows, operation) for operation in ("write", "read"))
     chunk = block_times.chunk(published)
-    return DiskBlockSize(published, rows, write, read, chunk, judge_conclusions(STUDY, facts(write, read, chunk)))
+    judged = judge_conclusions(STUDY, facts(write, read, chunk))
+    return DiskBlockSize(published, judged, rows, write, read, chunk)
 
 
 def facts(write: TwoPoints, read: TwoPoints, chunk: float) -> dict[str, float]:

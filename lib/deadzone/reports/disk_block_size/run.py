@@ -161,8 +161,7 @@ class DiskRun:
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
-        table = tables.provenance_table(self.source)
-        return [section("disk_run.origin"), *([table] if table else []), prose.reproduce(self.source)]
+        return [section("disk_run.origin"), *prose.origin(self.source)]
 
 
 def load_run(name: str) -> DiskRun:

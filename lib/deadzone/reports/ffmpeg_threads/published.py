@@ -14,46 +14,42 @@ from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.regression import regression
 from deadzone.reports.published import arithmetic
-from deadzone.explaining.claims.judging import Judged
-from deadzone.reports.published import claims
 from deadzone.reports.ffmpeg_threads import cpu_work
 from deadzone.reports.figures import curves
 from deadzone.reports.ffmpeg_threads import claims as ffmpeg_claims
 from deadzone.reports.published import guideline
 from deadzone.reports.ffmpeg_threads import thread_counts
 from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.report import PublishedReport
 from deadzone.reports.published.published import Published, open_published, section
 
 STUDY = "ffmpeg-threads"
 
 
 @dataclass(frozen=True, eq=False)
-class FfmpegThreads:
+class FfmpegThreads(PublishedReport):
     """The study, its curves and what follows from them; every method gives the blocks of one section.
 
     model, advice: of wall time over the CPU limit, threads equal to the limit. counts: the curves over the
-    thread count at fixed limits. judged: the author's conclusions. pairs: cells measured twice.
+    thread count at fixed limits. pairs: cells measured twice.
     """
 
-    published: Published
     curve: pd.DataFrame
     model: PhaseModel
     advice: Recommendation
     counts: tuple[thread_counts.ThreadCount, ...]
-    judged: tuple[Judged, ...]
     pairs: pd.DataFrame
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
         found = verdict(self.model, self.advice)
-        rows = {one.name: claims.row_of(one) for one in self.judged}
         work = cpu_work.breakthrough(self.model, self.curve)
         same = next(one for one in self.judged if one.name == "phases").verdict == "supported"
         key = "ffmpeg_threads.found_phases" if same else "ffmpeg_threads.found_other_phases"
         abstract = [
             Claim(say(key, phases=curves.phases_text(self.model)),
-                  (Evidence("response"), rows["phases"])),
-            Claim(cpu_work.sentence(work), (Evidence("work"), rows["parallelism"])),
+                  (Evidence("response"), self.row("phases"))),
+            Claim(cpu_work.sentence(work), (Evidence("work"), self.row("parallelism"))),
             Claim(say("ffmpeg_threads.found_setting", verdict=found), (Evidence("guideline"),)),
         ]  # fmt: skip
         usual = arithmetic.usual_difference(self.pairs)
@@ -64,10 +60,6 @@ class FfmpegThreads:
                 say("ffmpeg_threads.title"), say("ffmpeg_threads.subtitle"), abstract, doubts, found
             )
         ]
-
-    def claims(self) -> list[Block]:
-        """The author's conclusions, judged."""
-        return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
 
     def response(self) -> list[Block]:
         """The curve with limit and threads raised together, its phases, and the author's beside them."""
@@ -127,17 +119,9 @@ class FfmpegThreads:
             Prose((ffmpeg_claims.author_guideline(self.published.table("guidelines")),)),
         ]
 
-    def arithmetic(self) -> list[Block]:
-        """The document's arithmetic."""
-        return arithmetic.arithmetic(STUDY)
-
     def summary(self) -> list[Block]:
         """The regression-style summary of the main curve."""
         return [section("study.summary"), regression(self.model)]
-
-    def origin(self) -> list[Block]:
-        """Tables and command."""
-        return self.published.origin()
 
 
 def load(source: str = "reference", lang: str = "en") -> FfmpegThreads:
@@ -151,4 +135,4 @@ def load(source: str = "reference", lang: str = "en") -> FfmpegThreads:
     counts = thread_counts.fit_counts(published)
     pairs = arithmetic.repeats(STUDY)
     judged = judge_conclusions(STUDY, ffmpeg_claims.facts(published, model, counts, pairs))
-    return FfmpegThreads(published, curve, model, model.recommend(), counts, judged, pairs)
+    return FfmpegThreads(published, judged, curve, model, model.recommend(), counts, pairs)

@@ -14,14 +14,12 @@ from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import percent
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.document.speaking import use_language
-from deadzone.reports.published import arithmetic
-from deadzone.reports.published import claims
 from deadzone.reports.limit_attribution import request_times
-from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.limit_attribution.run import LimitRun, load_run
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.language.numbers import printed
 from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.report import PublishedReport
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 from deadzone.reports.limit_attribution.request_times import CONTAINER, LIMITED, UNLIMITED, Times
 
@@ -34,24 +32,21 @@ HYPOTHESES = ("cpu", "disk", "memory", "network", "client")
 
 
 @dataclass(frozen=True, eq=False)
-class LimitAttribution:
+class LimitAttribution(PublishedReport):
     """The study with its times; every method gives the blocks of one section.
 
-    judged: the author's conclusions. result: what the rules for runs say of these times.
+    result: what the rules for runs say of these times.
     """
 
-    published: Published
     times: Times
-    judged: tuple[Judged, ...]
     result: Attribution
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
-        rows = {one.name: claims.row_of(one) for one in self.judged}
         ratio = f"{self.times.ratio('total'):.1f}"
         abstract = [
             Claim(say("limit_attribution.found_limit", ratio=ratio, left=percent(self.times.left)),
-                  (Evidence("response"), rows["cpu"])),
+                  (Evidence("response"), self.row("cpu"))),
             Claim(say("limit_attribution.found_others"), (Evidence("hypotheses"),)),
             Claim(request_times.work_sentence(self.times), (Evidence("times"),)),
         ]  # fmt: skip
@@ -74,10 +69,6 @@ class LimitAttribution:
             Prose((say("limit_attribution.by_rules_text"),)),
             rules_table(self.result),
         ]
-
-    def claims(self) -> list[Block]:
-        """The author's conclusions, judged."""
-        return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
 
     def response(self) -> list[Block]:
         """The times of the three environments."""
@@ -125,14 +116,6 @@ class LimitAttribution:
             Prose(tuple(say(f"limit_attribution.limit_{text}") for text in texts)),
         ]
 
-    def arithmetic(self) -> list[Block]:
-        """The document's arithmetic."""
-        return arithmetic.arithmetic(STUDY)
-
-    def origin(self) -> list[Block]:
-        """Tables and command."""
-        return self.published.origin()
-
 
 def load(source: str = REFERENCE, lang: str = "en") -> LimitAttribution | LimitRun:
     """The study with its times, or a run with its attribution.
@@ -148,9 +131,8 @@ def load(source: str = REFERENCE, lang: str = "en") -> LimitAttribution | LimitR
         return load_run(measure_live(BUNDLED) if source == LIVE else source)
     published = open_published(STUDY, source, lang)
     times = request_times.read_times(published)
-    return LimitAttribution(
-        published, times, judge_conclusions(STUDY, facts(times)), attribute_table(request_times.trials_of(published))
-    )
+    judged = judge_conclusions(STUDY, facts(times))
+    return LimitAttribution(published, judged, times, attribute_table(request_times.trials_of(published)))
 
 
 def facts(times: Times) -> dict[str, Any]:

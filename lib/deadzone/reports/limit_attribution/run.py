@@ -138,9 +138,7 @@ class LimitRun:
 
     def origin(self) -> list[Block]:
         """Under which circumstances, and how to do it again."""
-        table = tables.provenance_table(self.source)
-        shown: list[Block] = [prose.heading("provenance")]
-        return [*shown, *([table] if table else []), prose.reproduce(self.source)]
+        return [prose.heading("provenance"), *prose.origin(self.source)]
 
     def _waterfall(self, result: Attribution) -> Figure:
         return Figure.of(

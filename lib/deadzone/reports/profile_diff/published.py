@@ -11,15 +11,13 @@ from deadzone.language.catalogue import say
 from deadzone.reports.published.reference_checks import figure
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.document.speaking import use_language
-from deadzone.reports.published import arithmetic
-from deadzone.reports.published import claims
 from deadzone.reports.profile_diff import tables as profile_tables
-from deadzone.explaining.claims.judging import Judged
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.profile_diff.run import ProfileRun, load_run
 from deadzone.reports.profile_diff.tables import AFTER, BEFORE, Parts
 from deadzone.language.numbers import printed, tenths
 from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.report import PublishedReport
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "media-server"
@@ -34,29 +32,26 @@ TECHNIQUES = ("remove_nack", "disable_mdns", "rtcp_interval", "buffer_pool")
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileDiff:
+class ProfileDiff(PublishedReport):
     """The study with its parts; every method gives the blocks of one section.
 
-    cpu, heap: CPU time [s] and heap [MB] by component. judged: the author's conclusions.
+    cpu, heap: CPU time [s] and heap [MB] by component.
     """
 
-    published: Published
     cpu: Parts
     heap: Parts
-    judged: tuple[Judged, ...]
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubts that come first."""
-        rows = {one.name: claims.row_of(one) for one in self.judged}
         changes = {
             "cpu": tenths(-self.cpu.change / self.cpu.total[0]),
             "heap": tenths(-self.heap.change / self.heap.total[0]),
         }
         abstract = [
-            Claim(say("profile_diff.found_totals", **changes), (Evidence("totals"), rows["total"])),
+            Claim(say("profile_diff.found_totals", **changes), (Evidence("totals"), self.row("total"))),
             Claim(
                 profile_tables.savings_sentence(self.published, self.cpu),
-                (Evidence("waterfall"), rows["savings"]),
+                (Evidence("waterfall"), self.row("savings")),
             ),
             Claim(say("profile_diff.found_gates"), (Evidence("gates"),)),
         ]
@@ -110,10 +105,6 @@ class ProfileDiff:
         """What would have to be measured to say that nothing was lost."""
         return [section("profile_diff.gates"), gates_table()]
 
-    def claims(self) -> list[Block]:
-        """The author's conclusions, judged."""
-        return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
-
     def guideline(self) -> list[Block]:
         """What to do with each of the four changes, as far as the tables say."""
         return [section("study.guideline"), guideline_table(self.cpu, self.heap)]
@@ -122,14 +113,6 @@ class ProfileDiff:
         """What these data cannot say, and what would."""
         texts = ("one_pair", "together", "would_decide")
         return [section("study.limits"), Prose(tuple(say(f"profile_diff.limit_{text}") for text in texts))]
-
-    def arithmetic(self) -> list[Block]:
-        """The document's arithmetic."""
-        return arithmetic.arithmetic(STUDY)
-
-    def origin(self) -> list[Block]:
-        """Tables and command."""
-        return self.published.origin()
 
 
 def load(source: str = REFERENCE, lang: str = "en") -> ProfileDiff | ProfileRun:
@@ -147,7 +130,8 @@ def load(source: str = REFERENCE, lang: str = "en") -> ProfileDiff | ProfileRun:
     published = open_published(STUDY, source, lang)
     cpu = profile_tables.read_parts(published, "cpu-by-component", "cpu_s")
     heap = profile_tables.read_parts(published, "heap-by-component", "heap_mb")
-    return ProfileDiff(published, cpu, heap, judge_conclusions(STUDY, facts(published, cpu, heap)))
+    judged = judge_conclusions(STUDY, facts(published, cpu, heap))
+    return ProfileDiff(published, judged, cpu, heap)
 
 
 def facts(published: Published, cpu: Parts, heap: Parts) -> dict[str, Any]:

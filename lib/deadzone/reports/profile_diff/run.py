@@ -257,8 +257,7 @@ class ProfileRun:
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the commands that make it again."""
-        table = tables.provenance_table(self.source)
-        return [section("profile_run.origin"), *([table] if table else []), prose.reproduce(self.source)]
+        return [section("profile_run.origin"), *prose.origin(self.source)]
 
     def _doubts(self) -> tuple[str, ...]:
         own = self.comparisons[self.main].doubts if self.main else ()

@@ -12,7 +12,7 @@ from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import number, plain_name
 from deadzone.reports.sweep import undecided
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
-from deadzone.reports.sweep.tables import improvement, row_id
+from deadzone.reports.sweep.tables import improvement, provenance_table, row_id
 from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
 
@@ -189,6 +189,12 @@ def warnings(s: Slice) -> Prose | None:
     words = say("summary.warnings")
     words = say("report.heading_of_slice", heading=words, slice=s.name) if s.name else words
     return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
+
+
+def origin(source: Source) -> list[Block]:
+    """The circumstances of a run, and the commands that make it again."""
+    table = provenance_table(source)
+    return [*([table] if table else []), reproduce(source)]
 
 
 def reproduce(source: Source) -> Command:

@@ -66,5 +66,4 @@ class SweepReport:
 
     def provenance(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
-        table = tables.provenance_table(self.analysis.source)
-        return [*([table] if table else []), prose.reproduce(self.analysis.source)]
+        return prose.origin(self.analysis.source)

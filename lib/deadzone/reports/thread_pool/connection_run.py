@@ -107,8 +107,7 @@ class ConnectionRun:
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
-        table = tables.provenance_table(self.source)
-        return [section("pool_run.origin"), *([table] if table else []), prose.reproduce(self.source)]
+        return [section("pool_run.origin"), *prose.origin(self.source)]
 
 
 def analyse_connections(source: Source, mode: Mode) -> ConnectionRun:

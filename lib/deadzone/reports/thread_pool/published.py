@@ -13,8 +13,6 @@ from deadzone.reports.document.regression import regression
 from deadzone.reports.sweep.source import load_source
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic
-from deadzone.explaining.claims.judging import Judged
-from deadzone.reports.published import claims
 from deadzone.reports.figures import curves
 from deadzone.reports.thread_pool import claims as pool_claims
 from deadzone.reports.thread_pool import settings as pool_settings
@@ -24,6 +22,7 @@ from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.thread_pool.pool_run import load_pools
 from deadzone.reports.thread_pool.run import PoolRunReport
 from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.report import PublishedReport
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "thread-pools"
@@ -33,32 +32,29 @@ LIVE_STUDY = "thread-pool"
 
 
 @dataclass(frozen=True, eq=False)
-class ThreadPool:
+class ThreadPool(PublishedReport):
     """The study, its two channels and the spike test; every method gives the blocks of one section.
 
-    spike: longest time to connect over new connections a second. judged: the author's conclusions.
+    spike: longest time to connect over new connections a second.
     """
 
-    published: Published
     inbound: pools.Channel
     outbound: pools.Channel
     spike: PhaseModel
-    judged: tuple[Judged, ...]
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
-        rows = {one.name: one for one in self.judged}
         abstract = [
             Claim(
                 pool_settings.best_sentence(channel),
-                (Evidence(channel.name), claims.row_of(rows[f"{channel.name}-best"])),
+                (Evidence(channel.name), self.row(f"{channel.name}-best")),
             )
             for channel in (self.inbound, self.outbound)
         ]
         abstract.append(
             Claim(
                 pool_settings.target_sentence(self.inbound),
-                (Evidence("inbound-map"), claims.row_of(rows["inbound-target"])),
+                (Evidence("inbound-map"), self.row("inbound-target")),
             )
         )
         verdict = say("thread_pool.verdict", inbound=self.inbound.chosen, outbound=self.outbound.chosen)
@@ -71,10 +67,6 @@ class ThreadPool:
                 verdict,
             )
         ]
-
-    def conclusions(self) -> list[Block]:
-        """The author's conclusions, judged."""
-        return [section("study.claims"), claims.claims_table(self.judged), claims.evidence_of(self.judged)]
 
     def response(self) -> list[Block]:
         """For each channel the heat map, the table by rate and the curves."""
@@ -119,10 +111,6 @@ class ThreadPool:
             found.append(regression(channel.models[rate], f"regression-{channel.name}", name))
         return found
 
-    def origin(self) -> list[Block]:
-        """Tables and command."""
-        return self.published.origin()
-
 
 def _shown(channel: pools.Channel) -> list[Block]:
     return [
@@ -148,9 +136,8 @@ def load(source: str = "reference", lang: str = "en") -> ThreadPool | PoolRunRep
     published = open_published(STUDY, source, lang)
     inbound, outbound = (pools.fit_channel(published, name) for name in ("inbound", "outbound"))
     spike = fit_phases(published.table("connection-spike"), "connection_rate", "connect_max_ms")
-    return ThreadPool(
-        published, inbound, outbound, spike, judge_conclusions(STUDY, pool_claims.facts(inbound, outbound, spike))
-    )
+    judged = judge_conclusions(STUDY, pool_claims.facts(inbound, outbound, spike))
+    return ThreadPool(published, judged, inbound, outbound, spike)
 
 
 def load_run(name: str) -> PoolRunReport | ConnectionRun:

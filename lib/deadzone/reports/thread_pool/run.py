@@ -95,5 +95,4 @@ class PoolRunReport:
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
-        table = tables.provenance_table(self.run.source)
-        return [section("pool_run.origin"), *([table] if table else []), prose.reproduce(self.run.source)]
+        return [section("pool_run.origin"), *prose.origin(self.run.source)]
