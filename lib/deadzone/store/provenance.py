@@ -94,7 +94,8 @@ def _version(package: str) -> str | None:
 def _cpu_field(name: str) -> str:
     if sys.platform != "linux":
         return ""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
+    told = Path("/proc/cpuinfo")
+    for line in told.read_text().splitlines() if told.exists() else ():
         key, _, value = line.partition(":")
         if key.strip() == name:
             return value.strip()
