@@ -86,6 +86,7 @@ class Measurement:
     Counters of throttling are None where the mechanism has none, and CPU time and memory are where what is measured is
     on another machine; times are seconds, sizes bytes.
     stdout and stderr hold the end of what the program printed. placed: where it ran, in a cluster: node, pod, cpu_max.
+    counted: what else was counted of it, by column of the tidy table; empty where nothing could be.
     """
 
     started_at: str
@@ -104,6 +105,7 @@ class Measurement:
     interference: Interference = NO_INTERFERENCE
     telemetry: tuple[Sample, ...] = ()
     placed: Mapping[str, str] = field(default_factory=dict)
+    counted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def cpu_efficiency(self) -> float | None:

@@ -35,6 +35,24 @@ SHARED = (
 PLACED = ("node", "pod", "cpu_max")
 """Where a trial ran in a cluster, and the limit its control group had; columns of runs that have them."""
 
+TRACES = (
+    "left_running",
+    "voluntary_switches",
+    "involuntary_switches",
+    "minor_faults",
+    "io_read_bytes",
+    "io_written_bytes",
+    "stdout_bytes",
+    "stdout_lines",
+    "stderr_lines",
+    "error_lines",
+)
+"""What a trial left behind besides its figures, from which mistakes of the experiment are found; columns of runs that
+have them."""
+
+PRINTED_UNITS = "printed_units"
+"""The words that stood behind the numbers that became responses, `name=word` each."""
+
 NOT_COLUMNS = ("levels", "responses", "final", "profiles")
 
 COUNTS = (
@@ -59,16 +77,18 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
 
     rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in records]
     own = dict.fromkeys(name for row in rows for name in row["responses"])
-    placed = [name for name in PLACED if any(name in row for row in rows)]
-    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *placed, *own)))
+    seen = {name for row in rows for name in row}
+    words = [name for name in (*PLACED, PRINTED_UNITS) if name in seen]
+    traces = [name for name in TRACES if name in seen]
+    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *words, *traces, *own)))
     table = pd.DataFrame(rows, columns=[*columns])
     for name in factors:
         table[name] = _factor_column(table[name])
-    for name in COUNTS:
+    for name in (*COUNTS, *traces):
         table[name] = table[name].astype("Int64")
     for name in ("warmup", "trusted"):
         table[name] = table[name].astype("boolean")
-    for name in ("error", "distrust_reason", "status", "started_at", "run_id", *placed):
+    for name in ("error", "distrust_reason", "status", "started_at", "run_id", *words):
         table[name] = table[name].astype("string")
     for name in (
         *own,

@@ -10,7 +10,7 @@ from deadzone.measuring.sweep.profiling import check_profiles
 from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
-from deadzone.store.table import IDENTITY, NOT_COLUMNS, PLACED, SHARED
+from deadzone.store.table import IDENTITY, NOT_COLUMNS, PLACED, PRINTED_UNITS, SHARED, TRACES
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import ENVIRONMENT, HOST, PORT, PYTHON, SERVICE_PLACEHOLDERS, ServiceSpec
 from deadzone.study.templates import fill, placeholders
@@ -33,7 +33,7 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
 
 def check_names(plan: Plan, workload: Workload) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
-    taken = {*IDENTITY, *SHARED, *PLACED, *NOT_COLUMNS, INPUTS, SCRATCH}
+    taken = {*IDENTITY, *SHARED, *PLACED, *TRACES, PRINTED_UNITS, *NOT_COLUMNS, INPUTS, SCRATCH}
     if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
     for kind, names in (("factor", plan.factors), ("response", workload.responses)):

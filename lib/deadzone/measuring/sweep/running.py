@@ -13,6 +13,7 @@ from deadzone.measurement import Measurement
 from deadzone.measuring.sweep.estimate import Estimate, expected_s, in_words
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.parallel import in_parallel
+from deadzone.measuring.sweep.printed import printed_counts
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
@@ -201,6 +202,8 @@ def trial_record(
         "trusted": not reasons,
         "distrust_reason": "; ".join(reasons) or None,
         **measured.placed,
+        **measured.counted,
+        **printed_counts(measured.stdout, measured.stderr, outcome.units),
         "responses": dict(outcome.responses),
     }
 

@@ -182,7 +182,7 @@ class Container:
         code = self.process.wait()
         self.ended = Exit(
             started_s=self.started_s, ended_s=time.monotonic(), exit_code=code, user_s=0.0, sys_s=0.0,
-            max_rss_bytes=0, timed_out=False, exec_error=None, orphans=0,
+            max_rss_bytes=0, timed_out=False, exec_error=None, counted={},
         )  # fmt: skip
         return self.ended
 

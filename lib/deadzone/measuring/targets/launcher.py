@@ -9,7 +9,7 @@ Requests arrive as JSON lines on standard input, replies leave on standard outpu
 
     {"argv": [...], "env": {...}, "cwd": ..., "stdout": path, "stderr": path}
     -> {"pid": 123}                                        the program waits for one byte from the FIFO `GO`
-    -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error": null, "orphans": 0}
+    -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error": null, "counted": {...}}
 
 It is the reaper of its descendants (prctl(2), PR_SET_CHILD_SUBREAPER): a process that lost its parent becomes
 its child, whatever session it fled to. So when the program has ended, all that it left running is found, killed
@@ -87,11 +87,12 @@ def start(request: dict[str, Any], go: str) -> tuple[int, int]:
 
 
 class Account:
-    """CPU time and largest resident size of the processes reaped so far; no process counts twice."""
+    """CPU time, largest resident size and counters of the processes reaped so far; no process counts twice."""
 
     def __init__(self) -> None:
         self.user_s = self.sys_s = 0.0
         self.max_rss_bytes = 0
+        self.counted = dict.fromkeys(("voluntary_switches", "involuntary_switches", "minor_faults"), 0)
 
     def reap(self, pid: int, options: int = 0) -> tuple[int, int]:
         """Wait for a process and add up what it and the descendants it waited for used."""
@@ -100,6 +101,9 @@ class Account:
             self.user_s += usage.ru_utime
             self.sys_s += usage.ru_stime
             self.max_rss_bytes = max(self.max_rss_bytes, usage.ru_maxrss * 1024)
+            self.counted["voluntary_switches"] += usage.ru_nvcsw
+            self.counted["involuntary_switches"] += usage.ru_nivcsw
+            self.counted["minor_faults"] += usage.ru_minflt
         return reaped, status
 
 
@@ -135,6 +139,14 @@ def reap_orphans(account: Account) -> int:
     return killed
 
 
+def bytes_moved(pid: int) -> dict[str, int]:
+    """Bytes that the calls of an ended, unreaped process and of what it waited for read and wrote, cached or not."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/io") as handle:  # noqa: PTH123
+        counted = dict(line.split(": ") for line in handle.read().splitlines())
+        return {"io_read_bytes": int(counted["rchar"]), "io_written_bytes": int(counted["wchar"])}
+    return {}
+
+
 def wait_for(pid: int) -> bool:
     """Wait until the child has ended, unreaped; False if the harness ended first."""
     poll = select.poll()
@@ -154,6 +166,7 @@ def execute(request: dict[str, Any], go: str) -> None:
         kill_children()
         reap_orphans(account)
         os._exit(0)
+    moved = bytes_moved(pid)
     _, status = account.reap(pid)
     orphans = reap_orphans(account)
     failed = os.read(failure, 32)
@@ -165,7 +178,7 @@ def execute(request: dict[str, Any], go: str) -> None:
             "sys_s": account.sys_s,
             "max_rss_bytes": account.max_rss_bytes,
             "exec_error": int(failed) if failed else None,
-            "orphans": orphans,
+            "counted": {"left_running": orphans, **account.counted, **moved},
         }
     )
 

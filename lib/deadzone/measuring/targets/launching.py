@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ class Exit:
     max_rss_bytes: int
     timed_out: bool
     exec_error: str | None
-    orphans: int
+    counted: Mapping[str, int]
 
 
 @dataclass
@@ -194,7 +194,7 @@ class Launcher:
             max_rss_bytes=result["max_rss_bytes"],
             timed_out=timed_out,
             exec_error=os.strerror(result["exec_error"]) if result["exec_error"] else None,
-            orphans=result["orphans"],
+            counted=result["counted"],
         )
 
     def output(self, stream: str) -> str:

@@ -154,6 +154,7 @@ class LocalTarget:
             stderr=launcher.output("stderr"),
             interference=between(before[0][1], after[1], own_cpu_s),
             telemetry=tuple(samples),
+            counted=ended.counted,
         )
 
     def facts(self) -> dict[str, Any]:
@@ -280,8 +281,8 @@ def _judge(ended: Exit, before: Counters, after: Counters, timeout_s: float) -> 
         return "oom_killed", "a process was killed for want of memory"
     if ended.exit_code < 0:
         return "failed", f"killed by {signal_name(-ended.exit_code)}"
-    if ended.orphans:
-        return "ok", f"{ended.orphans} processes were left running and were killed"
+    if left := ended.counted.get("left_running"):
+        return "ok", f"{left} processes were left running and were killed"
     return "ok", None
 
 

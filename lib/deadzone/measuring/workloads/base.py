@@ -16,8 +16,9 @@ class Outcome:
     """What a workload makes of a measured trial: its own responses, why the trial failed, if it did, the
     distributions it counted, the profiles taken meanwhile, and time series of its own.
 
-    unread: whether a response was not found in what the program printed. wall_s: of a client, the time that counts where its own start-up and end do not [s]. death_is_result: whether a service
-    that ends meanwhile is what the trial was to find out, and no failure.
+    unread: whether a response was not found in what the program printed. wall_s: of a client, the time that counts where
+    its own start-up and end do not [s]. death_is_result: whether a service that ends meanwhile is what the trial was to
+    find out, and no failure. units: of responses read from a text, the word that stood behind the number.
     """
 
     responses: Mapping[str, float] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class Outcome:
     profiles: tuple[ProfileFile, ...] = ()
     samples: tuple[Sample, ...] = ()
     death_is_result: bool = False
+    units: Mapping[str, str] = field(default_factory=dict)
 
 
 class Workload(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,9 @@ PREPARE_TIMEOUT_S = 600.0
 SCRATCH = "scratch"
 """Placeholder for the folder in which a trial may write; it is emptied before each trial."""
 
+
+UNIT_BEHIND = re.compile(r"[ \t]*([^\W\d_%][\w/]{0,11}|%)")
+"""A word behind a number, as a unit stands: letters, or letters per something, on the same line."""
 
 INPUTS = "inputs"
 """Placeholder for the folder that the setup fills; it is kept for the whole sweep, then removed."""
@@ -114,6 +118,7 @@ class CommandWorkload:
                 responses |= printed_by(self._spec.output, _printed(measurement, "both"))
             except FormatError as error:
                 return Outcome(failure=str(error).rstrip("."), unread=True)
+        units = units_beside(self._spec.responses, measurement)
         for name, extraction in self._spec.responses.items():
             value = extract(extraction, measurement)
             if value is None:
@@ -121,7 +126,7 @@ class CommandWorkload:
                     responses, f"the program printed no number for the response {name}", unread=True
                 )
             responses[name] = value
-        return Outcome(responses)
+        return Outcome(responses, units=units)
 
     def finish(self) -> None:
         """Run the cleanup, if the sweep was set up; all else it made lies in the scratch folder."""
@@ -166,6 +171,17 @@ def _printed(measurement: Measurement, stream: str) -> str:
     return measurement.stdout if stream == "stdout" else measurement.stderr
 
 
+def units_beside(extractions: Mapping[str, ResponseExtraction], measurement: Measurement) -> dict[str, str]:
+    """The words that stood behind the numbers read by regular expressions, such as ms; without one, empty."""
+    words = {}
+    for name, extraction in extractions.items():
+        text = _printed(measurement, extraction.stream)
+        if extraction.regex and (match := _last_match(extraction.regex, text)):
+            behind = UNIT_BEHIND.match(text, match.end(1 if match.groups() else 0))
+            words[name] = behind.group(1) if behind else ""
+    return words
+
+
 def find_number(regex: str | None, json_path: str | None, text: str) -> float | None:
     """A number in a text, by the one that is given: the last match of a regular expression, or a path into JSON.
 
@@ -180,11 +196,12 @@ def find_number(regex: str | None, json_path: str | None, text: str) -> float | 
 
 
 def _by_regex(pattern: str, text: str) -> Any:
-    matches = list(re.finditer(pattern, text, re.MULTILINE))
-    if not matches:
-        return None
-    last = matches[-1]
-    return last.group(1) if last.groups() else last.group(0)
+    last = _last_match(pattern, text)
+    return last and (last.group(1) if last.groups() else last.group(0))
+
+
+def _last_match(pattern: str, text: str) -> re.Match[str] | None:
+    return next(iter(deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)), None)
 
 
 def found_at(path: str, text: str) -> Any:
