@@ -1,0 +1,54 @@
+"""From an experiment to its findings: every check is made, and all of them together are allowed few false alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from deadzone.explaining.compare.holm import holm
+from deadzone.explaining.findings.catalogue import CATALOGUE
+from deadzone.explaining.findings.experiment import Experiment
+from deadzone.explaining.findings.finding import SEVERITIES, Finding, Suspicion
+from deadzone.language.catalogue import join, say
+
+FALSE_ALARMS = 0.02
+"""Of sound runs, at most this share gives any finding at all by chance: the level of Holm's correction over all tests
+of a run. What is counted, such as processes left running, has p = 0 and takes none of it."""
+
+
+def examine(seen: Experiment, accept: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+    """What is wrong with an experiment, the gravest first, one finding a key.
+
+    accept: reasons that the study gives for findings that are meant, by key; these become notes.
+    """
+    made = [suspicion for _, check in CATALOGUE.values() for suspicion in check(seen)]
+    adjusted = holm(np.array([one.p for one in made]))
+    found: dict[str, Finding] = {}
+    for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
+        if one.weight and p <= FALSE_ALARMS and one.key not in found:
+            found[one.key] = _finding(one, float(p), (accept or {}).get(one.key, ""))
+    place = list(CATALOGUE)
+    return tuple(
+        sorted(found.values(), key=lambda one: (SEVERITIES.index(one.severity), place.index(one.key)))
+    )
+
+
+def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
+    severity = one.severity or CATALOGUE[one.key][0]
+    how = one.values.get("how")
+    seen = say(f"found.{one.key}_{how}" if how else f"found.{one.key}", **one.values)
+    return Finding(
+        one.key,
+        "notes" if accepted else severity,
+        one.levels,
+        tuple(int(number) for number in dict.fromkeys(one.trials)),
+        1 - p,
+        join([seen, say(f"mend.{one.key}", **one.values)]),
+        accepted,
+    )
+
+
+def gravest(found: Sequence[Finding]) -> Finding | None:
+    """The finding that keeps a verdict from being given, if there is one."""
+    return next((one for one in found if one.severity == "stops"), None)

@@ -1,0 +1,112 @@
+"""An experiment as the checks see it: its attempts in the order they were made, and what is asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.study.levels import format_level, is_number
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+
+LEAST_A_LEVEL = 3
+"""Fewer trials of a level say nothing of what they have in common."""
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Attempts at trials, one a row, warm-up and failed ones too.
+
+    table: in the order of execution where that is known. knob, response: columns of it. goal: `min` or `max`. by: further
+    factors. cores: that trials can use, None where unknown. model: the phases, if they could be fitted. serves: whether
+    the trials ask a service that is measured beside them.
+    """
+
+    table: pd.DataFrame
+    knob: str
+    response: str
+    goal: str = "min"
+    by: tuple[str, ...] = ()
+    cores: float | None = None
+    model: PhaseModel | None = None
+    serves: bool = False
+
+    @cached_property
+    def attempts(self) -> pd.DataFrame:
+        """All attempts in order, with `level` (position of the treatment), `number` (of the trial) and `order`."""
+        table = self.table.reset_index(drop=True)
+        if "started_at" in table and table["started_at"].notna().all():
+            table = table.sort_values("started_at", kind="stable", ignore_index=True)
+        treatments = table[[self.knob, *self.by]].astype(str).agg("\x00".join, axis=1)
+        trial = table["trial"] if "trial" in table else pd.Series(np.arange(1, len(table) + 1))
+        number = pd.to_numeric(trial, errors="coerce").fillna(0).astype(int)
+        return table.assign(level=pd.factorize(treatments)[0], number=number, order=np.arange(len(table)))
+
+    @cached_property
+    def measured(self) -> pd.DataFrame:
+        """The attempts that are no warm-up."""
+        return self.attempts[~self._flag("warmup")]
+
+    @cached_property
+    def ended(self) -> pd.DataFrame:
+        """The attempts that ended well, warm-up left out."""
+        return well(self.measured)
+
+    @cached_property
+    def sound(self) -> pd.DataFrame:
+        """What the verdict rests on: ended well, and trusted where that was judged."""
+        trusted = self.ended["trusted"].fillna(True).astype(bool) if "trusted" in self.ended else True
+        return self.ended[trusted] if "trusted" in self.ended else self.ended
+
+    def _flag(self, name: str) -> pd.Series:
+        if name not in self.attempts:
+            return pd.Series(False, index=self.attempts.index)
+        return self.attempts[name].map(lambda mark: str(mark).lower() in ("true", "1", "1.0")).astype(bool)
+
+    @property
+    def levels(self) -> list[Any]:
+        """The levels of the knob, ascending; words behind the numbers."""
+        found = [plain(level) for level in self.attempts[self.knob].dropna().unique()]
+        return sorted(found, key=lambda level: (not is_number(level), level if is_number(level) else 0))
+
+    def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
+        """The levels of the knob in some rows, ascending."""
+        here = {plain(level) for level in rows[self.knob].dropna()}
+        return tuple(level for level in self.levels if level in here)
+
+    def named(self, levels: Iterable[Any]) -> str:
+        """Levels in a sentence: `n 4, 6, 8`."""
+        return f"{self.knob} {', '.join(format_level(level) for level in levels)}"
+
+
+def plain(level: Any) -> Any:
+    """A level as Python knows it: a number where it is one."""
+    value = level.item() if hasattr(level, "item") else level
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return value
+    return int(number) if np.isfinite(number) and number == int(number) else number
+
+
+def well(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose program ended well; all of a table that does not say."""
+    return rows[rows["status"].eq("ok").fillna(False).astype(bool)] if "status" in rows else rows
+
+
+def numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
+    """A column as floats, nan where it is missing; all nan without the column."""
+    if column not in rows:
+        return np.full(len(rows), np.nan)
+    return pd.to_numeric(rows[column], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+
+
+def cpu_s(rows: pd.DataFrame) -> np.ndarray:
+    """CPU time of each row [s]."""
+    return numbers(rows, "user_s") + numbers(rows, "sys_s")

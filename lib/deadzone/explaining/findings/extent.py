@@ -1,0 +1,76 @@
+"""Whether the levels are the right ones: what the fit says of the range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deadzone.explaining.findings.experiment import Experiment
+from deadzone.explaining.findings.finding import Suspicion
+
+COARSE = 2.0
+"""Neighbouring levels further apart than this factor leave room for a better setting between them."""
+
+GAIN = 1.2
+"""A best level that is better than both neighbours by this factor may have better ones beside it."""
+
+LEVEL_OFF = 4.0
+LEVEL_FACTOR = 1.15
+"""A level is off the curve beyond this many standard deviations and this factor."""
+
+
+def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
+    """The response still improves at an end of the range, by the label of the last phase or the direction of the first step."""
+    model = seen.model
+    if model is None:
+        return
+    levels = model.levels["level"].to_numpy(float)
+    last = model.phases.iloc[-1]
+    up = str(last["label"]) in ("linear", "breakthrough")
+    ratio = levels[-1] / levels[-2]
+    add = [levels[-1] * ratio, levels[-1] * ratio**2]
+    yield Suspicion(
+        "edge_of_range", 1 - float(last["probability"]) if up else 1.0, up and model.none_level is None,
+        (seen.levels[-1],), (), None, {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": ", ".join(f"{one:.3g}" for one in add)},
+    )  # fmt: skip
+
+
+def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
+    """The best level stands alone: both neighbours are worse by GAIN, and further away than COARSE."""
+    if seen.model is None:
+        return
+    levels = seen.model.levels["level"].to_numpy(float)
+    value = np.log(seen.model.levels["fitted"].to_numpy(float)) * (1 if seen.goal == "min" else -1)
+    best = int(np.argmin(value))
+    if not 0 < best < len(levels) - 1:
+        return
+    apart = min(value[best - 1], value[best + 1]) - value[best]
+    wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
+    add = [float(np.sqrt(levels[best] * levels[i])) for i in (best - 1, best + 1)]
+    yield Suspicion(
+        "range_too_coarse", 0.0 if apart > np.log(GAIN) and wide > COARSE else 1.0, True,
+        (levels[best],), (), None, {"knob": seen.knob, "level": f"{levels[best]:g}", "add": ", ".join(f"{one:.3g}" for one in add)},
+    )  # fmt: skip
+
+
+def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
+    """A level whose trials agree with each other and not with the curve: t test of its median against the fit, with the
+    misfit of the other levels as its error (Bonferroni over the levels)."""
+    from scipy import stats
+
+    if seen.model is None:
+        return
+    table, noise = seen.model.levels, seen.model.noise
+    off = np.abs(np.log(table["median"] / table["fitted"])).to_numpy(float)
+    error = np.hypot(noise.misfit, table["spread"] / np.sqrt(table["n_used"].clip(lower=1))).to_numpy(float)
+    score = off / np.maximum(error, 1e-9)
+    worst = int(np.argmax(score))
+    enough = bool(
+        score[worst] > LEVEL_OFF and off[worst] > np.log(LEVEL_FACTOR) and table["n"].iloc[worst] >= 2
+    )
+    p = min(1.0, len(score) * 2 * float(stats.t.sf(score[worst], max(noise.degrees_of_freedom, 3))))
+    yield Suspicion(
+        "one_level_off", p, enough, (float(table["level"].iloc[worst]),), (), None,
+        {"knob": seen.knob, "level": f"{table['level'].iloc[worst]:g}", "times": float(np.exp(off[worst]))},
+    )  # fmt: skip

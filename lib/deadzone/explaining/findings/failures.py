@@ -1,0 +1,68 @@
+"""Trials that did not end well, level by level: those that are left are survivors, and a time-out is only a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deadzone.explaining.findings.experiment import Experiment
+from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.permutation import PERMUTATIONS, SEED
+
+ALLOWED = 0.05
+"""A setting at which one trial in twenty fails is not a setting to recommend."""
+
+BARRING = ("failures_by_level", "timeouts_by_level")
+"""Findings whose levels are not recommended. A time-out bounds the response from below; it is not imputed, for how much
+slower the trial would have been is what nobody knows, so its level stands in the curve by its survivors and is barred."""
+
+
+def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
+    """Levels at which more trials fail than allowed."""
+    yield from _beyond(seen, "failures_by_level", ("failed", "oom_killed"))
+
+
+def timeouts_by_level(seen: Experiment) -> Iterator[Suspicion]:
+    """Levels at which more trials are killed for taking too long than allowed."""
+    yield from _beyond(seen, "timeouts_by_level", ("timeout",))
+
+
+def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Suspicion]:
+    """Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down, their smallest p
+    set against that of trials which fail one time in twenty wherever they are: a scan statistic (Naus 1965, Journal of
+    the American Statistical Association 60, 532-538), simulated. Warm-up trials take part.
+    """
+    table = seen.attempts.groupby("number", sort=False).tail(1)
+    if "status" not in table or not len(table):
+        return
+    bad = table["status"].isin(kinds).to_numpy()
+    place = table[seen.knob].map({level: i for i, level in enumerate(seen.levels)}).to_numpy(int)
+    sizes = np.bincount(place)
+    failed = np.bincount(place, bad).astype(int)
+    worst = failed > ALLOWED * sizes
+    rows, levels = (
+        table[worst[place]],
+        tuple(level for level, much in zip(seen.levels, worst, strict=True) if much),
+    )
+    yield Suspicion(
+        key,
+        _scan(failed, sizes) if bad.any() else 1.0,
+        bool(bad.any()),
+        levels,
+        tuple(table.loc[bad, "number"]),
+        "stops" if worst.all() else None,
+        {"failed": int(failed[worst].sum()), "trials": len(rows), "levels": seen.named(levels)},
+    )
+
+
+def _scan(failed: np.ndarray, sizes: np.ndarray) -> float:
+    """p-value of the most unlikely window. failed, sizes: shape (levels,)."""
+    from scipy.stats import binom
+
+    count = len(sizes)
+    windows = np.concatenate([np.tri(count), np.tri(count).T[1:], np.eye(count)[1:-1]])
+    rng = np.random.default_rng(SEED)
+    drawn = np.concatenate([failed[None, :], rng.binomial(sizes, ALLOWED, (PERMUTATIONS, count))])
+    least = binom.sf(drawn @ windows.T - 1, sizes @ windows.T, ALLOWED).min(axis=1)
+    return float(np.mean(least <= least[0] * (1 + 1e-9)))

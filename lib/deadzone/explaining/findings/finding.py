@@ -1,0 +1,59 @@
+"""What a check of an experiment gives: a suspicion with its evidence, and what becomes of it, a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from deadzone.language.catalogue import Message, join, say
+
+Severity = Literal["stops", "doubts", "notes"]
+
+SEVERITIES: tuple[Severity, ...] = ("stops", "doubts", "notes")
+"""From the gravest: no verdict is given; the verdict is given with it in the same breath; told beside it."""
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """One test that was made of an experiment, whether it found something or not.
+
+    p: how often a sound experiment shows as much; 0 for what was counted and leaves nothing to chance. weight: whether
+    the effect is large enough to matter: a suspicion without it takes part in the correction for many tests and no more.
+    severity: in place of the catalogue's. values: of the sentence `found.<key>`.
+    """
+
+    key: str
+    p: float
+    weight: bool = True
+    levels: tuple[Any, ...] = ()
+    trials: tuple[int, ...] = ()
+    severity: Severity | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong, or may be, with an experiment.
+
+    levels, trials: at which it was seen. confidence: one less the chance of a false alarm, all tests of the run counted.
+    sentence: what was seen, and what to change. accepted: the reason that the study gives for it, empty without one.
+    """
+
+    key: str
+    severity: Severity
+    levels: tuple[Any, ...]
+    trials: tuple[int, ...]
+    confidence: float
+    sentence: Message
+    accepted: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record that commands print: plain numbers, strings and lists."""
+        record = {name: getattr(self, name) for name in ("key", "severity", "confidence")}
+        record |= {"levels": list(self.levels), "trials": list(self.trials), "sentence": str(self.sentence)}
+        return {**record, "accepted": self.accepted} if self.accepted else record
+
+    def __str__(self) -> str:
+        said = join([self.sentence, say("findings.accepted", reason=self.accepted) if self.accepted else ""])
+        return f"{say(f'findings.{self.severity}')}: {said} [{self.key}]"

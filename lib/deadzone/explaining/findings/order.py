@@ -1,0 +1,149 @@
+"""Whether a trial depends on those before it, and whether the order can be told from the levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.findings.experiment import Experiment, numbers, well
+from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.permutation import centred, p_value
+
+LEAST_CARRIED = 0.05
+"""What the trial before does to the next matters from here on [ln of the response]."""
+
+LARGE_CARRIED = 0.15
+"""From here on the order of the trials decides which setting looks best [ln of the response]."""
+
+FIRST_APART = np.log(1.5)
+"""The first trials of a sweep may be slower by a third while the machine wakes up; a cache that is filled does more."""
+
+OPENING = 1
+"""The first attempt of the run fills what all levels share, and is left out."""
+
+AGREE = 0.7
+"""Share of the levels whose first trial must stand out; what one level in three does not show is not kept by level."""
+
+CONFOUNDED = 0.9
+"""Levels explain this share of the order, or more: drift of the machine and effect of the knob are then one."""
+
+
+def carry_over(seen: Experiment) -> Iterator[Suspicion]:
+    """A trial depends on the level of the one before it, or on being the first of its level.
+
+    The order is randomised, so that both can be tested (Jones and Kenward, Design and Analysis of Cross-Over Trials,
+    ch. 1): deviations of ln(response) from their level are exchanged within levels. Of the one before counts its
+    rank among the levels; warm-up trials take part.
+    """
+    table = seen.attempts
+    log = np.log(np.where((value := numbers(table, seen.response)) > 0, value, np.nan))
+    good = np.isfinite(log) & table.index.isin(well(table).index)
+    yield from _after_another(seen, table, log, good)
+    yield from _first_of_level(seen, table, log, good)
+
+
+def _after_another(
+    seen: Experiment, table: pd.DataFrame, log: np.ndarray, good: np.ndarray
+) -> Iterator[Suspicion]:
+    if "started_at" not in table:
+        return
+    rank = (
+        table[seen.knob].map({level: i for i, level in enumerate(_ordered(table[seen.knob]))}).to_numpy(float)
+    )
+    before = np.concatenate([[np.nan], rank[:-1]])
+    measured = table.index.isin(seen.measured.index)
+    use = good & measured & np.isfinite(before)
+    codes = pd.factorize(table["level"][use])[0]
+    if use.sum() < 2 * (codes.max(initial=0) + 2):
+        return
+    large = (before[use] >= np.median(before[use])).astype(float)
+    deviation = log[use] - pd.Series(log[use]).groupby(codes).transform("median").to_numpy()
+    deviation = np.clip(deviation, *np.quantile(deviation, [0.02, 0.98]))
+    side = centred(large, codes)
+    if not np.any(side):
+        return
+    effect = float(deviation @ side / (side @ side))
+    p = p_value(lambda rows: np.abs(rows @ side), centred(deviation, codes), codes)
+    after = np.flatnonzero(use)[large > 0]
+    yield Suspicion(
+        "carry_over",
+        p,
+        abs(effect) >= LEAST_CARRIED,
+        seen.at(table.iloc[np.flatnonzero(use)]),
+        tuple(table["number"].iloc[after]),
+        "stops" if abs(effect) >= LARGE_CARRIED else "doubts",
+        {"how": "after_large", "times": float(np.exp(abs(effect))), "knob": seen.knob},
+    )
+
+
+def _first_of_level(
+    seen: Experiment, table: pd.DataFrame, log: np.ndarray, good: np.ndarray
+) -> Iterator[Suspicion]:
+    """All first trials of a level lie together, so that a busy hour at the beginning looks alike: untrusted ones are left
+    out, and the second trials, which follow at once, must be like the later ones."""
+    trusted = (
+        table["trusted"].fillna(True).to_numpy(bool) if "trusted" in table else np.ones(len(table), bool)
+    )
+    opened = set(table["level"].iloc[:OPENING])
+    use = good & trusted & ~table["level"].isin(opened).to_numpy()
+    rows = table[use]
+    place = rows.groupby("level").cumcount().to_numpy()
+    codes = pd.factorize(rows["level"])[0]
+    first = place == 0
+    if first.sum() < 3 or len(rows) < 4 * first.sum():
+        return
+    apart = (
+        log[use]
+        - pd.Series(np.where(place < 2, np.nan, log[use])).groupby(codes).transform("median").to_numpy()
+    )
+    effect, second = float(np.median(apart[first])), float(np.median(apart[place == 1]))
+    rest = np.abs(apart[place >= 2])
+    p = p_value(lambda drawn: np.abs(drawn[:, first].mean(axis=1)), centred(log[use], codes), codes)
+    agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
+    yield Suspicion(
+        "carry_over",
+        p,
+        bool(abs(effect) >= FIRST_APART and abs(second) < abs(effect) / 4 and agree >= AGREE),
+        seen.at(rows),
+        tuple(rows["number"][first]),
+        None,
+        {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob},
+    )
+
+
+def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
+    """The order, or the node, goes with the level: share of the variance of the run order that the levels explain.
+
+    A figure of the design, so that no chance is involved; a randomised order of as many trials is far below.
+    """
+    rows = seen.sound
+    count = rows["level"].nunique()
+    if "started_at" not in rows or len(rows) < 2 * count or count < 3:
+        return
+    order = rows["order"].to_numpy(float)
+    within = centred(order, pd.factorize(rows["level"])[0])
+    share = 1 - float(within @ within) / max(float(((order - order.mean()) ** 2).sum()), 1e-12)
+    yield Suspicion(
+        "levels_confounded", 0.0 if share >= CONFOUNDED else 1.0, True, seen.levels and tuple(seen.levels), (), None,
+        {"share": share},
+    )  # fmt: skip
+
+
+def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
+    """Drift over the run that the fit found and took away, by its own F test (see `explaining.phases.drift`)."""
+    drift = seen.model.drift if seen.model else None
+    if drift is None:
+        return
+    yield Suspicion(
+        "state_builds_up", float(drift.p_value), abs(drift.change) >= LARGE_CARRIED, tuple(seen.levels), (), None,
+        {"change": float(drift.change)},
+    )  # fmt: skip
+
+
+def _ordered(levels: pd.Series) -> list[object]:
+    as_numbers = pd.to_numeric(levels, errors="coerce")
+    return list(
+        levels.iloc[np.argsort(as_numbers.fillna(np.inf).to_numpy(), kind="stable")].drop_duplicates()
+    )

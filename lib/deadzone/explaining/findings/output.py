@@ -1,0 +1,89 @@
+"""What the trials printed, and what they left running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
+from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.permutation import association
+
+MOST_LEFT = 0.2
+"""Processes left behind by a smaller share of the trials are accidents, which the table of exceptions shows."""
+
+NO_SIGN = 0.006
+"""A measure shows a sign of the knob below this p-value: of unused knobs, one in twenty shows one in any of eight."""
+
+FEWEST_TRIALS = 12
+"""With fewer trials a knob that is used may show as little."""
+
+MEASURES = (
+    "max_rss_bytes", "voluntary_switches", "minor_faults", "io_read_bytes", "io_written_bytes", "stdout_bytes",
+)  # fmt: skip
+"""In what a knob that is used shows besides the response and CPU time: threads, buffers, files, lines."""
+
+
+def left_running(seen: Experiment) -> Iterator[Suspicion]:
+    """Processes that still ran when the program had returned; counted, so that no chance is involved."""
+    rows = seen.ended
+    left = np.nan_to_num(numbers(rows, "left_running"))
+    here = rows[left > 0]
+    yield Suspicion(
+        "left_running",
+        0.0 if len(here) else 1.0,
+        len(here) > MOST_LEFT * len(rows),
+        seen.at(here),
+        tuple(here["number"]),
+        None,
+        {"trials": len(here), "all": len(rows), "most": int(left.max(initial=0))},
+    )
+
+
+def error_printed(seen: Experiment) -> Iterator[Suspicion]:
+    """Trials that ended well and printed words of failure at some levels and not at others, or nothing where others
+    printed something: `association` of the marks with the level."""
+    rows = seen.ended
+    if not len(rows) or "error_lines" not in rows:
+        return
+    codes = pd.factorize(rows["level"])[0]
+    errors, printed = numbers(rows, "error_lines") > 0, numbers(rows, "stdout_bytes") > 0
+    silent = ~printed & printed.any()
+    for how, marks in (("errors", errors), ("silent", silent)):
+        here = rows[marks]
+        yield Suspicion(
+            "error_printed",
+            association(marks.astype(float), codes) if 0 < marks.sum() < len(rows) else 1.0,
+            True,
+            seen.at(here),
+            tuple(here["number"]),
+            None,
+            {"how": how, "trials": len(here), "all": len(rows), "levels": seen.named(seen.at(here))},
+        )
+
+
+def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
+    """Nothing that was measured of the program differs from level to level.
+
+    An absence is no test: it is found where neither the response nor CPU time nor any of MEASURES is associated with the
+    level at NO_SIGN. The counters among these, such as page faults and switches, hardly scatter: one more thread shows.
+    """
+    rows = seen.sound
+    if (
+        rows["level"].nunique() < 2
+        or not set(MEASURES) & set(rows.columns)
+        or "service" in " ".join(map(str, rows))
+    ):
+        return
+    codes = pd.factorize(rows[seen.knob].astype(str))[0]
+    if np.bincount(codes).min() < LEAST_A_LEVEL or len(rows) < FEWEST_TRIALS:
+        return
+    measures = [numbers(rows, seen.response), cpu_s(rows), *(numbers(rows, name) for name in MEASURES)]
+    known = [values for values in measures if np.isfinite(values).all()]
+    unused = all(association(values, codes) > NO_SIGN for values in known)
+    yield Suspicion(
+        "knob_not_used", 0.0 if unused else 1.0, True, tuple(seen.levels), (), None,
+        {"knob": seen.knob, "measures": len(known)},
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""Whether what was kept and what was thrown out differ, and whether the noise leaves anything to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from deadzone.explaining.findings.experiment import Experiment, numbers
+from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.permutation import centred, p_value
+
+SELECTED = np.log(1.5)
+"""Disturbed trials are slower by a third where threads share a core; beyond that what was thrown out was other work."""
+
+OTHER_WORK = np.log(2.5)
+
+LARGE_NOISE = 0.3
+"""Trials of a level that differ by this much (standard deviation of the logarithm) decide nothing smaller."""
+
+
+def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
+    """Trusted and distrusted attempts at the same level differ in the response, exchanged within levels."""
+    rows = seen.ended
+    if "trusted" not in rows:
+        return
+    kept = rows["trusted"].fillna(True).to_numpy(bool)
+    value = numbers(rows, seen.response)
+    good = np.isfinite(value) & (value > 0)
+    codes = pd.factorize(rows["level"])[0]
+    mixed = np.isin(codes, [code for code in np.unique(codes) if 0 < kept[good & (codes == code)].sum() < (good & (codes == code)).sum()])  # fmt: skip
+    use = good & mixed
+    if not use.any():
+        return
+    log = np.log(value[use])
+    side = centred(kept[use].astype(float), pd.factorize(codes[use])[0])
+    effect = float(log @ side / (side @ side))
+    p = p_value(lambda drawn: np.abs(drawn @ side), centred(log, pd.factorize(codes[use])[0]), codes[use])
+    here = rows[use & ~kept]
+    yield Suspicion(
+        "selected_by_trust", p, abs(effect) >= SELECTED, seen.at(here), tuple(here["number"]),
+        "stops" if abs(effect) >= OTHER_WORK else "doubts",
+        {"times": float(np.exp(abs(effect))), "trials": len(here)},
+    )  # fmt: skip
+
+
+def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
+    """Replicates scatter so much that no affordable number of them decides; the fit's own estimate of the noise."""
+    noise = seen.model.noise if seen.model else None
+    if noise is None or not noise.estimable:
+        return
+    large = noise.replicate > LARGE_NOISE
+    yield Suspicion(
+        "noise_too_large", 0.0 if large else 1.0, True, tuple(seen.levels), (), None,
+        {"noise": float(np.expm1(noise.replicate))},
+    )  # fmt: skip
