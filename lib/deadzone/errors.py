@@ -4,6 +4,7 @@ Every message says what happened, to which file or object, and what to do about 
 not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors: `deadzone compare
 --fail-on worse` ends with the one where something got worse, `deadzone run` with the other where phases moved since the
 previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where a claim is contradicted or not supported.
+`EXIT_FINDING` is that of `run` and `recommend` where a finding about the experiment keeps them from giving a verdict.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ EXIT_STOPPED = 3
 EXIT_UNAVAILABLE = 4
 EXIT_WORSE = 5
 EXIT_MOVED = 6
+EXIT_FINDING = 7
 EXIT_CLAIM_FELL = 8
 EXIT_INTERRUPTED = 130
 
@@ -68,6 +70,12 @@ class SweepError(DeadzoneError):
     """A sweep was stopped because going on would measure nothing."""
 
     exit_code = EXIT_STOPPED
+
+
+class FindingError(DeadzoneError):
+    """Something is wrong with the experiment, so that its verdict is not given."""
+
+    exit_code = EXIT_FINDING
 
 
 class WorkloadError(DeadzoneError):

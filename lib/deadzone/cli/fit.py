@@ -42,6 +42,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
+    from deadzone.explaining.findings.examining import examine
+    from deadzone.explaining.findings.experiment import Experiment
     from deadzone.explaining.phases.fit import fit_phases
     from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
@@ -63,13 +65,16 @@ def command(
             "\n".join([f"{by} = {value}", *drawn(quiet or as_json, one, one.recommend()), str(one.summary())])
             for value, one in models.items()
         ]
+    one_curve = model if by is None else None
+    found = examine(Experiment(frame, knob, response, goal, (by,) if by else (), model=one_curve))
     if as_json:
-        click.echo(json.dumps({**facts, "recommendation": advice.to_dict()}))
+        findings = [one.to_dict() for one in found]
+        click.echo(json.dumps({**facts, "recommendation": advice.to_dict(), "findings": findings}))
     else:
         # The summary of a single curve holds the advice for the usual goal already.
         asked = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items() if wish is not None)
         wanted = [f"For {asked}: {advice}"] if asked else [str(advice)] if by else []
-        click.echo("\n".join([*said, *wanted]))
+        click.echo("\n".join([*map(str, found), *said, *wanted]))
 
 
 def plain(value: Any) -> Any:

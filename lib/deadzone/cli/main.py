@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("deadzone.cli.report", "Publish the report of a run again."),
     "claims": ("deadzone.cli.claims", "Judge what was claimed of a run, and claim more."),
     "recommend": ("deadzone.cli.recommend", "Say what a run recommends; as a patch for Kubernetes, too."),
+    "explain": ("deadzone.cli.explain", "Say what a finding about an experiment means."),
     "publish": ("deadzone.cli.publish", "Rebuild the index of all published reports."),
     "export": ("deadzone.cli.export", "Write a run as CSV or hyperfine-compatible JSON."),
     "restore": ("deadzone.cli.restore", "Put back what an interrupted run left changed."),
@@ -68,6 +69,7 @@ Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
 3 stopped while measuring or publishing, what was measured is kept;
 4 something needed is missing here; 5 `compare --fail-on worse` found something worse;
 6 `run` found that phases moved since the previous run;
+7 something is wrong with the experiment, so that no verdict is given;
 8 `--fail-on` found a claim contradicted, or not supported; 130 interrupted."""
 
 

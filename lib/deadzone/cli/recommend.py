@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadzone.errors import StoreError, StudyError
+from deadzone.errors import FindingError, StoreError, StudyError
 
 if TYPE_CHECKING:
     from deadzone.store.run import Run
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @click.option("--within", type=float, help="The cheapest setting within this share of the best.")
 @click.option("--cost", metavar="EXPRESSION", help="The setting of least cost, such as 'cpu_limit * wall_s'.")
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
+@click.option("--anyway", is_flag=True, help="Recommend in spite of findings about the experiment.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     run: str,
@@ -53,6 +54,7 @@ def command(
     within: float | None,
     cost: str | None,
     quiet: bool,
+    anyway: bool,
     as_json: bool,
 ) -> None:
     """Print what RUN (an id, a folder, or STUDY/latest) recommends.
@@ -75,7 +77,14 @@ def command(
     if found.study().analysis_notebook != PHASES:
         _print_conclusion(found, as_manifest, as_json)
         return
-    analysis = analyse(load_source(str(found.folder)), within=within, cost=cost)
+    analysis = analyse(load_source(str(found.folder)), within=within, cost=cost, anyway=anyway)
+    findings = [one.to_dict() for one in analysis.findings]
+    if analysis.stopped:
+        if as_json:
+            click.echo(json.dumps({"setting": None, "reason": analysis.problem, "findings": findings}))
+        raise FindingError(f"{found.run_id}: {analysis.problem} --anyway gives one all the same.")
+    for one in analysis.findings:
+        click.echo(f"deadzone: {one}", err=True)
     levels = manifest.recommended_levels(analysis)
     used = manifest.usage(found, levels, analysis.source.analysed)
     assert analysis.advice is not None
@@ -88,6 +97,7 @@ def command(
             "usage_cores": {"p50": used.p50, "p90": used.p90},
             **analysis.advice.to_dict(),
             "fallen_claims": [one.to_dict() for one in fell],
+            "findings": findings,
         }
         pictures = (
             () if as_json else (part for one in analysis for part in drawn(quiet, one.model, one.advice))

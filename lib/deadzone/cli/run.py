@@ -25,7 +25,7 @@ from deadzone.cli.claims import (
 from deadzone.cli.parameters import study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
-from deadzone.errors import EXIT_MOVED, StoreError
+from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError
 
 if TYPE_CHECKING:
     from deadzone.reports.sweep.since import Since
@@ -54,7 +54,8 @@ def command(
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with exit code 6 where
-    phases moved since the previous run of the study, and with 8 where --fail-on asks for it and a claim fell.
+    phases moved since the previous run of the study, with 7 where something is wrong with the experiment, and with 8
+    where --fail-on asks for it and a claim fell.
     """
     from deadzone.reports.document.secrets import refuse_secrets
 
@@ -78,14 +79,20 @@ def command(
     judged = judged_of(run)
     say_claims(judged)
     moved = since is not None and since.moved
+    found = since.now.findings if since else ()
+    for one in found:
+        click.echo(f"deadzone: {one}", err=True)
     shown = {
         "run_id": run.run_id,
         "folder": str(run.folder),
         "report": str(page),
         "moved": moved,
         "claims": [one.to_dict() for one in judged],
+        "findings": [one.to_dict() for one in found],
     }
     click.echo(json.dumps(shown, ensure_ascii=False) if as_json else str(page))
+    if since and since.now.stopped:
+        raise click.exceptions.Exit(EXIT_FINDING)
     fail_where_claims_fell(judged, fail_on)
     if moved:
         raise click.exceptions.Exit(EXIT_MOVED)

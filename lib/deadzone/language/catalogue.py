@@ -119,6 +119,11 @@ def catalogue(language: str) -> dict[str, str | dict[str, str]]:
     }
 
 
+def keys_of(section: str) -> tuple[str, ...]:
+    """The keys of a section, as they are written in the files."""
+    return tuple(key.partition(".")[2] for key in catalogue(LANGUAGES[0]) if key.startswith(f"{section}."))
+
+
 def _written(key: str, values: Mapping[str, Any], language: str) -> str:
     if not key:
         return str(values["separator"]).join(values["parts"])

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from deadzone.errors import did_you_mean
+from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
@@ -129,6 +131,21 @@ class Study(Spec):
     claims: tuple[ClaimSpec, ...] = Field(
         default=(), max_length=MOST_CLAIMS, description="what is believed before the run, judged by it"
     )
+    accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=dict,
+        description="findings about the experiment that are meant, by key, each with its reason",
+    )
+
+    @field_validator("accept")
+    @classmethod
+    def _known_findings(cls, accept: dict[str, str]) -> dict[str, str]:
+        known = keys_of("means")
+        for key in accept:
+            if key not in known:
+                raise ValueError(
+                    f"{key!r} is no finding.{did_you_mean(key, known)} Findings are {', '.join(known)}"
+                )
+        return accept
 
     @model_validator(mode="before")
     @classmethod

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from deadzone.explaining.compare.holm import holm
 from deadzone.explaining.findings.catalogue import CATALOGUE
 from deadzone.explaining.findings.experiment import Experiment
+from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import SEVERITIES, Finding, Suspicion
 from deadzone.language.catalogue import join, say
 
@@ -47,6 +49,14 @@ def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
         join([seen, say(f"mend.{one.key}", **one.values)]),
         accepted,
     )
+
+
+def barred_levels(seen: Experiment) -> tuple[Any, ...]:
+    """Levels that fail or time out more often than allowed, by Bonferroni's bound over the catalogue: stricter than
+    `examine`, so that whatever is barred is also found."""
+    made = [one for key in BARRING for one in CATALOGUE[key][1](seen)]
+    sure = [one for one in made if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)]
+    return tuple(level for level in seen.levels if any(level in one.levels for one in sure))
 
 
 def gravest(found: Sequence[Finding]) -> Finding | None:

@@ -39,14 +39,21 @@ class Experiment:
 
     @cached_property
     def attempts(self) -> pd.DataFrame:
-        """All attempts in order, with `level` (position of the treatment), `number` (of the trial) and `order`."""
+        """All attempts in order, with `level` (which treatment), `place` (of the knob's level among its levels), `number` (of
+        the trial) and `order`."""
         table = self.table.reset_index(drop=True)
         if "started_at" in table and table["started_at"].notna().all():
             table = table.sort_values("started_at", kind="stable", ignore_index=True)
         treatments = table[[self.knob, *self.by]].astype(str).agg("\x00".join, axis=1)
         trial = table["trial"] if "trial" in table else pd.Series(np.arange(1, len(table) + 1))
         number = pd.to_numeric(trial, errors="coerce").fillna(0).astype(int)
-        return table.assign(level=pd.factorize(treatments)[0], number=number, order=np.arange(len(table)))
+        places = {level: place for place, level in enumerate(self.levels)}
+        return table.assign(
+            level=pd.factorize(treatments)[0],
+            place=[places.get(plain(level), len(places)) for level in table[self.knob]],
+            number=number,
+            order=np.arange(len(table)),
+        )
 
     @cached_property
     def measured(self) -> pd.DataFrame:
@@ -61,24 +68,25 @@ class Experiment:
     @cached_property
     def sound(self) -> pd.DataFrame:
         """What the verdict rests on: ended well, and trusted where that was judged."""
-        trusted = self.ended["trusted"].fillna(True).astype(bool) if "trusted" in self.ended else True
-        return self.ended[trusted] if "trusted" in self.ended else self.ended
+        if "trusted" not in self.ended:
+            return self.ended
+        return self.ended[self.ended["trusted"].fillna(True).astype(bool)]
 
     def _flag(self, name: str) -> pd.Series:
         if name not in self.attempts:
             return pd.Series(False, index=self.attempts.index)
         return self.attempts[name].map(lambda mark: str(mark).lower() in ("true", "1", "1.0")).astype(bool)
 
-    @property
+    @cached_property
     def levels(self) -> list[Any]:
         """The levels of the knob, ascending; words behind the numbers."""
-        found = [plain(level) for level in self.attempts[self.knob].dropna().unique()]
+        found = list(dict.fromkeys(plain(level) for level in self.table[self.knob].dropna()))
         return sorted(found, key=lambda level: (not is_number(level), level if is_number(level) else 0))
 
     def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
         """The levels of the knob in some rows, ascending."""
-        here = {plain(level) for level in rows[self.knob].dropna()}
-        return tuple(level for level in self.levels if level in here)
+        here = set(rows["place"])
+        return tuple(level for place, level in enumerate(self.levels) if place in here)
 
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""
@@ -93,6 +101,12 @@ def plain(level: Any) -> Any:
     except (TypeError, ValueError):
         return value
     return int(number) if np.isfinite(number) and number == int(number) else number
+
+
+def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:
+    """Median at each level of the knob, shape (levels,); nan where there is none."""
+    medians = pd.Series(values).groupby(rows["place"].to_numpy()).median()
+    return medians.reindex(range(len(seen.levels))).to_numpy(float)
 
 
 def well(rows: pd.DataFrame) -> pd.DataFrame:

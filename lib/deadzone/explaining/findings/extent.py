@@ -27,11 +27,11 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
         return
     levels = model.levels["level"].to_numpy(float)
     last = model.phases.iloc[-1]
-    up = str(last["label"]) in ("linear", "breakthrough")
+    up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
     ratio = levels[-1] / levels[-2]
     add = [levels[-1] * ratio, levels[-1] * ratio**2]
     yield Suspicion(
-        "edge_of_range", 1 - float(last["probability"]) if up else 1.0, up and model.none_level is None,
+        "edge_of_range", 1 - float(last["probability"]) if up else 1.0, up,
         (seen.levels[-1],), (), None, {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": ", ".join(f"{one:.3g}" for one in add)},
     )  # fmt: skip
 
@@ -62,7 +62,7 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     if seen.model is None:
         return
     table, noise = seen.model.levels, seen.model.noise
-    off = np.abs(np.log(table["median"] / table["fitted"])).to_numpy(float)
+    off = np.abs(np.log((table["median"] / table["fitted"]).to_numpy(float)))
     error = np.hypot(noise.misfit, table["spread"] / np.sqrt(table["n_used"].clip(lower=1))).to_numpy(float)
     score = off / np.maximum(error, 1e-9)
     worst = int(np.argmax(score))

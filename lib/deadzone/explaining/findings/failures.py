@@ -19,32 +19,31 @@ slower the trial would have been is what nobody knows, so its level stands in th
 
 
 def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
-    """Levels at which more trials fail than allowed."""
+    """More trials fail at some levels than allowed.
+
+    Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down, their smallest p set
+    against that of trials which fail one time in twenty wherever they are: a scan statistic (Naus 1965, Journal of the
+    American Statistical Association 60, 532-538), simulated. Warm-up trials take part.
+    """
     yield from _beyond(seen, "failures_by_level", ("failed", "oom_killed"))
 
 
 def timeouts_by_level(seen: Experiment) -> Iterator[Suspicion]:
-    """Levels at which more trials are killed for taking too long than allowed."""
+    """More trials are killed for taking too long than allowed, at some levels; tested as `failures_by_level` is."""
     yield from _beyond(seen, "timeouts_by_level", ("timeout",))
 
 
 def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Suspicion]:
-    """Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down, their smallest p
-    set against that of trials which fail one time in twenty wherever they are: a scan statistic (Naus 1965, Journal of
-    the American Statistical Association 60, 532-538), simulated. Warm-up trials take part.
-    """
     table = seen.attempts.groupby("number", sort=False).tail(1)
     if "status" not in table or not len(table):
         return
     bad = table["status"].isin(kinds).to_numpy()
-    place = table[seen.knob].map({level: i for i, level in enumerate(seen.levels)}).to_numpy(int)
-    sizes = np.bincount(place)
-    failed = np.bincount(place, bad).astype(int)
+    place = table["place"].to_numpy()
+    sizes = np.bincount(place, minlength=len(seen.levels))
+    failed = np.bincount(place, bad, minlength=len(seen.levels)).astype(int)
     worst = failed > ALLOWED * sizes
-    rows, levels = (
-        table[worst[place]],
-        tuple(level for level, much in zip(seen.levels, worst, strict=True) if much),
-    )
+    rows = table[worst[place]]
+    levels = seen.at(rows)
     yield Suspicion(
         key,
         _scan(failed, sizes) if bad.any() else 1.0,

@@ -26,6 +26,9 @@ OPENING = 1
 AGREE = 0.7
 """Share of the levels whose first trial must stand out; what one level in three does not show is not kept by level."""
 
+FOLLOWING = 3
+"""The second trials of levels that follow next after the first ones; a busy hour does not end just there."""
+
 CONFOUNDED = 0.9
 """Levels explain this share of the order, or more: drift of the machine and effect of the knob are then one."""
 
@@ -49,9 +52,7 @@ def _after_another(
 ) -> Iterator[Suspicion]:
     if "started_at" not in table:
         return
-    rank = (
-        table[seen.knob].map({level: i for i, level in enumerate(_ordered(table[seen.knob]))}).to_numpy(float)
-    )
+    rank = table["place"].to_numpy(float)
     before = np.concatenate([[np.nan], rank[:-1]])
     measured = table.index.isin(seen.measured.index)
     use = good & measured & np.isfinite(before)
@@ -98,14 +99,14 @@ def _first_of_level(
         log[use]
         - pd.Series(np.where(place < 2, np.nan, log[use])).groupby(codes).transform("median").to_numpy()
     )
-    effect, second = float(np.median(apart[first])), float(np.median(apart[place == 1]))
+    effect, second = float(np.median(apart[first])), float(np.abs(apart[place == 1][:FOLLOWING]).max())
     rest = np.abs(apart[place >= 2])
     p = p_value(lambda drawn: np.abs(drawn[:, first].mean(axis=1)), centred(log[use], codes), codes)
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
     yield Suspicion(
         "carry_over",
         p,
-        bool(abs(effect) >= FIRST_APART and abs(second) < abs(effect) / 4 and agree >= AGREE),
+        bool(abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE),
         seen.at(rows),
         tuple(rows["number"][first]),
         None,
@@ -126,7 +127,7 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
     within = centred(order, pd.factorize(rows["level"])[0])
     share = 1 - float(within @ within) / max(float(((order - order.mean()) ** 2).sum()), 1e-12)
     yield Suspicion(
-        "levels_confounded", 0.0 if share >= CONFOUNDED else 1.0, True, seen.levels and tuple(seen.levels), (), None,
+        "levels_confounded", 0.0 if share >= CONFOUNDED else 1.0, True, tuple(seen.levels), (), None,
         {"share": share},
     )  # fmt: skip
 
@@ -140,10 +141,3 @@ def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
         "state_builds_up", float(drift.p_value), abs(drift.change) >= LARGE_CARRIED, tuple(seen.levels), (), None,
         {"change": float(drift.change)},
     )  # fmt: skip
-
-
-def _ordered(levels: pd.Series) -> list[object]:
-    as_numbers = pd.to_numeric(levels, errors="coerce")
-    return list(
-        levels.iloc[np.argsort(as_numbers.fillna(np.inf).to_numpy(), kind="stable")].drop_duplicates()
-    )

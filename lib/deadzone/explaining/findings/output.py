@@ -77,7 +77,7 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
         or "service" in " ".join(map(str, rows))
     ):
         return
-    codes = pd.factorize(rows[seen.knob].astype(str))[0]
+    codes = pd.factorize(rows["place"])[0]
     if np.bincount(codes).min() < LEAST_A_LEVEL or len(rows) < FEWEST_TRIALS:
         return
     measures = [numbers(rows, seen.response), cpu_s(rows), *(numbers(rows, name) for name in MEASURES)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.experiment import Experiment, numbers
+from deadzone.explaining.findings.experiment import Experiment, numbers, typical
 from deadzone.explaining.findings.finding import Suspicion
 from deadzone.explaining.findings.permutation import association
 from deadzone.study.levels import is_number
@@ -49,13 +49,16 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
 
     rows = seen.sound
     used = numbers(rows, "cpu_efficiency")
-    counts = [level for level in seen.levels if is_number(level)]
-    if len(counts) < 3 or any(level != int(level) or not 0 < level <= MOST_AT_ONCE for level in counts):
+    counts = seen.levels
+    if len(counts) < 3 or any(
+        not is_number(one) or one != int(one) or not 0 < one <= MOST_AT_ONCE for one in counts
+    ):
         return
     if seen.knob in NOT_AT_ONCE or (seen.cores is not None and seen.cores < 2) or not np.isfinite(used).all():
         return
-    levels = _plateau(seen, rows, counts)
-    here = rows[seen.knob].map(lambda level: str(level) in {str(one) for one in levels}).to_numpy(bool)
+    start = _plateau(typical(seen, rows, numbers(rows, seen.response)))
+    levels = counts[start:]
+    here = (rows["place"] >= start).to_numpy()
     if len(levels) < 2 or here.sum() < 4 or max(levels) < 2:
         return
     at = used[here]
@@ -72,20 +75,10 @@ NOT_AT_ONCE = ("block_size", "rate", "cpu_limit", "memory_limit", "level", "seed
 """Knobs whose whole numbers do not count what works at once."""
 
 
-def _plateau(seen: Experiment, rows: pd.DataFrame, counts: list[float]) -> list[float]:
-    """The levels at the end of the range over which the typical response differs by less than FLAT."""
-    value = numbers(rows, seen.response)
-    typical = [
-        np.nanmedian(value[(rows[seen.knob].astype(str) == str(level)).to_numpy()])
-        if (rows[seen.knob].astype(str) == str(level)).any()
-        else np.nan
-        for level in counts
-    ]
-    for start in range(len(counts) - 1):
-        tail = np.array(typical[start:])
-        if np.isfinite(tail).all() and np.ptp(tail) <= FLAT * tail.min():
-            return counts[start:]
-    return []
+def _plateau(medians: np.ndarray) -> int:
+    """Where the levels begin over which the typical response, to the end of the range, differs by less than FLAT."""
+    tails = (medians[start:] for start in range(len(medians)))
+    return next(i for i, tail in enumerate(tails) if not np.ptp(tail) > FLAT * tail.min())
 
 
 def too_short(seen: Experiment) -> Iterator[Suspicion]:
@@ -94,11 +87,11 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
     wall = numbers(rows, "wall_s")
     if not len(rows) or not np.isfinite(wall).any():
         return
-    typical = rows.assign(wall=wall).groupby(seen.knob)["wall"].median()
-    short = [level for level in seen.levels if level in typical.index and typical[level] < START_S]
+    medians = typical(seen, rows, wall)
+    short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
     yield Suspicion(
         "too_short", 0.0 if short else 1.0, True, tuple(short), (), None,
-        {"levels": seen.named(short), "wall_ms": 1000 * float(typical.min())},
+        {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))},
     )  # fmt: skip
 
 
@@ -149,7 +142,7 @@ def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
     foreign = numbers(rows, "foreign_cpu")
     if not len(rows) or not np.isfinite(foreign).all() or rows["level"].nunique() < 3 or seen.serves:
         return
-    codes = pd.factorize(rows[seen.knob].astype(str))[0]
+    codes = pd.factorize(rows["place"])[0]
     medians = np.array([np.median(foreign[codes == code]) for code in np.unique(codes)])
     busy = foreign + numbers(rows, "cpu_efficiency")
     room = seen.cores is not None and bool(np.nanmedian(busy) < ROOM * seen.cores)

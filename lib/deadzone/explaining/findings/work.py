@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
+from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
 from deadzone.explaining.findings.finding import Suspicion
 from deadzone.explaining.findings.permutation import SEED, association
 from deadzone.study.levels import is_number
@@ -151,28 +151,21 @@ NOT_WORK = (
 def _falls(
     seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, share: float, severity: Any
 ) -> Iterator[Suspicion]:
-    known = np.isfinite(values)
-    if known.sum() < 2 * LEAST_A_LEVEL or "service" in name or "client" in name:
+    if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL or "service" in name or "client" in name:
         return
-    at = [is_number(level) for level in seen.levels]
-    typical = {
-        level: float(np.median(values[known & (rows[seen.knob].astype(str) == str(level)).to_numpy()]))
-        for level, number in zip(seen.levels, at, strict=True)
-        if number and (known & (rows[seen.knob].astype(str) == str(level)).to_numpy()).any()
-    }
-    levels, medians = list(typical), np.array(list(typical.values()))
-    if len(levels) < 2 or medians[0] <= 0:
+    medians = typical(seen, rows, values)
+    known = [i for i, level in enumerate(seen.levels) if is_number(level) and np.isfinite(medians[i])]
+    if len(known) < 2 or medians[known[0]] <= 0:
         return
-    reference = np.minimum.accumulate(medians) if severity else np.maximum.accumulate(medians)
-    fallen = np.flatnonzero(medians[1:] < share * reference[:-1]) + 1
-    codes = pd.factorize(rows[seen.knob].astype(str)[known])[0]
-    p = association(values[known], codes) if len(fallen) else 1.0
-    less = tuple(levels[i] for i in fallen)
-    there = rows[rows[seen.knob].astype(str).isin([str(level) for level in less])]
-    first = int(fallen[0]) if len(fallen) else 0
+    at = medians[known]
+    reference = np.minimum.accumulate(at) if severity else np.maximum.accumulate(at)
+    fallen = np.flatnonzero(at[1:] < share * reference[:-1]) + 1
+    there = rows[rows["place"].isin([known[i] for i in fallen])]
+    less, first = seen.at(there), int(fallen[0]) if len(fallen) else 1
+    use = np.isfinite(values)
     yield Suspicion(
         "less_work",
-        p,
+        association(values[use], pd.factorize(rows["place"][use])[0]) if len(fallen) else 1.0,
         bool(len(fallen)),
         less,
         tuple(there["number"]),
@@ -180,7 +173,7 @@ def _falls(
         {
             "column": name,
             "before": float(reference[first - 1]),
-            "after": float(medians[first]),
+            "after": float(at[first]),
             "levels": seen.named(less),
         },
     )

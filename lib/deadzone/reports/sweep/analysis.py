@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
+from deadzone.explaining.findings.examining import gravest
+from deadzone.explaining.findings.failures import BARRING
+from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+from deadzone.reports.sweep.findings import barred_by_failures, findings_of
 from deadzone.reports.sweep.source import Source
 
 if TYPE_CHECKING:
@@ -39,20 +43,30 @@ class Slice:
 class Analysis:
     """The slices of a source and the recommendation over all of them.
 
-    problem: why no curve could be fitted; slices and advice are empty and None then.
+    problem: why no curve could be fitted; slices and advice are empty and None then. findings: what is wrong with the
+    experiment, the gravest first; one that stops leaves no slices and no advice.
     """
 
     source: Source
     slices: tuple[Slice, ...]
     advice: Recommendation | None
     problem: str = ""
+    findings: tuple[Finding, ...] = ()
+    stopped: bool = False
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
 
     @property
     def verdict(self) -> str:
-        """The whole verdict in a line, or why there is none."""
+        """The whole verdict in a line, with what makes it doubtful, or why there is none."""
+        if self.stopped:
+            return self.problem
+        doubt = next((one for one in self.findings if one.severity == "doubts"), None)
+        return say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence) if doubt else self._verdict
+
+    @property
+    def _verdict(self) -> str:
         if not self.slices or self.advice is None:
             return say("report.no_fit")
         if len(self.slices) > 1:
@@ -60,14 +74,35 @@ class Analysis:
         return verdict(self.slices[0].model, self.advice)
 
 
-def analyse(source: Source, within: float | None = None, cost: str | None = None) -> Analysis:
-    """Fit the source, slice by slice where it has a second factor, and recommend.
+def analyse(
+    source: Source, within: float | None = None, cost: str | None = None, anyway: bool = False
+) -> Analysis:
+    """Examine the experiment behind a source, fit it, and recommend, unless a finding stops that.
 
-    within, cost: see `deadzone.explaining.phases.recommend.recommend`. A source that no curve can be fitted to gives an
-    analysis that says why.
+    within, cost: see `deadzone.explaining.phases.recommend.recommend`. anyway: give the verdict in spite of findings that
+    stop it. A source that no curve can be fitted to gives an analysis that says why.
 
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
+    fitted = _fitted(replace(source, barred=barred_by_failures(source)), within, cost)
+    model = fitted.slices[0].model if len(fitted.slices) == 1 else None
+    found = findings_of(source, model)
+    stop = gravest(found) or next((one for one in found if _names_the_setting(one, fitted)), None)
+    if stop is None or anyway:
+        return replace(fitted, findings=found)
+    problem = say("findings.stopped", finding=stop.sentence)
+    return Analysis(fitted.source, (), None, problem, found, stopped=True)
+
+
+def _names_the_setting(one: Finding, fitted: Analysis) -> bool:
+    """Whether it says that the setting recommended is one at which too many trials did not end well."""
+    setting = fitted.advice.setting if fitted.advice else None
+    chosen = setting.get(fitted.source.knob) if isinstance(setting, Mapping) else setting
+    return one.key in BARRING and not one.accepted and chosen in one.levels
+
+
+def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
+    """Fit the source, slice by slice where it has a second factor, and recommend."""
     if source.analysed.empty:
         return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
     try:

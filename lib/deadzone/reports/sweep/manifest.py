@@ -177,6 +177,7 @@ def comments(
     lines = [
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
+        *(str(one) for one in analysis.findings),
         f"request: {percentile}th percentile of the CPU used, from {how} {used.n_trials} trials "
         f"(p50 {used.p50:.3g}, p90 {used.p90:.3g} cores)",
     ]

@@ -37,6 +37,7 @@ def title(analysis: Analysis) -> Title:
     """Title, what was asked and found, and what a reader must know before anything else."""
     source = analysis.source
     doubts = [
+        *(str(one) for one in analysis.findings if one.severity != "notes"),
         *source.doubts,
         *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
     ]
@@ -195,6 +196,12 @@ def origin(source: Source) -> list[Block]:
     """The circumstances of a run, and the commands that make it again."""
     table = provenance_table(source)
     return [*([table] if table else []), reproduce(source)]
+
+
+def findings(analysis: Analysis) -> Prose | None:
+    """Every finding about the experiment, the gravest first; None if there is none."""
+    said = tuple(Claim(str(one), (RAW,)) for one in analysis.findings)
+    return Prose(said, heading=say("findings.heading"), level=3, id="findings") if said else None
 
 
 def reproduce(source: Source) -> Command:

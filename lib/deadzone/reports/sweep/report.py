@@ -52,7 +52,7 @@ class SweepReport:
 
     def exceptions(self) -> list[Block]:
         """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""
-        found: list[Block | None] = []
+        found: list[Block | None] = [prose.findings(self.analysis)]
         for s in self.analysis:
             found += [tables.outliers_table(s), prose.warnings(s)]
         source = self.analysis.source

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.catalogue import Message, say
+from deadzone.explaining.findings.experiment import plain
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.reports.sweep.emulation import emulation_doubts
@@ -32,7 +33,8 @@ class Source:
 
     trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: a second
     factor that slices the table, or None. study, provenance, overrides: of a run; None and empty for a plain table.
-    doubts: what a reader must know before anything else. folder: of the run, None for a plain table.
+    doubts: what a reader must know before anything else. folder: of the run, None for a plain table. barred: levels of
+    the knob that fail too often to be analysed.
     """
 
     name: str
@@ -49,11 +51,13 @@ class Source:
     overrides: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
     folder: Path | None = None
+    barred: tuple[Any, ...] = ()
 
     @property
     def analysed(self) -> pd.DataFrame:
-        """The trials that the fit rests on: measured, not warm-up, trusted, with a numeric level of the knob."""
-        return analysed_trials(self.trials, self.knob)
+        """The trials that the fit rests on: measured, not warm-up, trusted, with a numeric level of the knob that is not barred."""
+        sound = analysed_trials(self.trials, self.knob)
+        return sound[~sound[self.knob].map(plain).isin(self.barred)] if self.barred else sound
 
     @property
     def untrusted(self) -> pd.DataFrame:

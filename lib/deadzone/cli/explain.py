@@ -1,0 +1,39 @@
+"""`deadzone explain`: what a finding about an experiment means, and how to mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from deadzone.errors import ReportError
+
+
+@click.command("explain")
+@click.argument("key", required=False)
+@click.option("--lang", default="en", show_default=True, help="Language: en or ko.")
+@click.option(
+    "--pages",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Write a page for each finding into this folder.",
+)
+def command(key: str | None, lang: str, folder: Path | None) -> None:
+    """Say what the finding KEY means; without one, list them all."""
+    from deadzone.explaining.findings.page import page, pages
+    from deadzone.language.catalogue import speaking
+
+    with speaking(lang):
+        if folder:
+            _write(folder, pages())
+        else:
+            click.echo(page(key) if key else pages()["README.md"], nl=False)
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ReportError(f"{folder}: the pages cannot be written: {error.strerror}.") from error

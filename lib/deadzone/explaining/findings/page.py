@@ -1,0 +1,50 @@
+"""A finding explained on a page, made from the catalogue: what it means, what to change, how it is tested."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from deadzone.errors import StudyError, did_you_mean
+from deadzone.explaining.findings.catalogue import CATALOGUE
+from deadzone.language.catalogue import say
+
+
+def page(key: str) -> str:
+    """The page of a finding as Markdown, in the language spoken.
+
+    Raises StudyError for a key that is none.
+    """
+    if key not in CATALOGUE:
+        known = ", ".join(CATALOGUE)
+        raise StudyError(f"There is no finding {key!r}.{did_you_mean(key, CATALOGUE)} Findings are {known}.")
+    severity, check = CATALOGUE[key]
+    accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
+    parts = (
+        f"# {key}",
+        f"{say(f'findings.{severity}')}. {say(f'means.{key}')}",
+        f"## {say('findings.page_mend')}\n\n{_advice(key)}",
+        f"## {say('findings.page_accept')}\n\n{say('findings.page_accept_words')}\n\n{accepted}",
+        f"## {say('findings.page_tested')}\n\n{tested(check)}",
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def tested(check: Callable[..., object]) -> str:
+    """How a check is made: its docstring and those of what it is made of are kept where the statistic is computed."""
+    return inspect.cleandoc(check.__doc__ or "")
+
+
+def _advice(key: str) -> str:
+    return say(f"mend.{key}", add="...")
+
+
+def pages() -> dict[str, str]:
+    """Every page by the name of its file, and the index of them, README.md."""
+    rows = [
+        f"| [`{key}`]({key}.md) | {say(f'findings.{severity}')} | {say(f'means.{key}')} |"
+        for key, (severity, _) in CATALOGUE.items()
+    ]
+    table = "\n".join([say("findings.index_head"), "| --- | --- | --- |", *rows])
+    index = f"# {say('findings.index_title')}\n\n{say('findings.index_intro')}\n\n{table}\n"
+    return {"README.md": index, **{f"{key}.md": page(key) for key in CATALOGUE}}

@@ -1,0 +1,62 @@
+"""Tables of trials as a sweep would have measured them, made from a seed: a sound one, to plant mistakes in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+
+LEVELS = (1, 2, 3, 4, 6, 8)
+
+
+def sound_trials(
+    seed: int,
+    noise: float = 0.03,
+    replicates: int = 5,
+    levels: tuple[float, ...] = LEVELS,
+    heavy: bool = False,
+) -> pd.DataFrame:
+    """A randomised sweep of a program that does the same work at every level, and scales until 4.
+
+    noise: standard deviation of ln(wall_s). heavy: tails of Student's t with three degrees of freedom.
+    """
+    rng = np.random.default_rng(seed)
+    order = [(block, level) for block in range(replicates + 1) for level in rng.permutation(levels)]
+    draw = rng.standard_t(3, (len(order), 3)) / np.sqrt(3) if heavy else rng.standard_normal((len(order), 3))
+    rows = []
+    for i, (block, level) in enumerate(order):
+        scatter = np.exp(noise * draw[i])
+        wall = (0.05 + 1 / min(level, 4)) * scatter[0]
+        cpu = 0.9 * scatter[1]
+        rows.append(
+            {
+                "trial": i + 1,
+                "attempt": 1,
+                "block": block,
+                "warmup": block == 0,
+                "started_at": (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=i)).isoformat(),
+                "n": int(level),
+                "wall_s": wall,
+                "user_s": 0.9 * cpu,
+                "sys_s": 0.1 * cpu,
+                "cpu_efficiency": cpu / wall,
+                "foreign_cpu": abs(0.02 * draw[i, 2]),
+                "max_rss_bytes": int(15e6 + 1e4 * level + rng.integers(0, 3) * 4096),
+                "exit_code": 0,
+                "status": "ok",
+                "trusted": True,
+                "left_running": 0,
+                "voluntary_switches": int(5 + 3 * level + rng.integers(0, 3)),
+                "minor_faults": int(1800 + 5 * level + rng.integers(0, 4)),
+                "io_read_bytes": 812467,
+                "io_written_bytes": 12,
+                "stdout_bytes": 12,
+                "stdout_lines": 1,
+                "stderr_lines": 0,
+                "error_lines": 0,
+                "printed_units": "",
+                "items": 1000.0,
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,206 @@
+"""Findings of made tables: what is planted is found with its figures, and sound runs are left in peace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deadzone.explaining.findings.catalogue import CATALOGUE
+from deadzone.explaining.findings.examining import barred_levels, examine
+from deadzone.explaining.findings.experiment import Experiment
+from deadzone.explaining.findings.finding import SEVERITIES
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.language.catalogue import speaking
+from explaining.findings.made import sound_trials
+
+
+def found(table, response="wall_s", goal="min", model=False, accept=None, knob="n", **facts):
+    fitted = fit_phases(table, knob, response, goal) if model else None
+    seen = Experiment(table, knob, response, goal, cores=facts.pop("cores", 8), model=fitted, **facts)
+    return {one.key: one for one in examine(seen, accept)}
+
+
+@pytest.mark.parametrize("heavy", [False, True], ids=["normal", "heavy tails"])
+def test_sound_runs_are_left_in_peace(heavy):
+    runs = 20
+    alarms = [
+        key
+        for seed in range(runs)
+        for key, one in found(sound_trials(seed, heavy=heavy)).items()
+        if one.severity != "notes"
+    ]
+    assert len(alarms) <= 2, alarms
+
+
+def test_a_level_at_which_trials_fail_is_found_and_barred():
+    table = sound_trials(1)
+    failed = (table["n"] >= 6) & (table["block"] % 2 == 0)
+    table.loc[failed, "status"] = "failed"
+    one = found(table)["failures_by_level"]
+    assert one.levels == (6, 8) and set(one.trials) == set(table.loc[failed, "trial"])
+    assert "6 of 12 trials at n 6, 8 failed" in one.sentence
+    assert barred_levels(Experiment(table, "n", "wall_s")) == (6, 8)
+
+
+def test_one_failure_among_many_trials_is_an_accident():
+    table = sound_trials(2)
+    table.loc[10, "status"] = "failed"
+    assert "failures_by_level" not in found(table)
+
+
+def test_failures_everywhere_leave_nothing_to_recommend():
+    table = sound_trials(3)
+    table.loc[table.index % 2 == 0, "status"] = "timeout"
+    assert found(table)["timeouts_by_level"].severity == "stops"
+
+
+def test_a_unit_that_changes_is_read():
+    table = sound_trials(4).assign(took=lambda t: t["wall_s"])
+    small = table["took"] < 0.5
+    table.loc[small, "took"] *= 1000
+    table["printed_units"] = np.where(small, "took=ms", "took=s")
+    one = found(table, "took")["unit_changes"]
+    assert one.severity == "stops" and ("s and ms" in one.sentence or "ms and s" in one.sentence)
+
+
+def test_numbers_a_thousand_apart_are_doubted_where_no_unit_was_read():
+    table = sound_trials(5)
+    table.loc[(table["n"] == 4) & (table["block"] > 2), "wall_s"] *= 1000
+    assert found(table)["unit_changes"].severity == "doubts"
+
+
+def test_trials_that_did_nothing_are_another_group():
+    table = sound_trials(6)
+    idle = table.index % 2 == 0
+    table.loc[idle, ["user_s", "sys_s"]] *= 0.01
+    table.loc[idle, "wall_s"] = 0.02 * np.exp(0.03 * np.random.default_rng(0).standard_normal(idle.sum()))
+    one = found(table)["work_differs"]
+    assert one.severity == "stops" and one.confidence > 0.98
+
+
+def test_an_item_count_that_falls_is_less_work_and_one_that_stays_is_not():
+    table = sound_trials(7)
+    assert "less_work" not in found(table)
+    table.loc[table["n"] >= 4, "items"] = 500.0
+    one = found(table)["less_work"]
+    assert one.levels == (4, 6, 8) and "items falls from 1000 to 500" in one.sentence
+
+
+def test_a_trial_that_depends_on_the_one_before_is_found():
+    table = sound_trials(8)
+    after = table["n"].shift(1, fill_value=0) >= 4
+    table.loc[after, "wall_s"] *= 1.6
+    one = found(table)["carry_over"]
+    assert one.severity == "stops" and "a factor of 1.5" in one.sentence
+
+
+def test_a_cache_that_the_first_trial_of_a_level_fills_is_found():
+    table = sound_trials(9)
+    first = ~table["n"].duplicated()
+    table.loc[~first, "wall_s"] = 0.02 * np.exp(
+        0.03 * np.random.default_rng(1).standard_normal((~first).sum())
+    )
+    assert found(table)["carry_over"].severity == "stops"
+
+
+def test_a_machine_that_is_busy_at_first_is_no_cache():
+    table = sound_trials(10)
+    table.loc[:7, "wall_s"] *= 2
+    assert "carry_over" not in found(table)
+
+
+def test_a_knob_that_is_not_used_shows_in_nothing():
+    table = sound_trials(11)
+    rng = np.random.default_rng(11)
+    table["wall_s"] = 0.5 * np.exp(0.03 * rng.standard_normal(len(table)))
+    assert "knob_not_used" not in found(table), "threads and page faults still follow it"
+    for name in ("max_rss_bytes", "voluntary_switches", "minor_faults"):
+        table[name] = rng.permutation(table[name].to_numpy())
+    assert "knob_not_used" in found(table)
+
+
+def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_on_one_core_is_not():
+    table = sound_trials(12)
+    table["wall_s"] = np.where(table["n"] == 1, 1.0, 0.6) * np.exp(
+        0.01 * np.random.default_rng(3).standard_normal(len(table))
+    )
+    table["cpu_efficiency"] = 0.99 + 0.005 * np.random.default_rng(2).standard_normal(len(table))
+    one = found(table)["client_full"]
+    assert one.levels == (2, 3, 4, 6, 8)
+    assert "client_full" not in found(table, cores=1)
+
+
+def test_errors_printed_at_some_levels_and_not_at_others():
+    table = sound_trials(13)
+    table.loc[table["n"] >= 4, "error_lines"] = 1
+    assert found(table)["error_printed"].levels == (4, 6, 8)
+    table["error_lines"] = 1
+    assert "error_printed" not in found(table), "the same at every level is how the program talks"
+
+
+def test_what_trust_threw_out_must_be_the_same_work():
+    table = sound_trials(14)
+    out = (table.index % 3 == 0) & ~table["warmup"]
+    table.loc[out, "trusted"] = False
+    assert "selected_by_trust" not in found(table)
+    table.loc[out, "wall_s"] *= 20
+    assert found(table)["selected_by_trust"].severity == "stops"
+
+
+def test_levels_in_order_are_confounded_with_drift():
+    table = sound_trials(15)
+    by_level = table[~table["warmup"]].sort_values("n", kind="stable")
+    table = by_level.assign(started_at=sorted(by_level["started_at"]))
+    assert "levels_confounded" in found(table)
+
+
+def test_a_table_without_circumstances_is_examined_as_far_as_it_goes():
+    table = sound_trials(16)[["n", "wall_s"]]
+    assert set(found(table, model=True)) <= {"edge_of_range", "range_too_coarse", "one_level_off"}
+
+
+def test_findings_are_ordered_translated_and_are_plain_records():
+    table = sound_trials(17)
+    table["left_running"] = 1
+    table.loc[table["n"] >= 6, "status"] = "failed"
+    first, *rest = examine(Experiment(table, "n", "wall_s"))
+    assert first.key == "left_running" and rest[0].key == "failures_by_level"
+    assert [SEVERITIES.index(one.severity) for one in (first, *rest)] == sorted(
+        SEVERITIES.index(o.severity) for o in (first, *rest)
+    )
+    record = first.to_dict()
+    assert set(record) == {"key", "severity", "levels", "trials", "confidence", "sentence"}
+    with speaking("ko"):
+        assert "프로세스" in first.sentence.translated("ko")
+
+
+def test_an_accepted_finding_is_a_note_with_its_reason():
+    table = sound_trials(18).assign(left_running=1)
+    one = found(table, accept={"left_running": "a daemon"})["left_running"]
+    assert one.severity == "notes" and one.accepted == "a daemon" and "a daemon" in str(one)
+
+
+def test_trials_short_of_a_program_start_and_coarse_clocks_are_doubted():
+    table = sound_trials(19)
+    assert "too_short" in found(table.assign(wall_s=table["wall_s"] / 500))
+    assert "few_values" in found(table.assign(wall_s=table["wall_s"].round(0) + 1))
+
+
+def test_bursts_beyond_a_limit_and_limits_that_were_never_felt():
+    table = sound_trials(20).rename(columns={"n": "cpu_limit"}).assign(nr_periods=2, nr_throttled=1)
+    burst = table.assign(cpu_efficiency=table["cpu_limit"] * 1.4)
+    assert "few_periods" in found(burst, knob="cpu_limit")
+    assert "limit_not_felt" in found(table.assign(nr_throttled=0), knob="cpu_limit")
+    assert "limit_not_felt" not in found(table, knob="cpu_limit")
+
+
+def test_neighbours_that_follow_the_level_belong_to_the_trial():
+    table = sound_trials(21)
+    assert "neighbours_follow" not in found(table)
+    assert "neighbours_follow" in found(table.assign(foreign_cpu=table["n"] * 0.3 + table["foreign_cpu"]))
+
+
+def test_every_finding_has_its_words_in_the_catalogue():
+    from deadzone.language.catalogue import keys_of
+
+    assert set(keys_of("means")) == set(keys_of("mend")) == set(CATALOGUE)
