@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from deadzone.explaining.compare.sides import Side
+    from deadzone.explaining.findings.finding import Finding
 
 
 @click.command("compare")
@@ -81,9 +84,23 @@ def command(
         names=(one.name, other.name) if one.name != other.name else (a, b),
         notes=differing_circumstances(one, other),
     )
-    click.echo(json.dumps(result.to_dict()) if as_json else str(result))
+    found = [(side.name, finding) for side in (one, other) for finding in _findings(side, asked)]
+    for name, finding in found:
+        click.echo(f"deadzone: {name}: {finding}", err=True)
+    findings = [{"of": name, **finding.to_dict()} for name, finding in found]
+    click.echo(json.dumps({**result.to_dict(), "findings": findings}) if as_json else str(result))
     if fail_on and result.is_worse:
         raise click.exceptions.Exit(EXIT_WORSE)
+
+
+def _findings(side: Side, responses: Sequence[str]) -> tuple[Finding, ...]:
+    """What is wrong with the experiment of a run; of a plain table it is not known what its knob was."""
+    from deadzone.explaining.findings.examining import examine
+    from deadzone.explaining.findings.experiment import Experiment
+
+    if not side.factors:
+        return ()
+    return examine(Experiment(side.trials, side.factors[0], responses[0], side.goal, side.factors[1:]))
 
 
 def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.study.levels import format_level, is_number
+from deadzone.study.levels import NONE, format_level, is_number
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel
@@ -50,7 +50,7 @@ class Experiment:
         places = {level: place for place, level in enumerate(self.levels)}
         return table.assign(
             level=pd.factorize(treatments)[0],
-            place=[places.get(plain(level), len(places)) for level in table[self.knob]],
+            place=[places[plain(level)] for level in table[self.knob]],
             number=number,
             order=np.arange(len(table)),
         )
@@ -80,7 +80,7 @@ class Experiment:
     @cached_property
     def levels(self) -> list[Any]:
         """The levels of the knob, ascending; words behind the numbers."""
-        found = list(dict.fromkeys(plain(level) for level in self.table[self.knob].dropna()))
+        found = list(dict.fromkeys(plain(level) for level in self.table[self.knob]))
         return sorted(found, key=lambda level: (not is_number(level), level if is_number(level) else 0))
 
     def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
@@ -94,7 +94,9 @@ class Experiment:
 
 
 def plain(level: Any) -> Any:
-    """A level as Python knows it: a number where it is one."""
+    """A level as Python knows it: a number where it is one; a missing one is no limit, as in a fit."""
+    if pd.isna(level):
+        return NONE
     value = level.item() if hasattr(level, "item") else level
     try:
         number = float(value)
