@@ -61,11 +61,12 @@ class ProfileFile:
 class Interference:
     """What the rest of the machine did during a trial.
 
-    foreign_cpu: CPU used by processes outside the trial and the harness [cores].
+    foreign_cpu: CPU used by processes outside the trial and the harness [cores]; around a trial that is very short.
     foreign_cpu_resolution: how finely the kernel counts that over a trial this long [cores].
     steal: CPU the hypervisor withheld [cores].
     memory_pressure, io_pressure: share of the time some task was stalled; None without PSI in the kernel.
-    clock_drift: wall clock against monotonic clock, as a share of the trial.
+    clock_drift: wall clock against monotonic clock, as a share of the trial. exposure: the share of what neighbours use
+    that meets the trial: 1 on a machine that it fills.
     """
 
     foreign_cpu: float
@@ -74,6 +75,7 @@ class Interference:
     memory_pressure: float | None
     io_pressure: float | None
     clock_drift: float
+    exposure: float = 1.0
 
 
 NO_INTERFERENCE = Interference(0.0, 0.0, 0.0, None, None, 0.0)

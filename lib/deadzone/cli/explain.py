@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -18,7 +19,8 @@ from deadzone.errors import ReportError
     type=click.Path(path_type=Path),
     help="Write a page for each finding into this folder.",
 )
-def command(key: str | None, lang: str, folder: Path | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the page as JSON.")
+def command(key: str | None, lang: str, folder: Path | None, as_json: bool) -> None:
     """Say what the finding KEY means; without one, list them all."""
     from deadzone.explaining.findings.page import page, pages
     from deadzone.language.catalogue import speaking
@@ -27,7 +29,8 @@ def command(key: str | None, lang: str, folder: Path | None) -> None:
         if folder:
             _write(folder, pages())
         else:
-            click.echo(page(key) if key else pages()["README.md"], nl=False)
+            text = page(key) if key else pages()["README.md"]
+            click.echo(json.dumps({"key": key, "page": text}) if as_json else text, nl=as_json)
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

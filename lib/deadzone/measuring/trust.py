@@ -1,7 +1,8 @@
 """Is this trial to be trusted? One verdict, from what the rest of the machine did meanwhile.
 
 A mean of several trials hides a disturbed one; steal alone does not show a neighbour on the same machine.
-So each trial is judged by itself, and an untrusted one is repeated, kept, shown and left out of the fit.
+So each trial is judged by itself, and an untrusted one is repeated, kept, shown and left out of the fit. Neither its
+response nor its length has a say in that: neighbours of a short trial are counted over the time before it too.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def doubts(
 
 
 def _foreign_cpu(seen: Interference, threshold: float) -> str | None:
-    """Judged only beyond what the kernel's tick can resolve over a trial this short."""
+    """Judged only beyond what the kernel's tick can resolve, and on a machine with cores to spare, by what meets the trial."""
+    threshold /= seen.exposure
     if seen.foreign_cpu <= threshold + seen.foreign_cpu_resolution:
         return None
     return f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"

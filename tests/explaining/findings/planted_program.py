@@ -1,6 +1,6 @@
 """A small program in which one mistake of an experimenter is planted: planted_program.py MISTAKE N FOLDER.
 
-Sound, it computes for some milliseconds and then waits for N answers at once, so that it takes 0.02 s + 0.24 s / N.
+Sound, it computes for some milliseconds and then waits for N answers at once, so that it takes a moment and 0.24 s / N.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ def main(mistake, n, folder):
     wait(n, share)
     if mistake == "units":
         took = time.monotonic() - started
-        print(f"took {took:.3f} s" if took > 0.2 else f"took {took * 1000:.1f} ms")
+        print(f"took {took:.3f} s" if WAIT_S / n > 0.1 else f"took {took * 1000:.1f} ms")
 
 
 main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]))

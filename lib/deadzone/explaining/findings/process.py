@@ -29,8 +29,8 @@ MANY_TRIALS = 15
 BURST = 1.1
 """A program that used more of the CPU than its limit allows ran on what the quota lends for a period."""
 
-FEW_PERIODS = 10
-"""Over so many periods of the quota a burst of one weighs a tenth."""
+FEW_PERIODS = 5
+"""Over so many periods of the quota a burst of one weighs a fifth."""
 
 FOLLOWS = 0.1
 """Foreign CPU that differs less between levels matters little [cores]."""

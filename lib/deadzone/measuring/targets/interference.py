@@ -5,9 +5,13 @@ Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import time
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from deadzone.measurement import Interference
@@ -22,6 +26,14 @@ STEAL_FIELD = 7
 
 RESOLUTION_TICKS = 3
 """Each busy field is rounded to a tick and charged by sampling; three ticks cover what that adds up to."""
+
+
+WINDOW_S = 0.5
+"""Neighbours are counted over at least this time up to the end of a trial: in a trial of some milliseconds none can be
+seen, and to trust it for that would be to choose trials by their length [s]."""
+
+MOST_MARKS = 256
+"""Short trials follow each other fast; so many readings reach back over the window."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,52 @@ def stalled_s(resource: str) -> float | None:
     Stalls on the CPU are left out: a throttled program stalls itself, and the machine's total cannot tell.
     """
     return stall_s(Path(f"/proc/pressure/{resource}"))
+
+
+class Neighbours:
+    """What others use of the machine, from readings that go on over the trials of a sweep."""
+
+    def __init__(self) -> None:
+        self._marks: deque[tuple[MachineReading, float]] = deque(maxlen=MOST_MARKS)
+
+    def mark(self, reading: MachineReading, own_s: float) -> None:
+        """A reading, with the CPU time that trials and harness have used until then [s]."""
+        self._marks.append((reading, own_s))
+
+    def beside(self, trial: Interference) -> Interference:
+        """The interference of the trial that ended with the last mark, its neighbours counted over WINDOW_S or more."""
+        end, own_s = self._marks[-1]
+        early = [mark for mark in self._marks if end.monotonic_s - mark[0].monotonic_s >= WINDOW_S]
+        start, before_s = early[-1] if early else self._marks[0]
+        wide = between(start, end, own_s - before_s)
+        return replace(
+            trial, foreign_cpu=wide.foreign_cpu, foreign_cpu_resolution=wide.foreign_cpu_resolution
+        )
+
+
+@cache
+def physical_cores() -> int:
+    """Cores that do not share their parts with another, of those that trials can use. A virtual machine is not told which
+    of its cores are two threads of one; two by two they are taken for that."""
+    usable = os.sched_getaffinity(0)
+    groups = {_siblings(cpu) for cpu in usable}
+    with contextlib.suppress(OSError):
+        if re.search(r"^flags\s*:.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE):
+            return min(len(groups), (len(usable) + 1) // 2)
+    return len(groups)
+
+
+def _siblings(cpu: int) -> str:
+    try:
+        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text()
+    except OSError:
+        return str(cpu)
+
+
+def exposure(cores_used: float | None) -> float:
+    """The share of the machine's physical cores that a trial keeps busy, at least one of them: so much of what neighbours
+    use meets it, for the scheduler gives them the cores that are free."""
+    return min(1.0, max(1.0, cores_used or 1.0) / physical_cores())
 
 
 def between(before: MachineReading, after: MachineReading, own_cpu_s: float) -> Interference:

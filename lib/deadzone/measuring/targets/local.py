@@ -9,6 +9,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,13 @@ from typing import Any, Self
 from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement, Sample, Status, difference
 from deadzone.measuring.targets.base import Companion
-from deadzone.measuring.targets.interference import MachineReading, between, read_machine
+from deadzone.measuring.targets.interference import (
+    MachineReading,
+    Neighbours,
+    between,
+    exposure,
+    read_machine,
+)
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Exit, Launcher, Program
 from deadzone.measuring.targets.leftovers import remove_leftovers
@@ -64,12 +71,15 @@ class LocalTarget:
         self._mechanism: LimitMechanism | None = None
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}
+        self._neighbours = Neighbours()
+        self._trials_cpu_s = 0.0
 
     def __enter__(self) -> Self:
         remove_leftovers()
         try:
             self.scratch = make_scratch()
             self._open_best()
+            self._neighbours.mark(read_machine(), _harness_cpu_s() + self._open_mechanism.read().overhead_s)
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -123,6 +133,7 @@ class LocalTarget:
             beside_s = companion.begin() if companion else 0.0
             counted = mechanism.read()
             before.append((counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s))
+            self._neighbours.mark(before[0][1], before[0][2] - beside_s + self._trials_cpu_s)
 
         def on_tick(t_s: float) -> None:
             samples.extend(
@@ -137,6 +148,11 @@ class LocalTarget:
         samples.extend(companion.tick(wall_s) if companion else _samples(wall_s, before[0][0], after[0]))
         user_s, sys_s = cpu_times(ended, before[0][0], after[0])
         own_cpu_s = user_s + sys_s + after[2] - before[0][2]
+        interference = between(before[0][1], after[1], own_cpu_s)
+        self._trials_cpu_s += user_s + sys_s
+        self._neighbours.mark(after[1], after[2] - beside_s + self._trials_cpu_s)
+        if companion is None:
+            interference = self._neighbours.beside(interference)
         status, error = _judge(ended, before[0][0], after[0], timeout_s)
         return Measurement(
             started_at=started_at,
@@ -152,7 +168,7 @@ class LocalTarget:
             error=error,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=between(before[0][1], after[1], own_cpu_s),
+            interference=replace(interference, exposure=exposure((user_s + sys_s) / max(wall_s, 1e-9))),
             telemetry=tuple(samples),
             counted=ended.counted,
         )

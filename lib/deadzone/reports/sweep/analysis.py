@@ -88,7 +88,8 @@ def analyse(
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
     found = findings_of(source, model)
     stop = gravest(found) or next((one for one in found if _names_the_setting(one, fitted)), None)
-    if stop is None or anyway:
+    none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
+    if stop is None or anyway or none_sound:
         return replace(fitted, findings=found)
     problem = say("findings.stopped", finding=stop.sentence)
     return Analysis(fitted.source, (), None, problem, found, stopped=True)

@@ -36,9 +36,12 @@ def heading(key: str) -> Prose:
 def title(analysis: Analysis) -> Title:
     """Title, what was asked and found, and what a reader must know before anything else."""
     source = analysis.source
+    found = [str(one) for one in analysis.findings if one.severity != "notes"]
+    fitted = analysis.advice is not None or analysis.stopped
     doubts = [
-        *(str(one) for one in analysis.findings if one.severity != "notes"),
+        *(found if fitted else ()),
         *source.doubts,
+        *(() if fitted else found),
         *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
     ]
     return head(source, (_abstract(analysis),), doubts, analysis.verdict, n=len(source.analysed))
