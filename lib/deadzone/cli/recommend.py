@@ -83,8 +83,8 @@ def command(
         if as_json:
             click.echo(json.dumps({"setting": None, "reason": analysis.problem, "findings": findings}))
         raise FindingError(f"{found.run_id}: {analysis.problem} --anyway gives one all the same.")
-    for one in analysis.findings:
-        click.echo(f"deadzone: {one}", err=True)
+    for finding in analysis.findings:
+        click.echo(f"deadzone: {finding}", err=True)
     levels = manifest.recommended_levels(analysis)
     used = manifest.usage(found, levels, analysis.source.analysed)
     assert analysis.advice is not None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.errors import StudyError, TargetError, WorkloadError
+from deadzone.errors import EXIT_FINDING, StudyError, TargetError, WorkloadError
 from deadzone.study.trying import Wishes
 
 if TYPE_CHECKING:
@@ -209,9 +209,14 @@ def _print_result(run: Run, report: bool, quiet: bool, as_json: bool) -> None:
         models = [{"slice": one.name, **one.model.to_dict()} for one in analysis]
         advice = analysis.advice.to_dict() if analysis.advice else None
         facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
-        click.echo(json.dumps({**facts, "models": models, "recommendation": advice}))
-        return
-    click.echo(in_terminal(analysis, terminal_of(sys.stdout, quiet)))
-    name = f"{run.folder.parent.name}/{run.run_id}"
-    click.echo(f"Run: {os.path.relpath(run.folder)}")
-    click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")
+        findings = [one.to_dict() for one in analysis.findings]
+        click.echo(json.dumps({**facts, "models": models, "recommendation": advice, "findings": findings}))
+    else:
+        for one in analysis.findings:
+            click.echo(f"deadzone: {one}", err=True)
+        click.echo(in_terminal(analysis, terminal_of(sys.stdout, quiet)))
+        name = f"{run.folder.parent.name}/{run.run_id}"
+        click.echo(f"Run: {os.path.relpath(run.folder)}")
+        click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")
+    if analysis.stopped:
+        raise click.exceptions.Exit(EXIT_FINDING)
