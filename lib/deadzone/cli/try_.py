@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.errors import EXIT_FINDING, StudyError, TargetError, WorkloadError
+from deadzone.measuring.sweep.progress import Progress
 from deadzone.study.trying import Wishes
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def command(**given: Any) -> None:
     """
     from deadzone import places
     from deadzone.measuring.sweep.opening import planned
-    from deadzone.measuring.sweep.progress import SilentProgress, progress_on
+    from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.store.run import Run
     from deadzone.study.loading import parse_study
@@ -103,7 +104,7 @@ def command(**given: Any) -> None:
         return
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
-    progress = SilentProgress() if quiet else progress_on()
+    progress = Progress() if quiet else progress_on()
     try:
         run_sweep(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except (WorkloadError, TargetError) as error:
@@ -154,13 +155,20 @@ def _print_plan(plan: Plan) -> None:
     )
 
 
-class _Asking:
+class _Asking(Progress):
     """A progress that asks once, where there is a terminal, whether a sweep that takes long is meant."""
 
-    def __init__(self, progress: Any) -> None:
+    def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._asked = False
-        self.note, self.close = progress.note, progress.close
+
+    def note(self, sentence: str) -> None:
+        """Tell it."""
+        self._progress.note(sentence)
+
+    def close(self, sentence: str) -> None:
+        """Tell the end."""
+        self._progress.close(sentence)
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Tell how far it is; ask as soon as the time is known."""
@@ -212,8 +220,6 @@ def _print_result(run: Run, report: bool, quiet: bool, as_json: bool) -> None:
         findings = [one.to_dict() for one in analysis.findings]
         click.echo(json.dumps({**facts, "models": models, "recommendation": advice, "findings": findings}))
     else:
-        for one in analysis.findings:
-            click.echo(f"deadzone: {one}", err=True)
         click.echo(in_terminal(analysis, terminal_of(sys.stdout, quiet)))
         name = f"{run.folder.parent.name}/{run.run_id}"
         click.echo(f"Run: {os.path.relpath(run.folder)}")

@@ -83,6 +83,8 @@ def in_terminal(analysis: Analysis, terminal: Terminal | None) -> str:
 
 def _lines(analysis: Analysis, terminal: Terminal | None) -> Iterator[str]:
     wide = terminal or Terminal(10_000, False, False)
+    for finding in analysis.findings:
+        yield wide.paragraph(str(finding), "  ")
     for one in analysis:
         if one.name:
             yield f"{one.name}:"
