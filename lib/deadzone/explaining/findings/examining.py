@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.explaining.compare.holm import holm
 from deadzone.explaining.findings.catalogue import CATALOGUE
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import SEVERITIES, Finding, Suspicion
+from deadzone.explaining.hypothesis_tests.holm import holm
 from deadzone.language.catalogue import join, say
 
 FALSE_ALARMS = 0.02
