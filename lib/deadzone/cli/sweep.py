@@ -54,11 +54,9 @@ def command(
     judged = judged_of(opened.run)
     say_claims(judged)
     if as_json:
-        shown = {
-            "run_id": opened.run.run_id,
-            "folder": str(opened.run.folder),
-            "claims": [one.to_dict() for one in judged],
-        }
+        shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
+        if judged:
+            shown["claims"] = [one.to_dict() for one in judged]
         click.echo(json.dumps(shown, ensure_ascii=False))
     fail_where_claims_fell(judged, fail_on)
 
