@@ -20,6 +20,7 @@ BRINGS = {
     "prometheus": "apt install prometheus",
     "promtool": "apt install prometheus",
     "setpriv": "apt install util-linux",
+    "unshare": "apt install util-linux",
     "xz": "apt install xz-utils",
     "zstd": "apt install zstd",
 }

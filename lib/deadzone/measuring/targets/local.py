@@ -48,6 +48,11 @@ TELEMETRY_PERIOD_S = 0.1
 SCRATCH_HOMES = (Path("/dev/shm"),)
 """Memory-backed file systems, tried first: a trial's output should not wait for a disk."""
 
+NO_PROC = (
+    "Measuring on this machine needs Linux with /proc mounted, and there is none; fit, compare, report and the notebooks "
+    "that read runs work without it."
+)
+
 
 class LocalTarget:
     """Programs on this machine, in a control group of their own where the system has one to give."""
@@ -75,6 +80,8 @@ class LocalTarget:
         self._trials_cpu_s = 0.0
 
     def __enter__(self) -> Self:
+        if not Path("/proc/self").exists():
+            raise TargetError(NO_PROC)
         remove_leftovers()
         try:
             self.scratch = make_scratch()

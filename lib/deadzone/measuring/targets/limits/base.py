@@ -107,9 +107,16 @@ def group_name() -> str:
     return f"{GROUP_PREFIX}{os.getpid()}-{start_ticks(os.getpid())}-{pid_namespace()}"
 
 
+def proc_lines(name: str) -> list[str]:
+    """Lines of a file below /proc; none on systems without it."""
+    path = Path("/proc", name)
+    return path.read_text().splitlines() if path.exists() else []
+
+
 def pid_namespace() -> int:
-    """Which numbering of processes is meant: a container's process 7 is another one than the host's."""
-    return Path("/proc/self/ns/pid").stat().st_ino
+    """Which numbering of processes is meant: a container's process 7 is another one than the host's; 0 without /proc."""
+    own = Path("/proc/self/ns/pid")
+    return own.stat().st_ino if own.exists() else 0
 
 
 def start_ticks(pid: int) -> int | None:

@@ -15,6 +15,7 @@ from deadzone.measuring.targets.limits.base import (
     PERIOD_US,
     Counters,
     key_values,
+    proc_lines,
     quota_us,
     reason,
     remove_group,
@@ -154,7 +155,7 @@ def _seconds(path: Path) -> float | None:
 def v1_homes(pid: int | str = "self") -> dict[str, Path]:
     """The folder of a process's group in the hierarchy of each mounted v1 controller."""
     own: dict[str, str] = {}
-    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+    for line in proc_lines(f"{pid}/cgroup"):
         _, controllers, path = line.split(":", 2)
         own.update(dict.fromkeys(controllers.split(","), path))
     homes: dict[str, Path] = {}
@@ -172,7 +173,7 @@ def v1_mounts() -> dict[str, Path]:
 
 def _mounted() -> Iterator[tuple[str, str, Path]]:
     """Each mounted v1 controller with the group that is its root here, and its mount point."""
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in proc_lines("self/mountinfo"):
         left, _, right = line.partition(" - ")
         kind, _, options = right.split()[:3]
         if kind == "cgroup":

@@ -18,6 +18,7 @@ from deadzone.measuring.targets.limits.base import (
     PERIOD_US,
     Counters,
     key_values,
+    proc_lines,
     quota_us,
     reason,
     remove_group,
@@ -209,7 +210,7 @@ def verify_cpu_max(group: Path, wanted: str) -> None:
 
 def v2_mount() -> Path | None:
     """Where the cgroup v2 hierarchy is mounted, or None."""
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in proc_lines("self/mountinfo"):
         left, _, right = line.partition(" - ")
         if right.split()[0] == "cgroup2":
             return Path(left.split()[4])
@@ -219,7 +220,7 @@ def v2_mount() -> Path | None:
 def own_v2_group(pid: int | str = "self") -> Path | None:
     """The v2 group a process is in, or None."""
     mount = v2_mount()
-    for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
+    for line in proc_lines(f"{pid}/cgroup"):
         if line.startswith("0::") and mount:
             return mount / line[3:].lstrip("/")
     return None
