@@ -13,7 +13,7 @@ from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block
-from deadzone.reports.published.claims import claims_table, verdict_name
+from deadzone.reports.published.claims import claims_table, evidence_of, verdict_name
 from deadzone.reports.published.published import section
 from deadzone.store.run import Run
 from deadzone.study.claims import ClaimSpec, same_level
@@ -84,7 +84,10 @@ def changed_verdicts(now: Sequence[Judged], before: Sequence[Judged]) -> list[tu
 def claims_section(source: Source, analysis: Analysis | None = None) -> list[Block]:
     """The claims of a run with their verdicts; nothing where it has none."""
     judged = judge_run(source, analysis)
-    return [section("claims.heading"), claims_table(judged, "claims.own_caption", "claims.own_claim")] if judged else []
+    if not judged:
+        return []
+    table = claims_table(judged, "claims.own_caption", "claims.own_claim")
+    return [section("claims.heading"), table, evidence_of(judged)]
 
 
 def line(one: Judged) -> str:
