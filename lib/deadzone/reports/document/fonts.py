@@ -83,7 +83,8 @@ def weights_of(font: Path) -> tuple[Path, ...]:
 def with_korean_letters(page: str) -> str:
     """An HTML page with the Korean letters that it uses, for readers whose system has no font with them.
 
-    What it brings is the dependency's font, cut down to those letters; browsers take their system's before it.
+    What it brings is the dependency's font, cut down to those letters. It stands first: as a last resort, Chromium keeps
+    boxes in what it drew before the font was read.
     """
     letters, font = "".join(sorted(set(KOREAN.findall(page)))), _from_package()
     if not letters or font is None:
@@ -98,7 +99,7 @@ def with_korean_letters(page: str) -> str:
         cutter.subset(cut)
         subset.save_font(cut, written, options)
     source = f"url(data:font/woff;base64,{b64encode(written.getvalue()).decode()})"
-    rule = f'@font-face {{ font-family: "Deadzone Korean"; src: {source}; }}'
+    rule = f'@font-face {{ font-family: "Deadzone Korean"; unicode-range: U+1100-D7A3; src: {source}; }}'
     return page.replace("</style>", f"{rule}\n</style>", 1)
 
 
