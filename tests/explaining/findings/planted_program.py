@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-WORK = 100_000
+WORK = 200_000
 WAIT_S = 0.24
 LARGE = 4
 

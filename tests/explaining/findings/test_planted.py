@@ -42,7 +42,7 @@ def swept(write_study, sweep, tmp_path):
                 mistake.replace("_", "-"),
                 workload={"kind": "command", "argv": argv, "responses": responses},
                 factors={"n": LEVELS},
-                design={"replicates": 5, "warmup": 1, **({"timeout_s": 1.5} if mistake == "hang" else {})},
+                design={"replicates": 5, "warmup": 1, **({"timeout_s": 3.0} if mistake == "hang" else {})},
                 response={"name": "took" if mistake == "units" else "wall_s"},
                 **keys,
             )
