@@ -20,6 +20,7 @@ BENCHMARKS = (
     "capacity.py",
     "trend.py",
     "claims.py",
+    "settings.py",
     "explorer.py",
     "disk.py",
 )

@@ -6,7 +6,7 @@ import pytest
 
 from deadzone.errors import StudyError
 from deadzone.study.design import resolve
-from deadzone.study.loading import parse_study
+from deadzone.study.loading import dump_study, parse_study
 
 
 def study(factor, name="cpu_limit", more=""):
@@ -77,7 +77,7 @@ def test_a_factor_can_equal_another():
         ("{from: 1, to: 2, step: 1, levels: [1]}", "levels is no key of a study"),
         ("{equals: cpu_limit, times: 2}", "times is no key of a study"),
         ("{equals: nothing}", "equals 'nothing', which is no factor with levels of its own"),
-        ("[yes, no]", "is True; a level is a number or a word (put words such as 'yes' and 'off' in quotes)"),
+        ("{levels: [1, 2], scale: octaves}", "allowed: ratio, interval, words"),
         ("[.inf]", "no limit is written none"),
         ("[1" + "0" * 400 + "]", "is larger than 1e+18"),
         ("[[1]]", "factors.cpu_limit"),
@@ -104,3 +104,28 @@ def test_a_cpu_limit_is_positive_or_none(level):
 def test_threads_are_whole_and_positive_or_auto(level):
     with pytest.raises(StudyError, match="a number of threads is whole and positive, or auto"):
         levels(f"[{level}]", name="threads")
+
+
+def test_on_off_yes_no_true_and_false_are_words_as_written():
+    text = "study: words\nworkload: {kind: command, argv: [echo, '{flag}']}\nfactors: {flag: [on, off, yes, no, true, false]}\n"
+    resolved = resolve(parse_study(text, "s.yaml"), 4)
+    assert resolved.factors["flag"].levels == ("on", "off", "yes", "no", "true", "false")
+    assert resolve(parse_study(dump_study(resolved), "s.yaml"), 4) == resolved
+
+
+def test_a_scale_that_the_levels_do_not_fit_is_refused_before_anything_is_measured():
+    text = "study: nice\nworkload: {kind: command, argv: [echo, '{n}']}\nfactors: {n: {levels: [-1, 1], scale: ratio}}\n"
+    with pytest.raises(StudyError, match=r"factors\.n is on the scale ratio, which has no negative levels"):
+        resolve(parse_study(text, "s.yaml"), 4)
+
+
+def test_one_bad_level_gives_one_message():
+    text = "study: bad\nworkload: {kind: command, argv: [echo, '{n}']}\nfactors: {n: [.inf]}\n"
+    with pytest.raises(StudyError) as refusal:
+        parse_study(text, "s.yaml")
+    assert str(refusal.value).count("s.yaml") == 1
+
+
+def test_the_knob_is_the_first_factor_that_has_an_order():
+    text = "study: grid\nworkload: {kind: command, argv: [echo, '{tool}', '{level}']}\nfactors: {tool: [gzip, zstd], level: [1, 3]}\n"
+    assert parse_study(text, "s.yaml").knob_name == "level"

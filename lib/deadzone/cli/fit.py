@@ -16,7 +16,14 @@ import click
 @click.option(
     "--goal", type=click.Choice(["min", "max"]), default="min", show_default=True, help="Which way is better."
 )
-@click.option("--by", metavar="COL", help="Column of a second factor: one model for each of its values.")
+@click.option(
+    "--by", multiple=True, metavar="COL", help="Column of another factor: one curve for each of its values."
+)
+@click.option(
+    "--scale",
+    type=click.Choice(["ratio", "interval", "words"]),
+    help="Scale of the knob; by default what its levels suggest.",
+)
 @click.option(
     "--within",
     type=click.FloatRange(0, 1),
@@ -34,7 +41,8 @@ def command(
     knob: str,
     response: str,
     goal: str,
-    by: str | None,
+    by: tuple[str, ...],
+    scale: str | None,
     within: float | None,
     slo: tuple[tuple[str, str], ...],
     cost: str | None,
@@ -44,42 +52,49 @@ def command(
     """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
     from deadzone.explaining.findings.examining import examine
     from deadzone.explaining.findings.experiment import Experiment
-    from deadzone.explaining.phases.fit import fit_phases
+    from deadzone.explaining.records import records
+    from deadzone.explaining.settings.answering import answer
+    from deadzone.explaining.settings.wording import page
     from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
     targets = {name: _number(name, text) for name, text in slo} or None
     wishes = {"within": within, "slo": targets, "cost": cost}
     frame = read_table(table)
-    if by is None:
-        model = fit_phases(frame, knob, response, goal=goal)
-        advice = model.recommend(**wishes)
-        facts: dict[str, Any] = model.to_dict()
-        said = [*drawn(quiet or as_json, model, advice), str(model.summary())]
-    else:
-        models = fit_phases(frame, knob, response, goal=goal, by=by)
-        advice = models.recommend(**wishes)
-        slices = [{by: plain(value), **one.to_dict()} for value, one in models.items()]
-        facts = {"knob": knob, "response": response, "goal": goal, "by": by, "slices": slices}
-        said = [
-            "\n".join([f"{by} = {value}", *drawn(quiet or as_json, one, one.recommend()), str(one.summary())])
-            for value, one in models.items()
-        ]
-    one_curve = model if by is None else None
-    found = examine(Experiment(frame, knob, response, goal, (by,) if by else (), model=one_curve))
+    found = answer(frame, knob, response, goal, by=by, scale=scale)
+    advice = found.recommend(**wishes)
+    models = [(dict(zip(by, levels, strict=True)), one) for levels, one in found.models.items()]
+    one_curve = models[0][1] if len(models) == 1 and not by else None
+    wrong = examine(Experiment(frame, knob, response, goal, by, model=one_curve))
     if as_json:
-        findings = [one.to_dict() for one in found]
-        click.echo(json.dumps({**facts, "recommendation": advice.to_dict(), "findings": findings}))
-    else:
-        # The summary of a single curve holds the advice for the usual goal already.
-        asked = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items() if wish is not None)
-        wanted = [f"For {asked}: {advice}"] if asked else [str(advice)] if by else []
-        click.echo("\n".join([*map(str, found), *said, *wanted]))
-
-
-def plain(value: Any) -> Any:
-    """A value of a table as JSON knows it."""
-    return value.item() if hasattr(value, "item") else value
+        facts: dict[str, Any] = {
+            "knob": knob,
+            "response": response,
+            "goal": goal,
+            "phases": [],
+            "outliers": [],
+        }
+        facts |= (
+            {"by": ", ".join(by), "slices": [{**where, **one.to_dict()} for where, one in models]}
+            if by
+            else {}
+        )
+        facts |= {} if by or not models else models[0][1].to_dict()
+        settings = records(advice.table, whole=True)
+        findings = [one.to_dict() for one in wrong]
+        told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
+        click.echo(json.dumps({**facts, **told}))
+        return
+    heads = [", ".join(f"{name} = {level}" for name, level in where.items()) for where, _ in models]
+    said = [
+        "\n".join([*([head] if head else []), *drawn(quiet, one, one.recommend()), str(one.summary())])
+        for head, (_, one) in zip(heads, models, strict=True)
+    ]
+    if by or not models or models[0][1].n_levels < len(found.candidates):
+        said.append(page(found, found.recommend()))
+    # What was said holds the advice for the usual goal already.
+    asked = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items() if wish is not None)
+    click.echo("\n".join([*map(str, wrong), *said, *([f"For {asked}: {advice}"] if asked else [])]))
 
 
 def _shown(wish: object) -> str:

@@ -90,6 +90,7 @@ def print_plan(study: str, overrides: Mapping[str, Any], resume: str | None, as_
         click.echo(json.dumps(told))
         return
     click.echo(f"{told['study']}: {len(told['treatments'])} treatments x {told['replicates']} replicates")
+    click.echo(f"answer: {told['answer']}")
     for treatment in told["treatments"]:
         click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
     click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")

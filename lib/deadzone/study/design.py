@@ -14,8 +14,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from deadzone.errors import StudyError
-from deadzone.study.factors import HOST_CORES, EqualFactor, LevelsFactor
+from deadzone.study.factors import HOST_CORES, EqualFactor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level
+from deadzone.study.scales import scale_of
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level
 from deadzone.study.target_specs import KUBERNETES, UNCHANGED
@@ -73,7 +74,7 @@ def resolve(study: Study, host_cores: int) -> Study:
     factors = {
         name: factor
         if isinstance(factor, EqualFactor)
-        else _written_out(study, name, factor.resolve(host_cores))
+        else _written_out(study, name, factor, factor.resolve(host_cores))
         for name, factor in study.factors.items()
     }
     resolved = study.model_copy(update={"factors": factors, "knob": study.knob_name})
@@ -96,10 +97,14 @@ def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
     return {name: tuple(dict.fromkeys(one.levels[name] for one in made)) for name in study.factor_names()}
 
 
-def _written_out(study: Study, name: str, levels: tuple[Level, ...]) -> LevelsFactor:
+def _written_out(study: Study, name: str, factor: FactorSpec, levels: tuple[Level, ...]) -> LevelsFactor:
     for i, level in enumerate(levels):
         _check(name, level, f"factors.{name}[{i}]")
-    return LevelsFactor(levels=levels, unit=study.unit_of(name))
+    try:
+        scale_of(levels, factor.scale, factor.at)
+    except ValueError as error:
+        raise StudyError(f"factors.{name} {error}.") from error
+    return LevelsFactor(levels=levels, unit=study.unit_of(name), scale=factor.scale, at=factor.at)
 
 
 def _check(factor: str, level: Level, path: str) -> None:

@@ -8,16 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from deadzone.study.levels import NONE, Level, range_levels, scale_level
+from deadzone.study.scales import Place, Scale
 
 
 def _as_level(value: Any) -> Any:
-    """Read YAML's null as `none`, and refuse booleans, which YAML makes of yes, no, on and off."""
+    """Read YAML's null as `none`, and its booleans as the words they are written with."""
     if value is None:
         return NONE
     if isinstance(value, bool):
-        raise ValueError(
-            f"is {value!r}; a level is a number or a word (put words such as 'yes' and 'off' in quotes)"
-        )
+        return str(value).lower()
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"is {value!r}; a level is a finite number or a word, and no limit is written none")
     if isinstance(value, int | float) and abs(value) > MOST_LEVEL:
@@ -44,6 +43,14 @@ class FactorSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
 
     unit: str | None = Field(default=None, description="unit of the levels, e.g. cores, threads, bytes")
+    scale: Scale | None = Field(
+        default=None,
+        description="ratio (log axis; default for positive numbers), interval (default with negative levels) or words",
+    )
+    at: dict[str, Place] = Field(
+        default_factory=dict,
+        description="where single levels lie: a number, apart, or beyond (the largest; default for none)",
+    )
 
 
 class ScaledFactor(FactorSpec):
@@ -87,7 +94,6 @@ class RangeFactor(ScaledFactor):
         """The levels in force on a host with so many cores, ascending."""
         listed = LevelsFactor(
             levels=(*range_levels(self.start, self.stop, self.step), *self.plus),
-            unit=self.unit,
             times=self.times,
         )
         return listed.resolve(host_cores)

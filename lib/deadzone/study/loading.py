@@ -77,6 +77,14 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
+BOOLEAN = re.compile(r"(true|True|TRUE|false|False|FALSE)$")
+"""YAML 1.2's booleans; those of YAML 1.1 take the words yes, no, on and off away from levels."""
+
+_StrictLoader.yaml_implicit_resolvers = {
+    first: [found for found in resolvers if found[0] != "tag:yaml.org,2002:bool"]
+    for first, resolvers in _StrictLoader.yaml_implicit_resolvers.items()
+}
+_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:bool", BOOLEAN, list("tTfF"))
 _StrictLoader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
 _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
 
@@ -153,7 +161,7 @@ def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = No
     try:
         return Study.model_validate(document)
     except ValidationError as error:
-        problems = [_explain(problem, document, node, source) for problem in error.errors()]
+        problems = [_explain(problem, document, node, source) for problem in _causes(error.errors())]
         raise StudyError("\n".join(dict.fromkeys(problems))) from error
 
 
@@ -195,6 +203,12 @@ def _override(document: dict[str, Any], name: str, value: Any) -> None:
             raise StudyError(f"Cannot set {name}: {key} holds no keys of its own.")
         document = below
     document[last] = value
+
+
+def _causes(problems: list[ErrorDetails]) -> list[ErrorDetails]:
+    """The problems without those that follow from one further in: of a bad level, that its list is empty then."""
+    deeper = {p["loc"][:k] for p in problems for k in range(len(p["loc"]))}
+    return [p for p in problems if p["type"] != "too_short" or p["loc"] not in deeper]
 
 
 def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, source: str) -> str:

@@ -14,6 +14,7 @@ from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import ObjectiveSpec, objective_problem
 from deadzone.study.profile_specs import GateSpec, ProfilesSpec
+from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.service_specs import (
     ENVIRONMENT,
     EnvironmentName,
@@ -75,6 +76,10 @@ class ResponseSpec(Spec):
     name: str = Field(default="wall_s", pattern=COLUMN_PATTERN, description="column of the tidy table")
     unit: str | None = Field(default="s", description="unit of the response")
     goal: Literal["min", "max"] = Field(default="min", description="whether smaller or larger is better")
+    scale: Literal["ratio", "interval", "count"] | None = Field(
+        default=None,
+        description="ratio (logarithms; default where all values are positive), interval, or count of events",
+    )
 
 
 class TrustSpec(Spec):
@@ -238,8 +243,21 @@ class Study(Spec):
 
     @property
     def knob_name(self) -> str:
-        """The factor phases are fitted over."""
-        return self.knob or self.factor_names()[0]
+        """The factor phases are fitted over: the first one that has an order, where the study does not say."""
+        if self.knob:
+            return self.knob
+        ordered = (name for name in self.factor_names() if not self._is_choice(name))
+        return next(ordered, self.factor_names()[0])
+
+    def _is_choice(self, factor: str) -> bool:
+        """Whether the levels of a factor are words."""
+        levels = getattr(self.factors.get(factor), "levels", ())
+        levels = levels or [t[factor] for t in self.design.treatments or () if factor in t]
+        return (
+            bool(levels)
+            and all(isinstance(level, str) for level in levels)
+            and scale_of(levels).kind == WORDS
+        )
 
     @property
     def analysis_notebook(self) -> Analysis:

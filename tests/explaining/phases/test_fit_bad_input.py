@@ -6,6 +6,7 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.errors import PhaseError
+from deadzone.explaining.phases.prepare import knob_scale
 from deadzone.explaining.phases.thresholds import Thresholds
 
 
@@ -86,11 +87,25 @@ def test_ordered_levels_without_numbers_are_refused():
         fit(frame)
 
 
-def test_levels_that_are_not_positive_are_refused():
+def test_a_level_of_zero_stands_apart_from_the_positive_ones():
     frame = sweep()
     frame["threads"] -= 1
-    with pytest.raises(PhaseError, match="must be positive"):
-        fit(frame)
+    model = fit(frame)
+    assert model.levels["level"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert any("0 of threads stands apart" in warning for warning in model.warnings)
+
+
+def test_negative_levels_make_an_interval_scale():
+    frame = sweep()
+    as_ratio = fit(frame)
+    model = fit(frame.assign(threads=frame["threads"] - 5))
+    assert model.axis.is_interval and model.levels["level"].min() == -4
+    assert model.step_labels[-1] == as_ratio.step_labels[-1] == "plateau"
+
+
+def test_negative_levels_are_refused_on_a_ratio_scale():
+    with pytest.raises(PhaseError, match="no negative levels such as -4"):
+        knob_scale(sweep()["threads"] - 5, "ratio")
 
 
 @pytest.mark.parametrize("spelling", ["none", "None", None])

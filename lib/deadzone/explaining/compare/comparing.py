@@ -225,7 +225,7 @@ def _level_in_words(level: str, factor: str) -> str:
     try:
         return setting(float(level), factor)
     except ValueError:
-        return setting(float("nan"), factor, level) if level == "none" else f"{factor} {level}"
+        return setting(level, factor)
 
 
 def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:

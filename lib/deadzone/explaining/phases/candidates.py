@@ -5,7 +5,7 @@ One record serves every goal: a goal orders the candidates, sets some aside and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,9 +24,11 @@ from deadzone.explaining.phases.quantities import level_number
 from deadzone.explaining.phases.quantities import setting as setting_text
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.records import plain
+from deadzone.explaining.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.language.catalogue import say, term
+from deadzone.study.levels import NONE
 
-ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best")
+ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "kinds")
 """What is known of each setting as an array."""
 
 
@@ -41,7 +43,9 @@ class Candidates:
     estimates: ln(response) of each. worst: the worst measured response of each, flagged trials included.
     trials: shape (n,), measured trials. flagged: shape (n,), of them flagged as outliers. flagged_best:
     shape (n,), the best response of a flagged trial, nan without one.
-    response: column name. goal: "min" or "max". estimable: whether replicates tell the noise.
+    kinds: shape (n,), equal numbers for settings that the order makes cheaper and dearer; which of two words is the
+    cheaper one nobody says. response: column name. goal: "min" or "max". estimable: whether replicates tell the
+    noise. scale: of the response and of its estimates.
     """
 
     settings: tuple[Any, ...]
@@ -58,6 +62,13 @@ class Candidates:
     response: str
     goal: str
     estimable: bool
+    kinds: np.ndarray
+    scale: ResponseScale = RATIO_SCALE
+
+    @property
+    def any_curve(self) -> bool:
+        """Whether some of the estimates rest on a fitted curve."""
+        return any(self.places)
 
     @property
     def sign(self) -> float:
@@ -71,7 +82,6 @@ class Candidates:
 def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
-    labels = [_none_label(model, level) for level in levels]
     index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
     response = model.trials["response"].to_numpy(float)
     worst = pd.Series(response).groupby(index).agg("max" if model.goal == "min" else "min")
@@ -79,18 +89,12 @@ def candidates_of(model: PhaseResult) -> Candidates:
     spoiled = pd.Series(response[outlier]).groupby(index[outlier]).agg(model.goal)
     ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
-        settings=tuple(
-            label or plain(level, whole=True) for label, level in zip(labels, levels, strict=True)
-        ),
-        names=tuple(
-            setting_text(level, model.knob, label) for label, level in zip(labels, levels, strict=True)
-        ),
+        settings=tuple(setting_at(model, level) for level in levels),
+        names=tuple(setting_text(setting_at(model, level), model.knob) for level in levels),
         places=tuple(place(model, i) for i in range(len(levels))),
         dead=np.array([_inside_dead_zone(model, i) for i in range(len(levels))]),
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving else -1),
-        columns={
-            model.knob: np.array([np.inf if label else x for label, x in zip(labels, levels, strict=True)])
-        },
+        columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
         estimates=estimate_levels(model),
         worst=worst.to_numpy(),
         trials=np.bincount(index, minlength=len(levels)),
@@ -99,29 +103,59 @@ def candidates_of(model: PhaseResult) -> Candidates:
         response=model.response,
         goal=model.goal,
         estimable=model.noise.estimable,
+        kinds=np.arange(len(levels)) if model.axis.is_interval else np.zeros(len(levels), dtype=int),
     )
 
 
 def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates:
-    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of the knob.
+    """All cells of a grid as candidates: fewest of the second factor, `by`, first, then fewest of the knob."""
+    return stacked([in_slice(candidates_of(model), {by: value}) for value, model in models.items()])
 
-    The slices share no trials, so their errors are taken as independent.
-    """
-    slices = [(value, candidates_of(model)) for value, model in models.items()]
-    each = [part for _, part in slices]
-    knob = next(iter(each[0].columns))
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in each]) for name in ARRAYS}
+
+def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
+    """The candidates of a slice as settings of the grid. levels: of the other factors in this slice."""
+    if not levels:
+        return candidates
+    knob = next(iter(candidates.columns))
+    where = " / ".join(slice_name(name, level) for name, level in levels.items())
     return replace(
-        each[0],
-        settings=tuple({by: plain(v, whole=True), knob: s} for v, part in slices for s in part.settings),
-        names=tuple(f"{slice_name(by, v)} / {name}" for v, part in slices for name in part.names),
+        candidates,
+        settings=tuple(
+            {**{n: plain(v, whole=True) for n, v in levels.items()}, knob: s} for s in candidates.settings
+        ),
+        names=tuple(f"{where} / {name}" for name in candidates.names),
         columns={
-            knob: np.concatenate([part.columns[knob] for part in each]),
-            by: np.array([_as_number(v) for v, part in slices for _ in range(len(part))]),
+            **candidates.columns,
+            **{name: np.full(len(candidates), _as_number(level)) for name, level in levels.items()},
         },
-        estimates=independent([part.estimates for part in each]),
-        places=tuple(text for part in each for text in part.places),
-        estimable=any(part.estimable for part in each),
+    )
+
+
+def stacked(parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of several slices in a row.
+
+    The slices share no trials, so their errors are taken as independent. Settings of a slice whose other levels are
+    words are of a kind of their own.
+    """
+    columns = {n: np.concatenate([part.columns[n] for part in parts]) for n in parts[0].columns}
+    worded = [any(np.isnan(values).all() for values in part.columns.values()) for part in parts]
+    first = np.cumsum([0, *(int(part.kinds.max()) + 1 for part in parts)])
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
+    }
+    arrays["kinds"] = np.concatenate(
+        [
+            part.kinds + (first[i] if own else 0)
+            for i, (part, own) in enumerate(zip(parts, worded, strict=True))
+        ]
+    )
+    for name in ("settings", "names", "places"):
+        arrays[name] = tuple(item for part in parts for item in getattr(part, name))
+    return replace(
+        parts[0],
+        columns=columns,
+        estimates=independent([part.estimates for part in parts]),
+        estimable=any(part.estimable for part in parts),
         **arrays,
     )
 
@@ -185,9 +219,9 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
     )
 
 
-def only(candidates: Candidates, keep: np.ndarray) -> Candidates:
-    """The candidates where `keep`, shape (n,), is True, in the same order."""
-    where = np.nonzero(keep)[0]
+def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
+    """The candidates at the positions `chosen`, in that order; or where it is True, in the same one."""
+    where = np.nonzero(chosen)[0] if chosen.dtype == bool else chosen
     kept: dict[str, Any] = {name: getattr(candidates, name)[where] for name in ARRAYS}
     for name in ("settings", "names", "places"):
         kept[name] = tuple(getattr(candidates, name)[i] for i in where)
@@ -222,8 +256,28 @@ def _phase_text(model: PhaseResult, position: int) -> str:
 
 def level_text(model: PhaseResult, level: float) -> str:
     """A level of the model's knob as text: `12`, `64 KiB`, `none`."""
-    is_none = model.none_level is not None and level == model.none_level
-    return say("quantity.none") if is_none else level_number(level, model.knob)
+    found = setting_at(model, level)
+    if found == NONE:
+        return say("quantity.none")
+    return found if isinstance(found, str) else level_number(float(found), model.knob)
+
+
+def setting_at(model: PhaseResult, level: float) -> Any:
+    """The level at a place on the knob's axis, as a program is given it: 12, `64MB`, `none`."""
+    if model.none_level is not None and level == model.none_level:
+        return NONE
+    known = model.levels["level"].to_numpy(float)
+    written = str(model.levels["label"].iloc[int(np.argmin(np.abs(known - level)))])
+    try:
+        as_number = float(written)
+    except ValueError:
+        return written
+    return plain(level, whole=True) if np.isclose(as_number, level) or level not in known else written
+
+
+def place_of(model: PhaseResult, setting: Any) -> float | None:
+    """The place on the axis of a recommended level of the knob; None for one that stands apart."""
+    return next((x for x in map(float, model.levels["level"]) if setting_at(model, x) == setting), None)
 
 
 def _inside_dead_zone(model: PhaseResult, i: int) -> bool:
@@ -231,13 +285,9 @@ def _inside_dead_zone(model: PhaseResult, i: int) -> bool:
     return i > 0 and model.step_labels[i - 1] == "dead_zone"
 
 
-def _none_label(model: PhaseResult, level: float) -> str | None:
-    return "none" if model.none_level is not None and level == model.none_level else None
-
-
 def slice_name(by: str, value: Any) -> str:
-    """The value of a second factor in words: `4 cores`."""
-    return setting_text(float(value), by) if isinstance(value, int | float | np.number) else f"{by} {value}"
+    """The value of another factor in words: `4 cores`."""
+    return setting_text(plain(value, whole=True), by)
 
 
 def _as_number(value: Any) -> float:

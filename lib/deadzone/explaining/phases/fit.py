@@ -19,6 +19,7 @@ from deadzone.explaining.phases.prepare import Sample, check_column, prepare
 from deadzone.explaining.phases.result import Noise
 from deadzone.explaining.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.language.catalogue import say
+from deadzone.study.scales import KnobScale
 
 Goal = Literal["min", "max"]
 
@@ -35,6 +36,7 @@ def fit_phases(
     certainty: float = CERTAINTY,
     correct_drift: bool = True,
     keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
 ) -> PhaseModel: ...
 
 
@@ -50,6 +52,7 @@ def fit_phases(
     certainty: float = CERTAINTY,
     correct_drift: bool = True,
     keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
 ) -> PhaseModels: ...
 
 
@@ -64,17 +67,20 @@ def fit_phases(
     certainty: float = CERTAINTY,
     correct_drift: bool = True,
     keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
 ) -> PhaseModel | PhaseModels:
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
     frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
         `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where false
         unless keep_untrusted).
-    knob: column of the levels, positive numbers or "none" for no limit; 3 to 500 levels.
+    knob: column of the levels, 3 to 500 numbers, or "none" for no limit; other words and, beside positive numbers,
+        0 stand apart and are left out. Negative ones make the scale an interval scale (see `KnobAxis`).
     response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a throughput).
     by: a second factor; each of its values is fitted as a slice and a PhaseModels is returned.
     thresholds: where one label ends and the next begins. certainty: coverage of all intervals.
     correct_drift: subtract a significant drift over the run; it is reported either way.
+    scale: of the knob, by default what its levels suggest.
 
     The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers and
     noise are inferred together: the posterior over all segmentations is summed exactly on a grid by
@@ -91,10 +97,11 @@ def fit_phases(
         "certainty": certainty,
         "correct_drift": correct_drift,
         "keep_untrusted": keep_untrusted,
+        "scale": scale,
     }
     if by is not None:
         return _fit_slices(frame, knob, response, goal, by, settings)
-    sample = prepare(frame, knob, response, goal, keep_untrusted)
+    sample = prepare(frame, knob, response, goal, keep_untrusted, scale)
     return fit_sample(sample, knob, response, goal, limits, certainty, correct_drift)
 
 
@@ -112,7 +119,7 @@ def fit_sample(
     if not correct_drift:
         correction = np.zeros_like(correction)
     value = sample.value - correction
-    posterior = infer(np.log(sample.levels), value, sample.level, thresholds)
+    posterior = infer(sample.axis.forward(sample.levels), value, sample.level, thresholds)
     probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
     spoilt = spoiled(posterior, value, sample.level)
     labels = decode(probability)
@@ -142,6 +149,7 @@ def fit_sample(
         none_level=sample.none_level,
         thresholds=thresholds,
         certainty=certainty,
+        axis=sample.axis,
     )
 
 

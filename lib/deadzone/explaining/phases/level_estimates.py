@@ -97,7 +97,7 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     joints = model.phases["start"].to_numpy(float)[1:]
     means, count, scatter = level_means(index, log_y, weight, len(positions))
     noise = level_noise(scatter, count - 1, max(float(model.noise.replicate), LEAST_NOISE))
-    basis = hinge_basis(np.log(positions), np.log(joints))
+    basis = hinge_basis(model.axis.forward(positions), model.axis.forward(joints))
     misfit = float(model.noise.misfit)
     curve, curve_error = fitted_curve(model)
     covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
@@ -121,7 +121,7 @@ def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
 
 
 def level_means(
-    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int
+    index: np.ndarray, log_y: np.ndarray, weight: np.ndarray, n_levels: int, least: float = LEAST_WEIGHT
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weighted mean of each level, the trials it is worth, and the variance within it.
 
@@ -129,7 +129,7 @@ def level_means(
     Returns three arrays of shape (n_levels,): mean, sum of weights, variance (nan where fewer than two
     trials count). A level whose trials are all flagged keeps its mean with a small weight.
     """
-    weight = np.maximum(weight, LEAST_WEIGHT)
+    weight = np.maximum(weight, least)
     count = np.bincount(index, weight, n_levels)
     mean = np.bincount(index, weight * log_y, n_levels) / count
     squares = np.bincount(index, weight * (log_y - mean[index]) ** 2, n_levels)

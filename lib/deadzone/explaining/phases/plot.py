@@ -7,7 +7,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.candidates import level_text, setting_at
 from deadzone.explaining.phases.plot_axes import (
     headroom,
     is_log_better,
@@ -96,7 +96,7 @@ def plot(
 
 def _scale(model: PhaseResult, ax: Axes) -> None:
     levels = model.levels["level"].to_numpy(float)
-    ax.set_xscale("log" if is_log_better(levels) else "linear")
+    ax.set_xscale("linear" if model.axis.is_interval or not is_log_better(levels) else "log")
     if spread_factor(model.trials["corrected"].to_numpy(float)) >= LOG_RESPONSE_FACTOR:
         ax.set_yscale("log")
 
@@ -115,8 +115,8 @@ def _shade(model: PhaseResult, ax: Axes) -> None:
 
 
 def _draw_fit(model: PhaseResult, ax: Axes) -> None:
-    """The curve is straight on log-log axes, so on plain ones it is drawn through many points."""
-    levels = np.log(model.levels["level"].to_numpy(float))
+    """The curve is straight on the axes of the fit, so on plain ones it is drawn through many points."""
+    levels = model.axis.forward(model.levels["level"].to_numpy(float))
     x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], 400)]))
 
     def along(column: str) -> np.ndarray:
@@ -124,10 +124,17 @@ def _draw_fit(model: PhaseResult, ax: Axes) -> None:
 
     band = say("plot.band", certainty=model.certainty)
     ax.fill_between(
-        np.exp(x), along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2,
+        model.axis.backward(x), along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2,
         label=band,
     )  # fmt: skip
-    ax.plot(np.exp(x), along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
+    ax.plot(
+        model.axis.backward(x),
+        along("fitted"),
+        color=FIT_COLOUR,
+        linewidth=1.6,
+        zorder=3,
+        label=say("plot.fit"),
+    )
 
 
 def _draw_trials(model: PhaseResult, ax: Axes) -> None:
@@ -152,7 +159,7 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
 
 def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
-    where = {("none" if x == model.none_level else x): x for x in map(float, model.levels["level"])}
+    where = {setting_at(model, x): x for x in map(float, model.levels["level"])}
     tied = [where[value] for value in advice.tied if value in where]
     if len(tied) > 1:
         ax.scatter(

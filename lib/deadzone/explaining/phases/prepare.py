@@ -5,7 +5,7 @@ Nothing is dropped in silence: what is left out is counted and said in a warning
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +14,15 @@ import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
 from deadzone.explaining.marks import marked
+from deadzone.explaining.phases.axis import KnobAxis
 from deadzone.explaining.phases.nodes import node_effects
 from deadzone.language.catalogue import Message, say
+from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, WORDS, KnobScale, Place, level_name, scale_of
 
 GOALS = ("min", "max")
 
-NO_LIMIT = ("none", "unlimited", "inf", "max")
-"""Spellings of a level without a limit."""
-
 MOST_NAMED = 4
 """So many nodes are named in a sentence."""
-
-FEWEST_LEVELS = 3
-"""Two levels are one step: it has a slope but no phases."""
 
 KNOWN_UNITS = ("unit", "units")
 """A column of this name says the response's unit in each row; a response cannot mix units."""
@@ -36,7 +32,8 @@ KNOWN_UNITS = ("unit", "units")
 class Sample:
     """The trials of one curve, ready to be fitted.
 
-    levels: shape (n,), positions on the knob's axis, increasing, > 0. names: how each level is written.
+    levels: shape (n,), positions on the knob's axis, increasing. axis: over which they are spaced. names: how each
+    level is written.
     level: shape (trials,), position of each trial's level. response: shape (trials,), as measured.
     value: shape (trials,), ln(response), sign flipped for a response to maximise: smaller is better; where the trials
     ran on several nodes of a cluster, without what these differ by.
@@ -56,27 +53,43 @@ class Sample:
     higher_is_worse: bool
     none_level: float | None
     warnings: tuple[str, ...]
+    axis: KnobAxis
 
 
-def prepare(frame: pd.DataFrame, knob: str, response: str, goal: str, keep_untrusted: bool = False) -> Sample:
+def prepare(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str,
+    keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
+) -> Sample:
     """Check a table of trials and turn it into a sample.
+
+    scale: of the knob, by default the one that its levels suggest.
 
     Raises PhaseError for anything that cannot be analysed, with the rows concerned.
     """
-    _check_call(frame, knob, response, goal)
-    table, notes = _usable(frame.reset_index(drop=True), response, keep_untrusted)
-    table, more = _measured(table, response)
-    positions, none_level, said = _positions(table[knob], knob)
+    table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
+    _refuse_not_positive(table[response])
+    scale = scale or knob_scale(table[knob])
+    table, positions, said = _on_axis(table, knob, scale)
     values = table[response].to_numpy(dtype=float)
     levels, level = np.unique(positions, return_inverse=True)
     _check_shape(levels, values, knob, response)
-    names = tuple("none" if position == none_level else f"{position:g}" for position in levels)
+    written = {place: text for text, place in reversed(list(scale.positions.items()))}
+    none_level = scale.positions.get(str(scale.beyond))
+    none_level = none_level if none_level in levels else None
+    names = tuple("none" if place == none_level else written[place] for place in levels)
+    axis = KnobAxis(
+        "interval" if scale.kind == INTERVAL else "ratio", float(levels[0]), float(np.ptp(levels)), scale.unit
+    )
     value = np.log(values) if goal == "min" else -np.log(values)
     row = table.index.to_numpy()
     trial = table["trial"].to_numpy() if "trial" in table else row + 1
     block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
     value, blocked = _without_nodes(table, level, value)
-    warnings = (*notes, *more, *said, *blocked, *_doubts(levels, level, values, response))
+    warnings = (*notes, *said, *blocked, *_doubts(levels, level, values, response))
     return Sample(
         levels,
         names,
@@ -90,18 +103,32 @@ def prepare(frame: pd.DataFrame, knob: str, response: str, goal: str, keep_untru
         goal == "min",
         none_level,
         warnings,
+        axis,
     )
 
 
-def _check_call(frame: pd.DataFrame, knob: str, response: str, goal: str) -> None:
+def measured_trials(
+    frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str, keep_untrusted: bool = False
+) -> tuple[pd.DataFrame, list[Message]]:
+    """The trials of a table that can be analysed, with finite responses, and a sentence for each kind left out.
+
+    Raises PhaseError for what is no such table, with the rows concerned.
+    """
+    _check_call(frame, factors, response, goal)
+    table, notes = _usable(frame.reset_index(drop=True), response, keep_untrusted)
+    table, more = _measured(table, response)
+    return table, [*notes, *more]
+
+
+def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> None:
     if not isinstance(frame, pd.DataFrame):
         raise PhaseError(f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}.")
     if goal not in GOALS:
         raise PhaseError(f"The goal is {goal!r}; it must be 'min' or 'max'.{did_you_mean(str(goal), GOALS)}")
-    for column in (knob, response):
+    for column in (*factors, response):
         check_column(frame, column)
-    if knob == response:
-        raise PhaseError(f"Knob and response are the same column, {knob!r}.")
+    if response in factors:
+        raise PhaseError(f"Knob and response are the same column, {response!r}.")
     for name in KNOWN_UNITS:
         if name in frame and frame[name].nunique() > 1:
             units = ", ".join(sorted(map(str, frame[name].dropna().unique())))
@@ -147,7 +174,7 @@ def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[p
 
 
 def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Message]]:
-    """Keep the rows whose response is a positive number; refuse zero, negative and infinite ones."""
+    """Keep the rows whose response is a number; refuse words and infinite ones."""
     column = table[response]
     values = pd.to_numeric(column, errors="coerce")
     words = column[values.isna() & column.notna()]
@@ -158,17 +185,20 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     infinite = table.index[np.isinf(values)]
     if len(infinite):
         raise PhaseError(f"{response!r} is infinite in {_rows(infinite)}; remove or repeat these trials.")
-    wrong = table.index[values <= 0]
-    if len(wrong):
-        raise PhaseError(
-            f"{response!r} must be positive, since phases are straight on log-log axes; it is "
-            f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or throughput."
-        )
     missing = int(values.isna().sum())
     if missing == len(values):
         raise PhaseError(f"No trial has a value of {response!r}.")
     notes = [say("doubt.no_value", n=missing, trials=len(values), response=repr(response))] if missing else []
     return table.assign(**{response: values})[values.notna()], notes
+
+
+def _refuse_not_positive(values: pd.Series) -> None:
+    wrong = values.index[values <= 0]
+    if len(wrong):
+        raise PhaseError(
+            f"{values.name!r} must be positive, since phases are straight on log-log axes; it is "
+            f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or throughput."
+        )
 
 
 def _rows(index: pd.Index) -> str:
@@ -177,27 +207,38 @@ def _rows(index: pd.Index) -> str:
     return f"data row {shown}" + (f" and {len(index) - 5} more" if len(index) > 5 else "")
 
 
-def _positions(knob: pd.Series, name: str) -> tuple[np.ndarray, float | None, list[str]]:
-    """Positions of the trials on the knob's axis; `none` goes one median step beyond the largest."""
-    unlimited = knob.isna() | knob.map(lambda value: str(value).strip().lower() in NO_LIMIT).astype(bool)
-    numbers = pd.to_numeric(knob.mask(unlimited), errors="coerce")
-    words = knob[numbers.isna() & ~unlimited]
-    if len(words):
+def knob_scale(
+    knob: pd.Series, scale: str | None = None, places: Mapping[str, Place] | None = None
+) -> KnobScale:
+    """The scale of the knob in a column of a table. Raises PhaseError where its levels do not fit the one wanted."""
+    try:
+        return scale_of(knob, scale, places)
+    except ValueError as error:
+        raise PhaseError(f"{knob.name!r} {error}.") from error
+
+
+def _on_axis(
+    table: pd.DataFrame, knob: str, scale: KnobScale
+) -> tuple[pd.DataFrame, np.ndarray, list[Message]]:
+    """The trials whose level lies on the axis, their positions, and what is to be said of the others."""
+    name = table[knob].map(level_name)
+    if scale.kind == WORDS:
         raise PhaseError(
-            f"Level {words.iloc[0]!r} of {name!r} ({_rows(words.index[:1])}) is not a number. Phases need a knob that "
+            f"Level {scale.apart[0]!r} of {knob!r} ({_rows(table.index[:1])}) is not a number. Phases need a knob that "
             "can be drawn on an axis; give ordered levels a number, and write 'none' for no limit."
         )
-    wrong = knob.index[numbers <= 0]
-    if len(wrong):
-        raise PhaseError(f"Levels of {name!r} must be positive; {_rows(wrong)} has {numbers[wrong[0]]:g}.")
-    if not unlimited.any():
-        return numbers.to_numpy(dtype=float), None, []
-    known = np.unique(numbers.dropna())
-    if len(known) < 2:
-        raise PhaseError(f"{name!r} needs at least two numeric levels beside 'none'.")
-    position = float(known[-1] * np.exp(np.median(np.diff(np.log(known)))))
-    said = say("doubt.none_level", knob=name, position=position, largest=float(known[-1]))
-    return numbers.fillna(position).to_numpy(dtype=float), position, [said]
+    said = []
+    position = name.map(scale.positions)
+    if apart := [level for level in scale.apart if (name == level).any()]:
+        said.append(say("doubt.apart", n=len(apart), knob=knob, levels=", ".join(apart)))
+    if scale.beyond in set(name):
+        below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
+        largest = max(below, key=lambda level: below[level])
+        said.append(
+            say("doubt.none_level", knob=knob, position=scale.positions[str(scale.beyond)], largest=largest)
+        )
+    kept = position.notna()
+    return table[kept], position[kept].to_numpy(dtype=float), said
 
 
 def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from deadzone.language.catalogue import join, say, spoken, term
 from deadzone.language.formats import percent as percent_text
+from deadzone.study.levels import NONE
 
 KNOB_UNITS = {
     "cpu_limit": "cores",
@@ -120,13 +121,12 @@ def level_number(value: float, column: str) -> str:
     return f"{value:.12g}" if abs(value) < 1e12 else f"{value:g}"
 
 
-def setting(value: float, column: str, label: str | None = None) -> str:
-    """A setting in words: `12 cores`, `pool size 32`, `64 KiB`, `no limit`.
-
-    label: the level's own label where it is not a number (`none`).
-    """
-    if label == "none":
+def setting(value: float | str, column: str) -> str:
+    """A setting in words: `12 cores`, `pool size 32`, `64 KiB`, `no limit`, `tool gzip`."""
+    if value == NONE:
         return say("quantity.no_limit")
+    if isinstance(value, str):
+        return say("quantity.named", name=plain_name(column), value=value)
     text = level_number(value, column)
     if not unit_of(column):
         return say("quantity.named", name=plain_name(column), value=text)

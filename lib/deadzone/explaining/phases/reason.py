@@ -10,6 +10,7 @@ from deadzone.explaining.phases.best_set import BestSet
 from deadzone.explaining.phases.candidates import Candidates
 from deadzone.explaining.phases.power import ReplicatesNeeded
 from deadzone.explaining.phases.quantities import capital, listing, response, unit_name
+from deadzone.explaining.response_scale import RATIO
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import percent
 
@@ -20,18 +21,20 @@ def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
     names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
     opening = _opening(candidates, found, index, best)
     if len(names) == 1:
-        margin = float(np.expm1(np.delete(found.low, index).min()))
+        margin = _amount(candidates, np.delete(found.low, index).min())
         said = say("reason.only_best", margin=margin, confidence=found.confidence)
     else:
         first = int(np.argmax(found.member))
+        is_ordered = len(np.unique(candidates.kinds[found.member])) == 1
+        key = "reason.tied_cheapest" if first == index else "reason.tied_dearer"
         said = say(
-            "reason.tied_cheapest" if first == index else "reason.tied_dearer",
+            key if is_ordered else "reason.tied_words",
             settings=listing(_shortened(names)),
-            tolerance=found.tolerance,
+            tolerance=_amount(candidates, np.log1p(found.tolerance)),
             confidence=found.confidence,
             setting=candidates.names[index],
             cheaper=candidates.names[first],
-            loss=float(np.expm1(found.loss[first])),
+            loss=_amount(candidates, found.loss[first]),
         )
     return join([opening, said, _placed(candidates, index)])
 
@@ -40,8 +43,10 @@ def within(candidates: Candidates, found: BestSet, index: int, share: float) -> 
     """Why a setting is the cheapest within a tolerance of the best."""
     best = int(np.argmin(found.loss))
     opening = _opening(candidates, found, index, best)
-    high = float(np.expm1(found.high[index]))
-    said = say("reason.within", share=share, confidence=found.confidence, high=high)
+    high = _amount(candidates, found.high[index])
+    said = say(
+        "reason.within", share=_amount(candidates, np.log1p(share)), confidence=found.confidence, high=high
+    )
     return join([opening, said, _placed(candidates, index)])
 
 
@@ -81,9 +86,9 @@ def caveats(
     """What a reader must know before following the recommendation, as sentences."""
     said = []
     if not candidates.estimable:
-        said.append(say("caveat.one_trial"))
+        said.append(say("caveat.one_trial" if candidates.any_curve else "caveat.one_trial_each"))
     if needed is not None:
-        said.append(replicates_text(needed))
+        said.append(replicates_text(needed, candidates))
     if index is None:
         return said
     if candidates.dead[index]:
@@ -106,7 +111,7 @@ def caveats(
 
 def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     """Settings at which a flagged trial beat the recommended one: either the flag or the advice is wrong."""
-    here = float(np.exp(candidates.estimates.log_response[index]))
+    here = float(candidates.scale.backward(candidates.estimates.log_response[index]))
     better = candidates.sign * candidates.flagged_best < candidates.sign * here
     return [
         say(
@@ -118,7 +123,7 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     ]
 
 
-def replicates_text(needed: ReplicatesNeeded) -> Message:
+def replicates_text(needed: ReplicatesNeeded, candidates: Candidates) -> Message:
     """How many replicates would decide, as a sentence."""
     if needed.replicates is None:
         return say("caveat.hopeless", best=needed.best, other=needed.other)
@@ -126,7 +131,7 @@ def replicates_text(needed: ReplicatesNeeded) -> Message:
         "caveat.replicates",
         best=needed.best,
         other=needed.other,
-        difference=needed.difference,
+        difference=candidates.scale.amount_text(needed.difference),
         replicates=needed.replicates,
         trials=needed.trials,
         power=needed.power,
@@ -138,7 +143,7 @@ def _opening(candidates: Candidates, found: BestSet, index: int, best: int) -> M
         "reason.best_estimate" if index == best else "reason.worse_estimate",
         setting=_capital(candidates.names[index]),
         value=_value(candidates, index),
-        loss=float(np.expm1(found.loss[index])),
+        loss=_amount(candidates, found.loss[index]),
         best=candidates.names[best],
         best_value=_value(candidates, best),
     )
@@ -151,8 +156,15 @@ def _placed(candidates: Candidates, index: int) -> str:
 
 def _value(candidates: Candidates, index: int) -> str:
     e = candidates.estimates
-    value = float(np.exp(e.log_response[index]))
-    return response(value, candidates.response, value * float(e.std_error[index]))
+    scale = candidates.scale
+    value = float(scale.backward(e.log_response[index]))
+    size = value if scale.kind == RATIO else scale.size
+    return response(value, candidates.response, size * float(e.std_error[index]))
+
+
+def _amount(candidates: Candidates, loss: float) -> Message:
+    """A difference on the scale of the estimates, in words."""
+    return candidates.scale.amount_text(float(candidates.scale.amount(np.asarray(loss))))
 
 
 def _targets_text(candidates: Candidates, wanted: Mapping[str, float]) -> str:

@@ -31,6 +31,7 @@ from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.service_level import checked_targets, target_confidence
+from deadzone.explaining.response_scale import RATIO
 from deadzone.language.catalogue import say
 
 PRACTICAL_TOLERANCE = 0.03
@@ -55,11 +56,11 @@ class Recommendation:
     "within" or "targets": those that do what was asked), the cheapest first. reason: one or more
     sentences with numbers. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
     cost as written. confidence:
-    family-wise level of the set. caveats: sentences a reader needs. replicates: what would decide
+    family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would decide
     between the best and the next, or None where it is decided.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
     response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
-    better the best is, a fraction; simultaneous bounds), tied, and for targets `chance`.
+    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), tied, and for targets `chance`.
     """
 
     setting: Any
@@ -71,6 +72,7 @@ class Recommendation:
     caveats: tuple[str, ...]
     replicates: ReplicatesNeeded | None
     table: pd.DataFrame
+    is_ordered: bool = True
 
     @property
     def chosen(self) -> pd.Series:
@@ -136,8 +138,7 @@ def recommend(
     candidates = candidates_of(model)
     if cost is not None and trials is not None:
         candidates = with_columns(candidates, model, trials, parse_cost(cost).names)
-    candidates = _there_to_have(candidates, model.knob, all_there_is)
-    return _recommend(candidates, goal, within, slo, cost, confidence)
+    return recommend_from(candidates, goal, within, slo, cost, confidence, all_there_is)
 
 
 def recommend_grid(
@@ -155,10 +156,7 @@ def recommend_grid(
 
     The cheapest cell is the one with the least of the second factor, and of those the least of the knob.
     """
-    candidates = _there_to_have(
-        candidates_of_grid(by, models), next(iter(models.values())).knob, all_there_is
-    )
-    return _recommend(candidates, goal, within, slo, cost, confidence)
+    return recommend_from(candidates_of_grid(by, models), goal, within, slo, cost, confidence, all_there_is)
 
 
 def _there_to_have(candidates: Candidates, knob: str, all_there_is: float | None) -> Candidates:
@@ -167,20 +165,27 @@ def _there_to_have(candidates: Candidates, knob: str, all_there_is: float | None
         return candidates
     levels = candidates.columns[knob]
     enough = levels[levels >= all_there_is]
-    keep = levels <= (enough.min() if len(enough) else np.inf)
+    keep = ~(levels > (enough.min() if len(enough) else np.inf))
     return only(candidates, keep) if keep.sum() > 1 else candidates
 
 
-def _recommend(
+def recommend_from(
     candidates: Candidates,
-    goal: str | None,
-    within: float | None,
-    slo: Mapping[str, float] | None,
-    cost: str | None,
-    confidence: float,
+    goal: str | None = None,
+    within: float | None = None,
+    slo: Mapping[str, float] | None = None,
+    cost: str | None = None,
+    confidence: float = 0.95,
+    all_there_is: float | None = None,
 ) -> Recommendation:
+    """Recommend one of the candidates; the wishes are those of `recommend`. Their first column is the knob."""
+    candidates = _there_to_have(candidates, next(iter(candidates.columns)), all_there_is)
     goal = _the_goal(goal, within, slo, cost)
     caveats: list[str] = []
+    if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
+        raise PhaseError(
+            f"{candidates.response!r} may be zero or negative here; targets and costs need a positive response."
+        )
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
     found = _best(candidates, confidence)
@@ -202,6 +207,7 @@ def _recommend(
         caveats=tuple(caveats),
         replicates=replicates,
         table=_table(candidates, found, choice),
+        is_ordered=len(np.unique(candidates.kinds[choice.member])) < 2,
     )
 
 
@@ -238,13 +244,19 @@ def _best(candidates: Candidates, confidence: float) -> BestSet:
 
 def _fastest(candidates: Candidates, found: BestSet) -> _Choice:
     affordable = found.member & (found.loss <= np.log1p(MOST_EXPECTED_LOSS))
-    index = int(np.nonzero(affordable)[0][0])
+    index = _cheapest(candidates, found, affordable)
     return _Choice(index, found.member, reason.fastest(candidates, found, index))
+
+
+def _cheapest(candidates: Candidates, found: BestSet, member: np.ndarray) -> int:
+    """The first of the members that is of the best estimate's kind: of other kinds nobody says what they cost."""
+    kin = candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
+    return int(np.nonzero(member & kin)[0][0])
 
 
 def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
     member = found.loss <= np.log1p(within) + 1e-12
-    index = int(np.nonzero(member)[0][0])
+    index = _cheapest(candidates, found, member)
     return _Choice(index, member, reason.within(candidates, found, index, within))
 
 
@@ -286,7 +298,7 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
     return ReplicatesNeeded(
         candidates.names[best],
         candidates.names[other],
-        float(np.expm1(difference)),
+        float(candidates.scale.amount(np.asarray(difference))),
         n,
         n * settings if n else None,
         POWER,
@@ -297,19 +309,19 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
 def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFrame:
     from scipy.special import stdtrit
 
-    e = candidates.estimates
+    e, scale = candidates.estimates, candidates.scale
     half = float(stdtrit(e.degrees_of_freedom, (1 + found.confidence) / 2)) * e.std_error
     table = pd.DataFrame(
         {
             "setting": list(candidates.settings),
             "name": candidates.names,
             "n": candidates.trials,
-            "estimate": np.exp(e.log_response),
-            "low": np.exp(e.log_response - half),
-            "high": np.exp(e.log_response + half),
-            "loss": np.expm1(found.loss),
-            "loss_low": np.expm1(found.low),
-            "loss_high": np.expm1(found.high),
+            "estimate": scale.backward(e.log_response),
+            "low": np.maximum(scale.backward(e.log_response - half), scale.least),
+            "high": scale.backward(e.log_response + half),
+            "loss": scale.amount(found.loss),
+            "loss_low": scale.amount(found.low),
+            "loss_high": scale.amount(found.high),
             "tied": choice.member,
         }
     )

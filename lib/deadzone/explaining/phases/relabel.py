@@ -97,7 +97,7 @@ def _phase(model: PhaseResult, steps: pd.DataFrame, first: int, stop: int, label
     same = model.phases[(model.phases["start"] == start) & (model.phases["stop"] == end)]
     if len(same) and same["label"].iloc[0] == LABELS[label]:
         return {str(name): value for name, value in same.iloc[0].items()}
-    width = np.log(inside["stop"].to_numpy(float) / inside["start"].to_numpy(float))
+    width = np.diff(model.axis.forward(inside[["start", "stop"]].to_numpy(float)), axis=1)[:, 0]
 
     def mean(column: str) -> float:
         return float(np.average(inside[column].to_numpy(float), weights=width))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
+from deadzone.explaining.phases.axis import KnobAxis
 from deadzone.explaining.phases.thresholds import Thresholds
 
 
@@ -76,7 +77,8 @@ class PhaseResult:
         probability (posterior).
     warnings: sentences a reader needs.
     none_level: the position on the knob's axis given to `none`, or None.
-    thresholds, certainty: the settings of the call.
+    thresholds, certainty: the settings of the call. axis: over which the pieces are straight; on an interval scale
+        an elasticity is the slope over it, and `axis.gain_a_unit` says what that is a unit of the knob.
     """
 
     knob: str
@@ -96,6 +98,7 @@ class PhaseResult:
     none_level: float | None
     thresholds: Thresholds
     certainty: float
+    axis: KnobAxis = field(default_factory=KnobAxis)
 
     @property
     def n_levels(self) -> int:

@@ -89,7 +89,10 @@ LAWS: dict[str, tuple[Law, tuple[str, ...], tuple[float, ...], tuple[tuple[float
 
 
 def fit_rivals(model: PhaseResult) -> tuple[Rival, ...]:
-    """Every law of `LAWS` fitted to the trials of a phase model, in that order."""
+    """Every law of `LAWS` fitted to the trials of a phase model, in that order; none on an interval scale, where the
+    knob of twice the capacity is not twice the number."""
+    if model.axis.is_interval:
+        return ()
     trials = model.trials
     level = trials["level"].to_numpy(float)
     response = trials["corrected"].to_numpy(float)

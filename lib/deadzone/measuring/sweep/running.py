@@ -20,6 +20,7 @@ from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.store.run import LOGS, Run
+from deadzone.study.answers import coming_answer
 from deadzone.study.design import PlannedTrial
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
@@ -240,6 +241,7 @@ def preview(
     estimate = expected_s(remaining, earlier, design.cooldown_s)
     return {
         "study": plan.study.study,
+        "answer": coming_answer(plan.study, plan.treatments),
         "treatments": [dict(treatment.levels) for treatment in plan.treatments],
         "replicates": design.replicates,
         "warmup": design.warmup,

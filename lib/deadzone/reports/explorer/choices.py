@@ -11,6 +11,7 @@ from deadzone.errors import DeadzoneError
 from deadzone.reports.published.reference import load_reference
 from deadzone.reports.sweep.source import analysed_trials, load_source
 from deadzone.store.run import list_runs
+from deadzone.study.scales import scale_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,9 +52,6 @@ NO_RESPONSE = frozenset(
 LARGER_IS_BETTER = ("throughput", "speed", "fps", "iops", "achieved_rate", "frames")
 """A response whose name holds one of these is to be maximised, unless the study says otherwise."""
 
-LEAST_LEVELS = 3
-"""A curve needs this many levels of its knob."""
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -66,8 +64,8 @@ class Table:
     goals: dict[str, str]
 
     def knobs(self) -> list[str]:
-        """Factors with enough levels for a curve, the first choice first."""
-        enough = [name for name in self.factors if self.trials[name].nunique() >= LEAST_LEVELS]
+        """Factors with enough levels on an axis for a curve, the first choice first."""
+        enough = [name for name in self.factors if scale_of(self.trials[name]).has_phases]
         return sorted(enough, key=lambda name: name != self.knob)
 
     def responses(self) -> list[str]:
@@ -131,7 +129,7 @@ def _run_loader(folder: str) -> Callable[[], Table]:
     def load() -> Table:
         source = load_source(folder)
         factors = tuple(source.study.factors) if source.study else (source.knob,)
-        trials = analysed_trials(source.trials, source.knob)
+        trials = analysed_trials(source.trials)
         return Table(trials, source.knob, source.response, factors, {source.response: source.goal})
 
     return load

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.style import (
@@ -92,7 +92,8 @@ def _scales(models: Sequence[PhaseModel]) -> tuple[Scale, Scale]:
     bottom, top = (low / pad, high * pad) if is_log else (max(low - pad, 0.0), high + pad)
     if top <= bottom:
         bottom, top = low * 0.9, high * 1.1
-    along = Scale(levels[0], levels[-1], LEFT + 14, WIDTH - RIGHT - 14, is_log_better(levels))
+    is_ratio = not any(model.axis.is_interval for model in models)
+    along = Scale(levels[0], levels[-1], LEFT + 14, WIDTH - RIGHT - 14, is_ratio and is_log_better(levels))
     return along, Scale(bottom, top, HEIGHT - BOTTOM, TOP + 18, is_log)
 
 
@@ -150,9 +151,9 @@ def _ticks(y: Scale) -> list[float]:
 
 def _curve(model: PhaseModel, x: Scale, y: Scale, line: str, dots: str) -> str:
     """Every trial as a dot (one path for all), the band and the fitted curve."""
-    levels = np.log(model.levels["level"].to_numpy(float))
+    levels = model.axis.forward(model.levels["level"].to_numpy(float))
     along = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], CURVE_POINTS)]))
-    px = x.at(np.exp(along))
+    px = x.at(model.axis.backward(along))
 
     def curve(column: str) -> np.ndarray:
         values = np.exp(np.interp(along, levels, np.log(model.levels[column].to_numpy(float))))
@@ -187,21 +188,15 @@ def _advice(view: View, x: Scale) -> str:
     floor = HEIGHT - BOTTOM
     parts = []
     for value in view.tied:
-        at = x.one(_position(view.model, value))
+        at = x.one(place_of(view.model, value) or 0.0)
         parts.append(
             f'<rect class="tied" x="{at - 3:.1f}" y="{floor - 8}" width="6" height="6" fill="{RECOMMENDED_COLOUR}" fill-opacity="0.75"/>'
         )
-    at = x.one(_position(view.model, view.setting))
+    at = x.one(place_of(view.model, view.setting) or 0.0)
     parts.append(
         f'<path class="setting" d="M{at:.1f} {TOP}V{floor}" stroke="{RECOMMENDED_COLOUR}" stroke-dasharray="5 4" stroke-width="1.6"/>'
     )
     return "".join(parts)
-
-
-def _position(model: PhaseModel, value: object) -> float:
-    if value == "none" and model.none_level is not None:
-        return model.none_level
-    return float(str(value))
 
 
 def _legend(view: View, other: View | None) -> str:

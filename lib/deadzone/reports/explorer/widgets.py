@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from deadzone.errors import DeadzoneError
+from deadzone.errors import DeadzoneError, ReportError
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import listing, percent, plain_name
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.explaining.phases.thresholds import (
@@ -113,7 +113,7 @@ class Explorer:
     def _said(self, view: View) -> str:
         model = view.model
         names = [
-            level_text(model, model.none_level if value == "none" and model.none_level else value)
+            level_text(model, place_of(model, value) or 0.0)
             for value in view.tied
         ]
         sentence = say(
@@ -136,6 +136,8 @@ class Explorer:
         key = self._key(run)
         if key not in self._curves:
             table = self._table(run)
+            if not table.knobs():
+                raise ReportError(say("explorer.no_order"))
             knob, response = str(self.knob.value), str(self.response.value)
             rows = table.rows(table.slices(knob).get(str(self.slice.value or ""), {}))
             while len(self._curves) >= MOST_CURVES_KEPT:

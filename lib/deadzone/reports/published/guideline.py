@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import axis_label, listing, response
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.reports.document.display import Table
@@ -71,13 +71,8 @@ def rules(model: PhaseModel, advice: Recommendation) -> list[Rule]:
 
 
 def _recommended(model: PhaseModel, advice: Recommendation) -> float:
-    if advice.setting == "none" and model.none_level is not None:
-        return model.none_level
-    return (
-        float(advice.setting)
-        if isinstance(advice.setting, int | float)
-        else float(model.levels["level"].iloc[-1])
-    )
+    place = place_of(model, advice.setting)
+    return float(model.levels["level"].iloc[-1]) if place is None else place
 
 
 def _affordable(model: PhaseModel, levels: np.ndarray, fitted: np.ndarray, budget: int) -> int:

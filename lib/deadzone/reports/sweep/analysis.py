@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import PhaseError
 from deadzone.language.catalogue import say
 from deadzone.explaining.findings.examining import gravest
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import Finding
-from deadzone.explaining.phases.verdict import verdict
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.verdict import verdict as curve_verdict
+from deadzone.explaining.settings.answering import Answer, answer
+from deadzone.explaining.settings.wording import verdict
 from deadzone.reports.sweep.findings import barred_by_failures, findings_of
 from deadzone.reports.sweep.source import Source
+from deadzone.study.scales import level_name
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from deadzone.explaining.phases.recommend import Recommendation
 
 
@@ -43,8 +47,8 @@ class Slice:
 class Analysis:
     """The slices of a source and the recommendation over all of them.
 
-    problem: why no curve could be fitted; slices and advice are empty and None then. findings: what is wrong with the
-    experiment, the gravest first; one that stops leaves no slices and no advice.
+    answer: every setting, with or without a curve. problem: why there is none; slices are empty and advice None then.
+    findings: what is wrong with the experiment, the gravest first; one that stops leaves no slices and no advice.
     """
 
     source: Source
@@ -53,6 +57,7 @@ class Analysis:
     problem: str = ""
     findings: tuple[Finding, ...] = ()
     stopped: bool = False
+    answer: Answer | None = None
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
@@ -67,11 +72,11 @@ class Analysis:
 
     @property
     def _verdict(self) -> str:
-        if not self.slices or self.advice is None:
+        if self.answer is None or self.advice is None:
             return say("report.no_fit")
-        if len(self.slices) > 1:
+        if self.source.by:
             return say("report.grid_verdict", reason=self.advice.reason)
-        return verdict(self.slices[0].model, self.advice)
+        return curve_verdict(self.slices[0].model, self.advice) if self.slices else verdict(self.answer, self.advice)
 
 
 def analyse(
@@ -106,25 +111,36 @@ def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
     """Fit the source, slice by slice where it has a second factor, and recommend."""
     if source.analysed.empty:
         return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
+    knob = source.written
     try:
-        fitted = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=source.by)
+        found = answer(
+            source.analysed, source.knob, source.response, source.goal,
+            by=source.by, scale=knob.scale, places=knob.at,
+            measured_on=source.study.response.scale if source.study else None,
+        )  # fmt: skip
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
     wishes = {"within": within, "cost": cost, "all_there_is": _all_there_is(source)}
-    advice = fitted.recommend(**wishes)
-    if not isinstance(fitted, PhaseModels):
-        return Analysis(source, (Slice("", source, fitted, advice),), advice)
+    advice = found.recommend(**wishes)
     slices = tuple(
         Slice(
-            f"{source.by} = {value}",
-            replace(source, by=None, trials=source.trials[source.trials[source.by] == value]),
+            ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
+            replace(source, by=(), trials=_slice(source, levels)),
             model,
-            model.recommend(**wishes),
+            model.recommend(**wishes) if source.by else advice,
             position,
         )
-        for position, (value, model) in enumerate(fitted.items())
+        for position, (levels, model) in enumerate(found.models.items())
     )
-    return Analysis(source, slices, advice)
+    return Analysis(source, slices, advice, answer=found)
+
+
+def _slice(source: Source, levels: tuple[Any, ...]) -> pd.DataFrame:
+    """The trials at these levels of the other factors."""
+    kept = source.trials
+    for name, level in zip(source.by, levels, strict=True):
+        kept = kept[kept[name].map(level_name) == level_name(level)]
+    return kept
 
 
 def _all_there_is(source: Source) -> float | None:

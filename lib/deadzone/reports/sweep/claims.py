@@ -35,18 +35,18 @@ def judge_run(source: Source, analysis: Analysis | None = None) -> tuple[Judged,
     made = Run(source.folder).claims()
     if not made:
         return ()
-    known = {s.source.trials[source.by].iloc[0] if source.by else None: s.model for s in analysis or ()}
+    found = analysis.answer.models if analysis and analysis.answer else {}
+    known = [(dict(zip(source.by, levels, strict=True)), model) for levels, model in found.items()]
 
     def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
-        wanted = given.get(source.by or "")
-        for level, model in known.items():
-            if level is None or (wanted is not None and same_level(level, wanted)):
+        for where, model in known:
+            if all(name in given and same_level(level, given[name]) for name, level in where.items()):
                 return model
         trials = source.analysed[rows_at(source.analysed, given)]
         try:
-            found = fit_phases(trials, source.knob, source.response, goal=source.goal)
-            assert isinstance(found, PhaseModel)
-            return found
+            fitted = fit_phases(trials, source.knob, source.response, goal=source.goal)
+            assert isinstance(fitted, PhaseModel)
+            return fitted
         except PhaseError:
             return None
 

@@ -27,7 +27,7 @@ def _experiment(source: Source, model: PhaseModel | None = None) -> Experiment:
         source.knob,
         source.response,
         source.goal,
-        by=(source.by,) if isinstance(source.by, str) else tuple(source.by or ()),
+        by=source.by,
         cores=source.provenance.get("cores_usable"),
         model=model,
         serves=source.study is not None and source.study.has_service,

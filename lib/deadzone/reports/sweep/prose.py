@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
-from deadzone.explaining.phases.candidates import level_text
-from deadzone.explaining.phases.quantities import number, plain_name
+from deadzone.explaining.phases.candidates import level_text, place_of
+from deadzone.explaining.phases.quantities import plain_name
 from deadzone.reports.sweep import undecided
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
-from deadzone.reports.sweep.tables import improvement, provenance_table, row_id
+from deadzone.reports.sweep.tables import improvement, provenance_table, row_id, slopes
 from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
 
@@ -93,15 +93,15 @@ def _abstract(analysis: Analysis) -> Claim:
         knob=plain_name(source.knob),
         levels=int(source.analysed[source.knob].nunique()),
     )
-    is_line = len(analysis.slices) == 1
+    is_line = analysis.answer is not None and not analysis.source.by
     found = say("report.abstract_found", verdict=analysis.verdict) if is_line else analysis.verdict
     return Claim(join([measured, found]), _evidence_of(analysis))
 
 
 def _evidence_of(analysis: Analysis) -> tuple[Evidence, ...]:
-    if not analysis.slices:
+    if analysis.answer is None:
         return (Evidence("failures"), RAW)
-    return tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3])
+    return tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (Evidence("response"),)
 
 
 def verdict(analysis: Analysis) -> list[Block]:
@@ -114,6 +114,7 @@ def verdict(analysis: Analysis) -> list[Block]:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
         claims += [Claim(caveat) for caveat in analysis.advice.caveats]
         claims += undecided.what_would_decide(analysis)
+        claims += [Claim(note) for note in analysis.answer.notes] if analysis.answer and analysis.slices else []
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     box = Prose(tuple(claims), heading=words, style=style, id="verdict")
     return [box, *(check for s in analysis.slices if (check := cores_check(s)))]
@@ -126,13 +127,15 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
     for s in analysis.slices:
         chosen = advice.setting if advice else None
         if isinstance(chosen, dict):
-            if f"{analysis.source.by} = {chosen.get(analysis.source.by or '')}" != s.name:
+            where = ", ".join(f"{name} = {chosen.get(name)}" for name in analysis.source.by)
+            if where != s.name:
                 continue
             chosen = chosen.get(analysis.source.knob)
         found.append(Evidence(s.anchor("response")))
-        level = s.model.none_level if chosen == "none" else chosen
+        level = place_of(s.model, chosen)
         if level is not None:
-            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(float(level))}"))
+            found.append(Evidence(f"{s.anchor('treatments')}-{row_id(level)}"))
+    found += [Evidence("settings")] if len(found) < 2 else []
     return (*found, RAW, Evidence(REPRODUCE, say("report.the_command")))
 
 
@@ -144,23 +147,24 @@ def phases_in_words(s: Slice) -> Prose:
 
 def _phase(s: Slice, position: int, phase: Mapping[Hashable, Any]) -> Claim:
     model = s.model
-    row: dict[str, Any] = {str(name): value for name, value in phase.items()}
+    row: dict[Hashable, Any] = dict(phase)
     start, stop = float(row["start"]), float(row["stop"])
     style = PHASE_STYLES[str(row["label"])]
     gain = improvement(model, start, stop)
-    error = float(row["std_error"])
+    better = "better" if gain >= 0 else "worse"
+    slope, low, high = slopes(model, row)
     text = say(
-        "report.phase_better" if gain >= 0 else "report.phase_worse",
+        f"report.phase_{better}_a_unit" if model.axis.is_interval else f"report.phase_{better}",
         start=level_text(model, start),
         stop=level_text(model, stop),
         phase=style.name,
         meaning=style.meaning,
         response=plain_name(model.response),
         change=abs(gain),
-        elasticity=number(row["elasticity"], error),
+        elasticity=slope,
         certainty=model.certainty,
-        low=number(row["elasticity_low"], error),
-        high=number(row["elasticity_high"], error),
+        low=low,
+        high=high,
     )
     where = (Evidence(s.anchor("response")), Evidence(f"{s.anchor('phases')}-{position + 1}"))
     return Claim(text, where)
@@ -210,7 +214,7 @@ def findings(analysis: Analysis) -> Prose | None:
 def reproduce(source: Source) -> Command:
     """The commands that make the run, and this report of it, again."""
     if source.study is None:
-        sliced = f" --by {source.by}" if source.by else ""
+        sliced = "".join(f" --by {name}" for name in source.by)
         lines = [
             f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal {source.goal}{sliced}"
         ]

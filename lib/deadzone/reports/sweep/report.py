@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Prose, Title
+from deadzone.explaining.settings.wording import compared_in_words
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Title
 from deadzone.reports.document.regression import regression
 from deadzone.reports.sweep import figures, prose, tables
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.reports.sweep.claims import claims_section
+from deadzone.reports.sweep.settings import settings_figure, settings_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,24 +33,32 @@ class SweepReport:
         return [*prose.verdict(self.analysis), *claims_section(self.analysis.source, self.analysis)]
 
     def figures(self) -> list[Block]:
-        """The response figure of each slice."""
-        if not self.analysis.slices:
+        """The response figure of each slice, and one of all settings where some are on no curve."""
+        found, advice = self.analysis.answer, self.analysis.advice
+        if found is None or advice is None:
             return [figures.attempts_figure(self.analysis.source)]
-        return [
+        curves: list[Block] = [
             figures.response_figure(s.source, s.model, s.advice, s.anchor("response"), s.name)
             for s in self.analysis
         ]
+        if sum(s.model.n_levels for s in self.analysis) < len(found.candidates):
+            curves.append(settings_figure(found, advice, is_face=not curves))
+        return curves
 
     def phases(self) -> list[Block]:
         """The phase table and its sentences, slice by slice."""
         return [
             shown for s in self.analysis for shown in (tables.phases_table(s), prose.phases_in_words(s))
-        ] or [Prose((say("report.no_phases", reason=self.analysis.problem),))]
+        ] or [Prose(tuple(self.analysis.answer.notes) if self.analysis.answer else (say("report.no_phases", reason=self.analysis.problem),))]
 
     def treatments(self) -> list[Block]:
-        """The table of treatments of each slice; of all attempts where nothing could be fitted."""
-        shown: list[Block] = [tables.treatments_table(s) for s in self.analysis]
-        return shown or [tables.attempts_table(self.analysis.source)]
+        """Every setting judged, how words compare, and the treatments of each curve; all attempts where there is none."""
+        found, advice = self.analysis.answer, self.analysis.advice
+        if found is None or advice is None:
+            return [tables.attempts_table(self.analysis.source)]
+        words = compared_in_words(found)
+        compared = [Prose(tuple(Claim(said, (Evidence("settings"),)) for said in words))] if words else []
+        return [settings_table(found, advice), *compared, *(tables.treatments_table(s) for s in self.analysis)]
 
     def exceptions(self) -> list[Block]:
         """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""

@@ -15,8 +15,8 @@ from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.reports.sweep.emulation import emulation_doubts
 from deadzone.store.run import Run
 from deadzone.store.tables import read_table
-from deadzone.study.factors import LevelsFactor
-from deadzone.study.levels import AUTO, NONE
+from deadzone.study.factors import FactorSpec
+from deadzone.study.levels import NONE
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ curve to fit: then all are analysed, and the report says so first."""
 class Source:
     """Trials with their circumstances.
 
-    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: a second
-    factor that slices the table, or None. study, provenance, overrides: of a run; None and empty for a plain table.
+    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of it. by: the other
+    factors, whose combinations slice the table. study, provenance, overrides: of a run; None and empty for a plain table.
     doubts: what a reader must know before anything else. folder: of the run, None for a plain table. barred: levels of
     the knob that fail too often to be analysed.
     """
@@ -44,7 +44,7 @@ class Source:
     knob: str
     response: str
     goal: str
-    by: str | None = None
+    by: tuple[str, ...] = ()
     study: Study | None = None
     run_id: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -55,9 +55,14 @@ class Source:
 
     @property
     def analysed(self) -> pd.DataFrame:
-        """The trials that the fit rests on: measured, not warm-up, trusted, with a numeric level of the knob that is not barred."""
-        sound = analysed_trials(self.trials, self.knob)
+        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level."""
+        sound = analysed_trials(self.trials)
         return sound[~sound[self.knob].map(plain).isin(self.barred)] if self.barred else sound
+
+    @property
+    def written(self) -> FactorSpec:
+        """How the study writes the knob: its scale, and where single levels lie."""
+        return (self.study.factors.get(self.knob) if self.study else None) or FactorSpec()
 
     @property
     def untrusted(self) -> pd.DataFrame:
@@ -101,7 +106,7 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
     response = response or study.response.name
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
-    for column in (knob, response, *([by] if by else [])):
+    for column in (knob, response, *_columns(by)):
         check_column(trials, column)
     trusted, doubts = _judged(trials, knob)
     doubts = (*_of_limits(study, trials, run.provenance()), *doubts, *_missing(study, trusted, knob))
@@ -113,7 +118,7 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         knob=knob,
         response=response,
         goal=goal or study.response.goal,
-        by=by or _second_factor(study, knob),
+        by=_columns(by) or _other_factors(study, trusted, knob),
         study=study,
         run_id=run.run_id,
         provenance=run.provenance(),
@@ -127,17 +132,18 @@ def _of_table(path: Path, knob: str, response: str, goal: str, by: str) -> Sourc
     trials = read_table(path)
     if not (knob and response):
         raise TableError(f"{path}: say which column is the knob and which the response.")
-    return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", by or None)
+    return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
 
 
-def _second_factor(study: Study, knob: str) -> str | None:
-    """The factor that slices a factorial design: another one with several levels."""
-    if study.design.kind != "factorial":
-        return None
-    others = (
-        n for n, f in study.factors.items() if n != knob and isinstance(f, LevelsFactor) and len(f.levels) > 1
-    )
-    return next(others, None)
+def _columns(by: str) -> tuple[str, ...]:
+    """Names of columns from a parameter: `tool`, or `tool,flag`."""
+    return tuple(name.strip() for name in by.split(",") if name.strip())
+
+
+def _other_factors(study: Study, trials: pd.DataFrame, knob: str) -> tuple[str, ...]:
+    """The factors beside the knob that vary where it does not; one that was set together with it slices nothing."""
+    others = (name for name in study.factor_names() if name != knob and name in trials)
+    return tuple(n for n in others if (trials.groupby(knob, dropna=False)[n].nunique(dropna=False) > 1).any())
 
 
 def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -> list[Message]:
@@ -152,8 +158,8 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
 def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
     """The trials, with all of them taken in where too few are trusted; and the doubts to state first."""
     doubts = []
-    whole = analysed_trials(trials.assign(trusted=True), knob)[knob].nunique()
-    kept = analysed_trials(trials, knob)[knob].nunique()
+    whole = analysed_trials(trials.assign(trusted=True))[knob].nunique()
+    kept = analysed_trials(trials)[knob].nunique()
     if kept < LEAST_TRUSTED * whole:
         last = trials[~_flag(trials, "warmup", default=False)].groupby("trial").tail(1)
         key = "source.disturbed" if kept else "source.all_disturbed"
@@ -194,13 +200,11 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     ]
 
 
-def analysed_trials(trials: pd.DataFrame, knob: str) -> pd.DataFrame:
-    """The rows a fit rests on; rows with `auto` as the knob's level are a setting of its own and stand apart."""
+def analysed_trials(trials: pd.DataFrame) -> pd.DataFrame:
+    """The rows an analysis rests on."""
     kept = ~_flag(trials, "warmup", default=False) & _flag(trials, "trusted", default=True)
     if "status" in trials:
         kept &= trials["status"].eq("ok").fillna(False).astype(bool)
-    if knob in trials:
-        kept &= trials[knob].astype(str) != AUTO
     return trials[kept]
 
 

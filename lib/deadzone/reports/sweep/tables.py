@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import pandas as pd
 
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
-from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.candidates import level_text, setting_at
 from deadzone.explaining.phases.quantities import axis_label, listing, number, percent, plain_name, response, setting
 from deadzone.explaining.phases.summary_sections import probability_text
 from deadzone.reports.document.display import Table
+from deadzone.study.scales import level_name
 from deadzone.study.sizes import size_text
 from deadzone.style import PHASE_STYLES
 
@@ -40,11 +42,9 @@ NOT_KNOWN = "-"
 
 
 def positions(model: PhaseModel, trials: pd.DataFrame) -> np.ndarray:
-    """Where each trial stands on the knob's axis: its level, `none` where the model put it; NaN for others."""
-    numeric = pd.to_numeric(trials[model.knob], errors="coerce").to_numpy(float)
-    if model.none_level is not None:
-        numeric[(trials[model.knob].astype(str) == "none").to_numpy(bool)] = model.none_level
-    return numeric
+    """Where each trial stands on the knob's axis, NaN for those whose level is not on it."""
+    places = {level_name(setting_at(model, level)): level for level in map(float, model.levels["level"])}
+    return trials[model.knob].map(level_name).map(places).to_numpy(float)
 
 
 def row_id(level: float) -> str:
@@ -82,7 +82,7 @@ def _treatments_caption(s: Slice, groups: list[tuple[float, pd.DataFrame]]) -> s
 
 
 def _setting(model: PhaseModel, level: float) -> str:
-    return setting(level, model.knob, "none" if level == model.none_level else None)
+    return setting(setting_at(model, level), model.knob)
 
 
 def _treatment(model: PhaseModel, position: float, group: pd.DataFrame) -> dict[str, str]:
@@ -110,31 +110,41 @@ def phases_table(s: Slice) -> Table:
     """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity."""
     model = s.model
     unit = plain_name(model.knob)
+    slope_key = "report.slope" if model.axis.is_interval else "report.elasticity"
     rows = []
     for phase in model.phases.to_dict("records"):
         start, stop = float(phase["start"]), float(phase["stop"])
         gain = improvement(model, start, stop)
+        slope, low, high = slopes(model, phase)
         rows.append(
             {
                 axis_label(model.knob): _range(level_text(model, start), level_text(model, stop)),
                 say("report.phase"): PHASE_STYLES[str(phase["label"])].name,
                 say("report.improvement"): percent(gain),
                 say("report.improvement_per", knob=unit): percent(gain / (stop - start)),
-                say("report.elasticity"): number(float(phase["elasticity"]), float(phase["std_error"])),
-                say("report.interval", certainty=model.certainty): _range(
-                    number(float(phase["elasticity_low"]), float(phase["std_error"])),
-                    number(float(phase["elasticity_high"]), float(phase["std_error"])),
-                ),
+                say(slope_key): slope,
+                say("report.interval", certainty=model.certainty): _range(low, high),
                 say("report.probability"): probability_text(float(phase["probability"])),
             }
         )
     frame = pd.DataFrame(rows)
-    counted = say("report.phases_caption", n=len(rows), response=plain_name(model.response), knob=unit)
+    key = "report.phases_caption_interval" if model.axis.is_interval else "report.phases_caption"
+    counted = say(key, n=len(rows), response=plain_name(model.response), knob=unit)
     caption = f"{s.name}. {counted}" if s.name else counted
     return Table(
         frame, caption, numeric=list(frame.columns[2:]), id=s.anchor("phases"),
         row_ids=[str(i) for i in range(1, len(rows) + 1)],
     )  # fmt: skip
+
+
+def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
+    """The elasticity of a phase and the ends of its interval; on an interval scale the improvement a unit."""
+    found = [float(phase[name]) for name in ("elasticity", "elasticity_low", "elasticity_high")]
+    if model.axis.is_interval:
+        middle, low, high = (percent(model.axis.gain_a_unit(value, model.goal)) for value in found)
+    else:
+        middle, low, high = (number(value, float(phase["std_error"])) for value in found)
+    return middle, low, high
 
 
 def _range(start: str, stop: str) -> str:

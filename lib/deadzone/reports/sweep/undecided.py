@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadzone.language.catalogue import say
-from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.doubts import UNSURE
 from deadzone.explaining.phases.quantities import listing
 from deadzone.reports.document.display import Claim, Evidence
@@ -40,8 +40,7 @@ def _for_the_setting(analysis: Analysis) -> list[Claim]:
     s = analysis.slices[0]
     knob = s.model.knob
     own = [value[knob] if isinstance(value, dict) else value for value in advice.tied]
-    tied = [s.model.none_level if value == "none" else float(value) for value in own]
-    levels = [level for level in tied if level is not None]
+    levels = [level for value in own if (level := place_of(s.model, value)) is not None]
     replicates = advice.replicates.replicates
     seconds = _seconds(s, levels, replicates)
     if seconds is None:

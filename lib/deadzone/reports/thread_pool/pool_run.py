@@ -114,7 +114,7 @@ def _one_slice(source: Source) -> tuple[Source, tuple[str, ...]]:
         level = trials[name].iloc[0]
         trials = trials[trials[name] == level]
         said.append(say("pool_run.doubt_other", factor=name, level=str(level)))
-    return replace(source, by=RATE, trials=trials), tuple(said)
+    return replace(source, by=(RATE,), trials=trials), tuple(said)
 
 
 def _objectives(source: Source) -> Objectives:

@@ -1,0 +1,164 @@
+"""The scale of a knob: which of its levels lie on an axis, where, and which stand apart.
+
+A knob of positive numbers is on a ratio scale: half and double mean something. One with negative levels, or of which
+a study says so, is on an interval scale, where only distances do. Everything else is words (the scales of measurement
+of Stevens 1946, Science 103, 677-680; his nominal scale is `words` here).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from deadzone.study.levels import NONE, format_level, is_number
+from deadzone.study.sizes import UNITS
+
+Scale = Literal["ratio", "interval", "words"]
+RATIO: Final = "ratio"
+INTERVAL: Final = "interval"
+WORDS: Final = "words"
+
+Place = float | Literal["apart", "beyond"]
+"""Where a study puts a level that is no number: at a number, apart from the others, or beyond the largest."""
+APART, BEYOND = "apart", "beyond"
+
+NO_LIMIT = (NONE, "unlimited", "inf", "max")
+"""Spellings of a level without a limit, which lies beyond the largest number of a ratio scale."""
+
+SPECIAL = (*NO_LIMIT, "auto", "off", "default", "on", "disabled", "enabled")
+"""Words that numbers are often mixed with; any other word among fewer numbers than words makes all of them words."""
+
+FEWEST_LEVELS = 3
+"""Two levels are one step: it has a slope but no phases."""
+
+SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
+FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
+    ("bytes", UNITS),
+    ("s", SECONDS),
+    ("%", {"%": 1.0}),
+)
+"""Units that are converted into each other, and the one that the axis is in."""
+
+WRITTEN = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµ%]*)")
+RATIO_TEXT = re.compile(r"([-+]?\d+)\s*/\s*(\d*[1-9]\d*)")
+
+MOST_DIGITS = 15
+"""Digits that a position keeps: 250 ms is 0.25 s, and not 0.25000000000000006."""
+
+
+@dataclass(frozen=True)
+class KnobScale:
+    """What is known of the levels of a knob.
+
+    kind: ratio, interval or words. positions: the place on the axis of each level that lies on it, by the level's
+    text, in the unit. apart: texts of the levels that stand apart, in the order met; all of them for words.
+    beyond: the text of the level without a limit that was put beyond the largest, or None. unit: of the positions
+    where levels were written with one, else empty.
+    """
+
+    kind: Scale
+    positions: Mapping[str, float]
+    apart: tuple[str, ...]
+    beyond: str | None = None
+    unit: str = ""
+
+    @property
+    def has_phases(self) -> bool:
+        """Whether enough levels lie on the axis for phases."""
+        return len(set(self.positions.values())) >= FEWEST_LEVELS
+
+
+def level_name(value: Any) -> str:
+    """A level as it is written, from a cell of a table: 4, 0.25, 64MB, true, and none for a missing one."""
+    item = value.item() if hasattr(value, "item") else value
+    if item is None or (isinstance(item, float) and math.isnan(item)):
+        return NONE
+    if isinstance(item, bool):
+        return str(item).lower()
+    if isinstance(item, int | float):
+        return format_level(item) if is_number(item) else str(item)
+    text = str(item).strip()
+    return text.lower() if text.lower() in SPECIAL else text
+
+
+def scale_of(
+    levels: Iterable[Any], wanted: str | None = None, places: Mapping[str, Place] | None = None
+) -> KnobScale:
+    """The scale of a knob with these levels.
+
+    levels: as written, or as a table holds them; repeated ones count once. wanted: the scale a study asks for.
+    places: where a study puts single levels.
+
+    Raises ValueError where the levels do not fit the scale that is wanted.
+    """
+    names = tuple(dict.fromkeys(level_name(level) for level in levels))
+    places = {level_name(name): place for name, place in (places or {}).items()}
+    numbers, unit = _numbers([name for name in names if name not in places])
+    numbers |= {name: float(p) for name, p in places.items() if name in names and is_number(p)}
+    words = [name for name in names if name not in numbers]
+    kind = wanted or _usual_kind(numbers, words)
+    if kind == WORDS:
+        return KnobScale(WORDS, {}, names)
+    if not numbers:
+        raise ValueError(f"is on the scale {kind}, but no level is a number: {', '.join(names)}")
+    if kind == RATIO:
+        if below := [name for name, position in numbers.items() if position < 0]:
+            raise ValueError(f"is on the scale ratio, which has no negative levels such as {below[0]}")
+        numbers = {name: position for name, position in numbers.items() if position > 0}
+    beyond = next((n for n in names if _goes_beyond(n, kind, places)), None)
+    if beyond is not None and (place := _step_beyond(kind, [*numbers.values()])) is not None:
+        numbers[beyond] = place
+    else:
+        beyond = None
+    apart = tuple(name for name in names if name not in numbers)
+    return KnobScale(kind, numbers, apart, beyond, unit)  # type: ignore[arg-type]
+
+
+def _usual_kind(numbers: Mapping[str, float], words: list[str]) -> Scale:
+    unknown = [word for word in words if word not in SPECIAL]
+    if not numbers or len(unknown) >= len(numbers):
+        return WORDS
+    return INTERVAL if min(numbers.values()) < 0 else RATIO
+
+
+def _goes_beyond(name: str, kind: str, places: Mapping[str, Place]) -> bool:
+    return places.get(name, BEYOND if name in NO_LIMIT and kind == RATIO else APART) == BEYOND
+
+
+def _step_beyond(kind: str, positions: list[float]) -> float | None:
+    """One median step beyond the largest; None where there is no step."""
+    known = np.unique(positions)
+    if len(known) < 2:
+        return None
+    if kind == INTERVAL:
+        return float(known[-1] + np.median(np.diff(known)))
+    return float(known[-1] * np.exp(np.median(np.diff(np.log(known)))))
+
+
+def _numbers(names: list[str]) -> tuple[dict[str, float], str]:
+    """Positions of the levels that are numbers, all in one unit; none where their units do not go together."""
+    read = {name: found for name in names if name not in SPECIAL and (found := _number_and_unit(name))}
+    units = {unit for value, unit in read.values() if unit or value}
+    for unit, family in FAMILIES:
+        if units and units <= set(family):
+            return {name: _rounded(value * family.get(u, 1.0)) for name, (value, u) in read.items()}, unit
+    if len(units) > 1:
+        return {}, ""
+    return {name: value for name, (value, _) in read.items()}, next(iter(units), "")
+
+
+def _number_and_unit(text: str) -> tuple[float, str] | None:
+    if share := RATIO_TEXT.fullmatch(text):
+        return float(Fraction(int(share[1]), int(share[2]))), ""
+    found = WRITTEN.fullmatch(text)
+    return (float(found[1]), found[2]) if found else None
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{MOST_DIGITS}g}")

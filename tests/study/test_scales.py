@@ -1,0 +1,63 @@
+"""Scales: which levels lie on an axis, where, and which stand apart."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadzone.study.scales import level_name, scale_of
+
+
+@pytest.mark.parametrize(
+    ("levels", "kind", "positions", "apart"),
+    [
+        (["gzip", "zstd", "xz"], "words", [], ["gzip", "zstd", "xz"]),
+        ([True, False], "words", [], ["true", "false"]),
+        (["7z", "gzip", "xz"], "words", [], ["7z", "gzip", "xz"]),
+        ([0, 1, 2, 3], "ratio", [1, 2, 3], ["0"]),
+        ([1, 2, "auto", "off"], "ratio", [1, 2], ["auto", "off"]),
+        ([-10, 0, 10, 19], "interval", [-10, 0, 10, 19], []),
+        ([1, 2], "ratio", [1, 2], []),
+        ([1, 2, 4, "none"], "ratio", [1, 2, 4, 8], []),
+        (["4KiB", "64MB"], "ratio", [4096, 64e6], []),
+        (["250ms", "1s", "2 min"], "ratio", [0.25, 1, 120], []),
+        (["1/8", "1/4", "1"], "ratio", [0.125, 0.25, 1], []),
+        (["50%", "75%"], "ratio", [50, 75], []),
+        (["10fps", "30fps"], "ratio", [10, 30], []),
+        (["1s", "2MB", "3fps"], "words", [], ["1s", "2MB", "3fps"]),
+    ],
+)
+def test_the_levels_say_their_scale(levels, kind, positions, apart):
+    scale = scale_of(levels)
+    assert scale.kind == kind
+    assert sorted(scale.positions.values()) == pytest.approx(sorted(positions))
+    assert list(scale.apart) == apart
+
+
+def test_a_study_may_say_the_scale_and_where_single_levels_lie():
+    assert scale_of([0, 1, 2], "interval").positions == {"0": 0, "1": 1, "2": 2}
+    assert scale_of([1, 2, 4], "words").apart == ("1", "2", "4")
+    placed = scale_of([1, 2, "none", "off"], None, {"none": "apart", "off": 0.5})
+    assert placed.positions == {"1": 1, "2": 2, "off": 0.5} and placed.apart == ("none",)
+    assert scale_of([0, 10, "all"], "interval", {"all": "beyond"}).positions["all"] == 20
+
+
+def test_a_scale_that_the_levels_do_not_fit_is_refused():
+    with pytest.raises(ValueError, match="no level is a number"):
+        scale_of(["a", "b"], "ratio")
+    with pytest.raises(ValueError, match="no negative levels such as -1"):
+        scale_of([-1, 1], "ratio")
+
+
+@given(st.lists(st.integers(1, 10**6), min_size=1, unique=True))
+def test_positive_numbers_lie_where_they_are_whatever_their_type(levels):
+    scale = scale_of([float(level) for level in levels])
+    assert scale.positions == {str(level): level for level in levels}
+    assert scale_of([f"{level}KiB" for level in levels]).positions == {f"{v}KiB": 1024 * v for v in levels}
+
+
+def test_a_level_reads_as_it_is_written():
+    assert [level_name(v) for v in (4.0, 0.25, None, float("nan"), True, " 64MB ", "None")] == [
+        "4", "0.25", "none", "none", "true", "64MB", "none",
+    ]  # fmt: skip
