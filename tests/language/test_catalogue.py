@@ -73,7 +73,7 @@ def known(key):
 
 def test_no_message_is_left_over_in_the_catalogue():
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
-    prefixes = tuple(set(re.findall(r'f"([a-z_]+\.[a-z_]*)\{', code)))
+    prefixes = tuple(set(re.findall(r"""f["']([a-z_]+\.[a-z_]*)\{""", code)))
     quoted = {part for quote in ('"', "'") for part in code.split(quote)}
     unused = [
         key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadzone.reports.published.claims import Judged, claims_table, evidence_of
+from deadzone.reports.published.claims import Judged, claims_table, evidence_of, row_of
 
 JUDGED = (
     Judged("good", "It scales", "It does", "supported", ("response",)),
@@ -31,4 +31,4 @@ def test_what_does_not_stand_points_to_its_evidence():
 
 
 def test_a_claim_can_be_pointed_to():
-    assert JUDGED[0].row().target == "claims-good"
+    assert row_of(JUDGED[0]).target == "claims-good"

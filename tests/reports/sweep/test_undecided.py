@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.report import SweepReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.reports.sweep.undecided import duration, what_would_decide
+from reports.made_runs import PROVENANCE
 
 
 @pytest.mark.parametrize(
@@ -14,8 +20,11 @@ def test_durations_are_rounded_up_to_what_one_plans_with(seconds, text):
     assert duration(seconds) == text
 
 
-def test_the_time_to_decide_is_that_of_the_trials_and_pauses(analysed):
-    report = analysed()
+def test_the_time_to_decide_is_that_of_the_trials_and_pauses(make_run):
+    run = make_run()
+    # A machine with cores to spare: limits above the program's own two are there to have, and alike.
+    (run.folder / "provenance.json").write_text(json.dumps({**PROVENANCE, "cores_usable": 8}))
+    report = SweepReport(analyse(load_source(str(run.folder))))
     needed = report.analysis.advice.replicates
     assert needed is not None and needed.replicates
     tied = len(report.analysis.advice.tied)

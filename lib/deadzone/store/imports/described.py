@@ -94,7 +94,7 @@ class Description:
         """The results in a file. Raises FormatError if it is none of this tool, or damaged."""
         try:
             rows = [self._row(part, path) for part in getattr(self, f"_{self.kind}")(text_of(path), path)]
-        except (jmespath.exceptions.JMESPathError, csv.Error, AttributeError) as error:
+        except (jmespath.exceptions.JMESPathError, csv.Error, AttributeError, OverflowError) as error:
             raise FormatError(f"{path}: is no result of {self.tool}: {error}.") from error
         kept = [row for row in rows if all(row.get(name) is not None for name in self.needs)]
         if not kept:
