@@ -103,6 +103,7 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
         (["probe", "-p", "workload", "{env: {API_TOKEN: x}}"], 3, "looks like a secret"),
         (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
         (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
+        (["probe", "-p", "factors.pause", "[0.05]"], 2, "nothing to compare it with"),
         (["probe", "--resume", "latest"], 2, "There is no run 'probe/latest'"),
     ],
 )

@@ -149,6 +149,7 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
     from deadzone.measuring.targets.leftovers import remove_leftovers
     from deadzone.reports.document.execution import execute
     from deadzone.store.run import Run, new_run_id
+    from deadzone.study.answers import coming_answer
     from deadzone.study.loading import find_study, load_study
 
     path = find_study(study, places.study_folders()).resolve()
@@ -159,6 +160,7 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
         parameters = {"resume": str(run.folder)}
     else:
         plan = planned_file(path, overrides)
+        coming_answer(plan.study, plan.treatments)  # what has no answer is refused before it is measured
         run = Run(places.runs_folder() / plan.study.study / new_run_id())
         parameters = {"run_id": run.run_id}
     watcher = _Watcher(plan, run, archive)
