@@ -26,6 +26,7 @@ BUILT_FROM = (
     "deploy/Containerfile",
     "requirements.lock",
     "pyproject.toml",
+    ".gitattributes",
     "lib",
     "notebooks",
     "data/reference",
