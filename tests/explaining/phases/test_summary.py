@@ -224,6 +224,8 @@ def test_settings_read_as_a_person_would_say_them():
     assert setting(1000, "block_size") == "1000 bytes"
     assert setting(32, "pool_size") == "pool size 32"
     assert setting("none", "cpu_limit") == "no limit"
+    assert setting("none", "memory_limit") == "no limit"
+    assert setting("none", "codec") == "codec none"
     assert setting("gzip", "tool") == "tool gzip"
     assert level_number(2.5, "cpu_limit") == "2.5"
 

@@ -122,8 +122,11 @@ def level_number(value: float, column: str) -> str:
 
 
 def setting(value: float | str, column: str) -> str:
-    """A setting in words: `12 cores`, `pool size 32`, `64 KiB`, `no limit`, `tool gzip`."""
-    if value == NONE:
+    """A setting in words: `12 cores`, `pool size 32`, `64 KiB`, `no limit`, `tool gzip`.
+
+    `none` lifts a limit only of an amount: `codec none` is a choice like others.
+    """
+    if value == NONE and (unit_of(column) or column.endswith("_limit")):
         return say("quantity.no_limit")
     if isinstance(value, str):
         return say("quantity.named", name=plain_name(column), value=value)
