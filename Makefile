@@ -9,6 +9,7 @@ ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
 # Tests that measure run one at a time, for they would disturb each other; all others run on every core at once.
 MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
+    explaining/findings/test_planted.py \
     $(patsubst %,cli/test_%.py,archiving compare export main recommend run sweep try) demo test_doctor.py test_wheel.py) \
     $(addprefix tests/measuring/,capture load services sweep targets/limits workloads) \
     $(wildcard tests/measuring/targets/test_*.py)

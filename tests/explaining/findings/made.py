@@ -15,15 +15,21 @@ def sound_trials(
     noise: float = 0.03,
     replicates: int = 5,
     levels: tuple[float, ...] = LEVELS,
-    heavy: bool = False,
+    tails: str = "normal",
 ) -> pd.DataFrame:
     """A randomised sweep of a program that does the same work at every level, and scales until 4.
 
-    noise: standard deviation of ln(wall_s). heavy: tails of Student's t with three degrees of freedom.
+    noise: standard deviation of ln(wall_s). tails: `normal`, `heavy` (Student's t, three degrees of freedom) or
+    `skewed` (exponential: slower, never much faster).
     """
     rng = np.random.default_rng(seed)
     order = [(block, level) for block in range(replicates + 1) for level in rng.permutation(levels)]
-    draw = rng.standard_t(3, (len(order), 3)) / np.sqrt(3) if heavy else rng.standard_normal((len(order), 3))
+    shape = (len(order), 3)
+    draw = {
+        "normal": lambda: rng.standard_normal(shape),
+        "heavy": lambda: rng.standard_t(3, shape) / np.sqrt(3),
+        "skewed": lambda: rng.standard_exponential(shape) - 1,
+    }[tails]()
     rows = []
     for i, (block, level) in enumerate(order):
         scatter = np.exp(noise * draw[i])

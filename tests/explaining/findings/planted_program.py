@@ -5,15 +5,22 @@ Sound, it computes for some milliseconds and then waits for N answers at once, s
 
 import hashlib
 import os
-import random
 import sys
 import threading
 import time
 from pathlib import Path
 
-WORK = 200_000
+WORK = 50_000
 WAIT_S = 0.24
 LARGE = 4
+GOLDEN = 0.618034
+
+
+def chance(folder):
+    """What comes by chance, of the golden section's sequence: as often as stated in any few trials, in no order of theirs."""
+    with (folder / "trials").open("a+") as kept:
+        kept.write(".")
+        return (kept.tell() * GOLDEN) % 1
 
 
 def compute(rounds=WORK):
@@ -31,17 +38,16 @@ def wait(n, share=1.0):
 
 
 def main(mistake, n, folder):
-    chance = random.Random(os.urandom(8)).random()
     large = n >= LARGE
     started = time.monotonic()
-    if mistake == "crash" and large and chance < 0.5:
+    if mistake == "crash" and large and chance(folder) < 0.5:
         sys.exit(3)
-    if mistake == "hang" and large and chance < 0.6:
+    if mistake == "hang" and large and chance(folder) < 0.6:
         time.sleep(60)
     if mistake == "error_printed" and large:
         print("ERROR: cannot open the input", file=sys.stderr)
         return
-    if mistake == "does_nothing" and chance < 0.5:
+    if mistake == "does_nothing" and chance(folder) < 0.5:
         return
     if mistake == "left_running":
         if os.fork() == 0:
@@ -58,13 +64,13 @@ def main(mistake, n, folder):
     if mistake == "client_full":
         compute(3 * WORK)
         return
-    compute()
+    compute(4 * WORK if mistake == "does_nothing" else WORK)
     share = 1.0
     if mistake == "after_large":
         before = folder / "before"
         if before.exists() and int(before.read_text()) >= LARGE:
             share = 1.6
-            compute(WORK // 2)
+            time.sleep(0.6 * (time.monotonic() - started))
         before.write_text(str(n))
     if mistake == "drops_items":
         share = 0.5 if large else 1.0

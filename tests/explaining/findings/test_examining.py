@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from deadzone.explaining.findings.catalogue import CATALOGUE
-from deadzone.explaining.findings.examining import barred_levels, examine
+from deadzone.explaining.findings.examining import FALSE_ALARMS, barred_levels, examine
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import SEVERITIES
+from deadzone.explaining.findings.work import work_differs
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.language.catalogue import speaking
 from explaining.findings.made import sound_trials
@@ -20,13 +21,13 @@ def found(table, response="wall_s", goal="min", model=False, accept=None, knob="
     return {one.key: one for one in examine(seen, accept)}
 
 
-@pytest.mark.parametrize("heavy", [False, True], ids=["normal", "heavy tails"])
-def test_sound_runs_are_left_in_peace(heavy):
+@pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
+def test_sound_runs_are_left_in_peace(tails):
     runs = 20
     alarms = [
         key
         for seed in range(runs)
-        for key, one in found(sound_trials(seed, heavy=heavy)).items()
+        for key, one in found(sound_trials(seed, tails=tails)).items()
         if one.severity != "notes"
     ]
     assert len(alarms) <= 2, alarms
@@ -76,6 +77,29 @@ def test_trials_that_did_nothing_are_another_group():
     table.loc[idle, "wall_s"] = 0.02 * np.exp(0.03 * np.random.default_rng(0).standard_normal(idle.sum()))
     one = found(table)["work_differs"]
     assert one.severity == "stops" and one.confidence > 0.98
+
+
+def strongly(seen):
+    """What would be said of the work of trials, however many checks were made beside it."""
+    return [one for one in work_differs(seen) if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)]
+
+
+def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
+    tables = [sound_trials(seed, noise=0.2) for seed in range(20)]
+    for seed, table in enumerate(tables):
+        idle = np.random.default_rng(seed).random(len(table)) < 0.5
+        table.loc[idle, ["user_s", "sys_s"]] *= 0.1
+    told = [bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables]
+    assert np.mean(told) >= 0.95
+
+
+@pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
+@pytest.mark.parametrize("replicates", [3, 5, 10])
+def test_noise_alone_however_large_makes_no_groups(tails, replicates):
+    runs = 40
+    tables = (sound_trials(seed, noise=0.3, replicates=replicates, tails=tails) for seed in range(runs))
+    alarms = sum(bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables)
+    assert alarms <= 2
 
 
 def test_an_item_count_that_falls_is_less_work_and_one_that_stays_is_not():
