@@ -57,10 +57,10 @@ LESS_CPU = 0.6
 def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     """Trials of a level that fall into two groups, in CPU time or in the response.
 
-    The groups lie at one distance, whichever level it is: a trial did the work or did not. The statistic is
-    `_separation`, which cuts by least squares, as the test for two clusters of Engelman and Hartigan (1969, Journal of
-    the American Statistical Association 64, 1647-1648) does. Its distribution without groups is simulated with
-    Student's t of TAILS degrees of freedom.
+    The groups lie at one distance, whichever level it is: a trial did the work or did not. Levels are cut by least
+    squares, as in the test for two clusters of Engelman and Hartigan (1969, Journal of the American Statistical
+    Association 64, 1647-1648); the statistic sums the logarithms of squares before and after. Its distribution without
+    groups is simulated with Student's t of three degrees of freedom, whose tails are as heavy as those of timings.
     """
     table = seen.ended
     for name, values in (("cpu_s", cpu_s(table)), (seen.response, numbers(table, seen.response))):
