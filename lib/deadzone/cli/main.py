@@ -7,6 +7,7 @@ import signal
 import sys
 from importlib import import_module
 from types import FrameType
+from typing import Any
 
 import click
 
@@ -58,6 +59,14 @@ class LazyGroup(click.Group):
             ctx.fail(f"There is no command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader that leaves early ends it, which click by itself takes for a failure."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -96,9 +105,6 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         print("deadzone: interrupted", file=sys.stderr)
         code = EXIT_INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     sys.exit(code if isinstance(code, int) else 0)
 
 
