@@ -18,7 +18,7 @@ COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
 class Spec(BaseModel):
     """Base of all parts of a study: immutable, and no key is ever silently ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 def _well_formed(template: str) -> str:

@@ -31,55 +31,79 @@ PhaseLabel = Literal["linear", "dead_zone", "breakthrough", "plateau", "reversal
 class Better(Spec):
     """One setting against another."""
 
-    at: Levels = Field(description="the setting that is said to be better")
-    than: Levels = Field(description="the setting it is compared with")
-    by_at_least: float = Field(
-        default=1.0, ge=1, description="how many times better, such as 2.0 for half the time"
-    )
+    at: Levels
+    """the setting that is said to be better"""
+
+    than: Levels
+    """the setting it is compared with"""
+
+    by_at_least: float = Field(default=1.0, ge=1)
+    """how many times better, such as 2.0 for half the time"""
 
 
 class Same(Spec):
     """Two settings that are said not to differ by more than a share, either way."""
 
-    at: Levels = Field(description="the one setting")
-    other: Levels = Field(alias="as", description="the other setting")
-    within: float = Field(default=PRACTICAL_SHARE, gt=0, lt=1, description="largest difference, as a share")
+    at: Levels
+    """the one setting"""
+
+    other: Levels = Field(alias="as")
+    """the other setting"""
+
+    within: float = Field(default=PRACTICAL_SHARE, gt=0, lt=1)
+    """largest difference, as a share"""
 
 
 class Scaling(Spec):
     """How well the response scales between two levels of the knob."""
 
-    start: float = Field(alias="from", gt=0, description="lower level")
-    stop: float = Field(alias="to", gt=0, description="upper level")
-    at_least: float = Field(description="elasticity: 1 is in proportion, 0 no gain")
+    start: float = Field(alias="from", gt=0)
+    """lower level"""
+
+    stop: float = Field(alias="to", gt=0)
+    """upper level"""
+
+    at_least: float
+    """elasticity: 1 is in proportion, 0 no gain"""
 
 
 class PhaseIs(Spec):
     """The phase that the steps between two levels of the knob are in."""
 
-    start: FactorLevel = Field(alias="from", description="level at which the first step begins")
-    stop: FactorLevel = Field(alias="to", description="level at which the last step ends")
-    label: PhaseLabel = Field(alias="is", description="phase of every step between them")
+    start: FactorLevel = Field(alias="from")
+    """level at which the first step begins"""
+
+    stop: FactorLevel = Field(alias="to")
+    """level at which the last step ends"""
+
+    label: PhaseLabel = Field(alias="is")
+    """phase of every step between them"""
 
 
 class Why(Spec):
     """Why the response changes between two levels of the knob."""
 
-    start: float = Field(alias="from", description="lower level")
-    stop: float = Field(alias="to", description="upper level")
-    cause: Literal["less_work", "more_cores"] = Field(
-        alias="is", description="less_work: CPU time falls; more_cores: as much CPU time on more cores"
-    )
+    start: float = Field(alias="from")
+    """lower level"""
+
+    stop: float = Field(alias="to")
+    """upper level"""
+
+    cause: Literal["less_work", "more_cores"] = Field(alias="is")
+    """less_work: CPU time falls; more_cores: as much CPU time on more cores"""
 
 
 class NotWorse(Spec):
     """A response that does not get worse from one level of a factor to another."""
 
-    response: Column | None = Field(default=None, description="column; default: the study's response")
-    by_at_most: float = Field(ge=0, description="largest loss: a share of the response, or in its unit")
-    absolute: bool | None = Field(
-        default=None, description="whether by_at_most is in the response's unit; default: for shares it is"
-    )
+    response: Column | None = None
+    """column; default: the study's response"""
+
+    by_at_most: float = Field(ge=0)
+    """largest loss: a share of the response, or in its unit"""
+
+    absolute: bool | None = None
+    """whether by_at_most is in the response's unit; default: for shares it is"""
 
 
 FORMS = ("better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds", "not_worse", "why", "cannot_be_judged")  # fmt: skip
@@ -89,34 +113,53 @@ FORMS = ("better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond",
 class ClaimSpec(Spec):
     """One claim: the words, one form, and where it is to hold."""
 
-    says: str | dict[Literal["en", "ko"], str] = Field(
-        default="", description="the claim in words, in one language or in each; default: made from the form"
-    )
-    name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = Field(
-        default=None, description="short name, for links to the claim"
-    )
-    better: Better | None = Field(default=None, description="a setting is better than another")
-    same: Same | None = Field(default=None, description="two settings do not differ by more than a share")
-    best: Levels | None = Field(default=None, description="no other level of this factor is better")
-    scaling: Scaling | None = Field(default=None, description="the response scales at least so well")
-    phase: PhaseIs | None = Field(default=None, description="steps of the knob are in a phase")
-    nothing_to_gain_beyond: FactorLevel | None = Field(
-        default=None, description="no larger level of the knob is better by more than 3 %"
-    )
-    holds: dict[Column, ObjectiveSpec] | None = Field(
-        default=None, min_length=1, description="bounds on columns, all to be met"
-    )
-    not_worse: NotWorse | None = Field(default=None, description="a response does not get worse")
-    why: Why | None = Field(default=None, description="why the response changes")
-    cannot_be_judged: str | dict[Literal["en", "ko"], str] | None = Field(
-        default=None, description="why nothing that is measured can tell"
-    )
-    at: Levels | None = Field(default=None, description="of holds: the setting")
-    start: FactorLevel | None = Field(default=None, alias="from", description="of not_worse: level before")
-    stop: FactorLevel | None = Field(default=None, alias="to", description="of not_worse: level after")
-    given: dict[Column, FactorLevel] = Field(
-        default_factory=dict, description="levels of other factors at which the claim is to hold"
-    )
+    says: str | dict[Literal["en", "ko"], str] = ""
+    """the claim in words, in one language or in each; default: made from the form"""
+
+    name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
+    """short name, for links to the claim"""
+
+    better: Better | None = None
+    """a setting is better than another"""
+
+    same: Same | None = None
+    """two settings do not differ by more than a share"""
+
+    best: Levels | None = None
+    """no other level of this factor is better"""
+
+    scaling: Scaling | None = None
+    """the response scales at least so well"""
+
+    phase: PhaseIs | None = None
+    """steps of the knob are in a phase"""
+
+    nothing_to_gain_beyond: FactorLevel | None = None
+    """no larger level of the knob is better by more than 3 %"""
+
+    holds: dict[Column, ObjectiveSpec] | None = Field(default=None, min_length=1)
+    """bounds on columns, all to be met"""
+
+    not_worse: NotWorse | None = None
+    """a response does not get worse"""
+
+    why: Why | None = None
+    """why the response changes"""
+
+    cannot_be_judged: str | dict[Literal["en", "ko"], str] | None = None
+    """why nothing that is measured can tell"""
+
+    at: Levels | None = None
+    """of holds: the setting"""
+
+    start: FactorLevel | None = Field(default=None, alias="from")
+    """of not_worse: level before"""
+
+    stop: FactorLevel | None = Field(default=None, alias="to")
+    """of not_worse: level after"""
+
+    given: dict[Column, FactorLevel] = Field(default_factory=dict)
+    """levels of other factors at which the claim is to hold"""
 
     @property
     def form(self) -> str:

@@ -31,67 +31,67 @@ def _switch(value: Any) -> Any:
 class DiskSettings(Spec):
     """What one trial does; each of these may be a factor."""
 
-    engine: Engine = Field(
-        default="auto",
-        description="what reads and writes: fio where it is installed, else builtin (Python, needs nothing else); dd repeats a dd command",
-    )
-    operation: Operation = Field(
-        default="overwrite",
-        description="read, first_write (to freshly allocated space), overwrite (blocks that hold data), or mixed (reads and overwrites)",
-    )
-    pattern: Literal["sequential", "random"] = Field(default="sequential", description="order of the blocks")
-    block_size: Annotated[Size, Field(ge=1, le=LARGEST_BLOCK)] = Field(
-        default=2**20, description="bytes moved by one call [bytes], also written like 64KiB"
-    )
-    queue_depth: int = Field(default=1, ge=1, le=256, description="calls under way at once, a job [count]")
-    jobs: int = Field(
-        default=1, ge=1, le=64, description="processes that work at once, each on a file of its own [count]"
-    )
-    direct: Annotated[bool, BeforeValidator(_switch)] = Field(
-        default=True, description="bypass the page cache (O_DIRECT); as a factor on and off"
-    )
-    fsync: Literal["none", "each", "end"] = Field(
-        default="none", description="flush to the device never, after each write, or once at the end"
-    )
-    read_share: float = Field(default=0.7, gt=0, lt=1, description="share of reads where mixed [share]")
+    engine: Engine = "auto"
+    """what reads and writes: fio where it is installed, else builtin (Python, needs nothing else); dd repeats a dd command"""
+
+    operation: Operation = "overwrite"
+    """read, first_write (to freshly allocated space), overwrite (blocks that hold data), or mixed (reads and overwrites)"""
+
+    pattern: Literal["sequential", "random"] = "sequential"
+    """order of the blocks"""
+
+    block_size: Annotated[Size, Field(ge=1, le=LARGEST_BLOCK)] = 2**20
+    """bytes moved by one call [bytes], also written like 64KiB"""
+
+    queue_depth: int = Field(default=1, ge=1, le=256)
+    """calls under way at once, a job [count]"""
+
+    jobs: int = Field(default=1, ge=1, le=64)
+    """processes that work at once, each on a file of its own [count]"""
+
+    direct: Annotated[bool, BeforeValidator(_switch)] = True
+    """bypass the page cache (O_DIRECT); as a factor on and off"""
+
+    fsync: Literal["none", "each", "end"] = "none"
+    """flush to the device never, after each write, or once at the end"""
+
+    read_share: float = Field(default=0.7, gt=0, lt=1)
+    """share of reads where mixed [share]"""
 
 
 class DiskWorkload(DiskSettings):
     """Files of one folder read or written in blocks: throughput, calls a second and latency."""
 
     kind: Literal["disk"] = "disk"
-    folder: str = Field(
-        min_length=1,
-        description="folder on the disk to measure, relative to the study file; made and removed if missing",
-    )
-    file_size: Annotated[Size, Field(ge=512, le=2**44)] = Field(
-        default=256 * 2**20, description="size of each job's file [bytes]"
-    )
-    data: Literal["random", "zeros"] = Field(
-        default="random", description="what is written; zeros flatter devices that compress or leave them out"
-    )
-    duration_s: float = Field(default=2.0, gt=0, le=3600, description="longest time a trial moves data [s]")
-    trial_bytes: Annotated[Size, Field(ge=1)] | None = Field(
-        default=None,
-        description="most bytes a trial writes [bytes]; default what the bound of the run leaves each attempt",
-    )
-    max_written_bytes: Annotated[Size, Field(ge=1)] = Field(
-        default=4 * 2**30,
-        description="most bytes the whole run writes, files filled beforehand included [bytes]",
-    )
-    require_direct: bool = Field(
-        default=False,
-        description="fail where the page cache cannot be bypassed, in place of going through it and saying so",
-    )
-    allow_memory: bool = Field(
-        default=False, description="measure a folder that lies in memory (tmpfs), which is no disk"
-    )
-    required: Annotated[str, AfterValidator(_required_rate)] | None = Field(
-        default=None, description="rate that must be sustained, such as 20 MB in 1 s"
-    )
-    within: float = Field(
-        default=0.05, ge=0, lt=1, description="how far below the best throughput is good enough [share]"
-    )
+    folder: str = Field(min_length=1)
+    """folder on the disk to measure, relative to the study file; made and removed if missing"""
+
+    file_size: Annotated[Size, Field(ge=512, le=2**44)] = 256 * 2**20
+    """size of each job's file [bytes]"""
+
+    data: Literal["random", "zeros"] = "random"
+    """what is written; zeros flatter devices that compress or leave them out"""
+
+    duration_s: float = Field(default=2.0, gt=0, le=3600)
+    """longest time a trial moves data [s]"""
+
+    trial_bytes: Annotated[Size, Field(ge=1)] | None = None
+    """most bytes a trial writes [bytes]; default what the bound of the run leaves each attempt"""
+
+    max_written_bytes: Annotated[Size, Field(ge=1)] = 4 * 2**30
+    """most bytes the whole run writes, files filled beforehand included [bytes]"""
+
+    require_direct: bool = False
+    """fail where the page cache cannot be bypassed, in place of going through it and saying so"""
+
+    allow_memory: bool = False
+    """measure a folder that lies in memory (tmpfs), which is no disk"""
+
+    required: Annotated[str, AfterValidator(_required_rate)] | None = None
+    """rate that must be sustained, such as 20 MB in 1 s"""
+
+    within: float = Field(default=0.05, ge=0, lt=1)
+    """how far below the best throughput is good enough [share]"""
 
 
 SETTINGS = tuple(DiskSettings.model_fields)

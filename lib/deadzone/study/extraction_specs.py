@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, model_validator
 
 from deadzone.study.base import Spec
 
@@ -33,20 +33,27 @@ RegularExpression = Annotated[str, AfterValidator(_regular_expression)]
 JsonPath = Annotated[str, AfterValidator(_json_path)]
 
 
-class ResponseExtraction(Spec):
-    """How one response is read from what a program prints."""
+class BodyResponse(Spec):
+    """How one response is read from the body of an answer."""
 
-    regex: RegularExpression | None = Field(
-        default=None, description="regular expression; its first group is the number"
-    )
-    json_path: JsonPath | None = Field(default=None, description="JMESPath into JSON printed by the program")
-    stream: Literal["stdout", "stderr", "both"] = Field(
-        default="stdout", description="where the program prints it"
-    )
-    unit: str | None = Field(default=None, description="unit of the response")
+    regex: RegularExpression | None = None
+    """regular expression; its first group is the number"""
+
+    json_path: JsonPath | None = None
+    """JMESPath into JSON"""
+
+    unit: str | None = None
+    """unit of the response"""
 
     @model_validator(mode="after")
-    def _one_way(self) -> ResponseExtraction:
+    def _one_way(self) -> Self:
         if (self.regex is None) == (self.json_path is None):
             raise ValueError("needs exactly one of regex and json_path")
         return self
+
+
+class ResponseExtraction(BodyResponse):
+    """How one response is read from what a program prints."""
+
+    stream: Literal["stdout", "stderr", "both"] = "stdout"
+    """where the program prints it"""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from deadzone.study.base import Spec
 from deadzone.study.levels import NONE, Level, range_levels, scale_level
 from deadzone.study.scales import Place, Scale
 
@@ -37,37 +38,33 @@ MOST_LEVEL = 10**18
 """Beyond this a number is a slip of the keyboard, and a float no longer holds its digits."""
 
 
-class FactorSpec(BaseModel):
+class FactorSpec(Spec):
     """What every written form of a factor shares."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
+    model_config = ConfigDict(populate_by_name=True)
 
-    unit: str | None = Field(default=None, description="unit of the levels, e.g. cores, threads, bytes")
-    scale: Scale | None = Field(
-        default=None,
-        description="ratio (log axis; default for positive numbers), interval (default with negative levels) or words",
-    )
-    at: dict[str, Place] = Field(
-        default_factory=dict,
-        description="where single levels lie: a number, apart, or beyond (the largest; default for none)",
-    )
+    unit: str | None = None
+    """unit of the levels, e.g. cores, threads, bytes"""
+
+    scale: Scale | None = None
+    """ratio (log axis; default for positive numbers), interval (default with negative levels) or words"""
+
+    at: dict[str, Place] = Field(default_factory=dict)
+    """where single levels lie: a number, apart, or beyond (the largest; default for none)"""
 
 
 class ScaledFactor(FactorSpec):
     """What the forms with levels of their own share."""
 
-    times: Multiplier = Field(
-        default=1.0,
-        description="multiply every number by this; host_cores is the number of cores trials can use here",
-    )
+    times: Multiplier = 1.0
+    """multiply every number by this; host_cores is the number of cores trials can use here"""
 
 
 class LevelsFactor(ScaledFactor):
     """A factor with its levels listed."""
 
-    levels: tuple[FactorLevel, ...] = Field(
-        min_length=1, description="the levels, each a number, a name, none or auto"
-    )
+    levels: tuple[FactorLevel, ...] = Field(min_length=1)
+    """the levels, each a number, a name, none or auto"""
 
     def resolve(self, host_cores: int) -> tuple[Level, ...]:
         """The levels in force on a host with so many cores, in the order written."""
@@ -78,12 +75,17 @@ class LevelsFactor(ScaledFactor):
 class RangeFactor(ScaledFactor):
     """A factor with evenly spaced levels."""
 
-    start: float = Field(alias="from", description="first level")
-    stop: float = Field(alias="to", description="last level, included where the step hits it")
-    step: float = Field(description="distance between neighbouring levels", gt=0)
-    plus: tuple[FactorLevel, ...] = Field(
-        default=(), description="further levels after the range, such as none"
-    )
+    start: float = Field(alias="from")
+    """first level"""
+
+    stop: float = Field(alias="to")
+    """last level, included where the step hits it"""
+
+    step: float = Field(gt=0)
+    """distance between neighbouring levels"""
+
+    plus: tuple[FactorLevel, ...] = ()
+    """further levels after the range, such as none"""
 
     @model_validator(mode="after")
     def _has_levels(self) -> RangeFactor:
@@ -102,7 +104,8 @@ class RangeFactor(ScaledFactor):
 class EqualFactor(FactorSpec):
     """A factor that always has the level of another one (threads = limit)."""
 
-    equals: str = Field(description="name of the factor whose level this one takes")
+    equals: str
+    """name of the factor whose level this one takes"""
 
 
 AS_LEVELS, AS_RANGE, AS_EQUAL = "as levels", "as range", "as equal"

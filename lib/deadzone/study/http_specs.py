@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from deadzone.study.base import COLUMN_PATTERN, Argument, Spec
-from deadzone.study.extraction_specs import JsonPath, RegularExpression
+from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression
 from deadzone.study.media_specs import ClipSpec
 from deadzone.study.service_specs import SERVICE_URL
 from deadzone.study.templates import placeholders
@@ -30,84 +30,84 @@ HeaderText = Annotated[Argument, AfterValidator(_header)]
 class FormFile(Spec):
     """A part of a form that is a file."""
 
-    file: Argument = Field(
-        description="path; {clip} is the generated video, {inputs}/NAME what the setup made"
-    )
-    content_type: str | None = Field(default=None, description="default: as the file's name says")
-    filename: str | None = Field(default=None, description="name told to the server; default the file's own")
+    file: Argument
+    """path; {clip} is the generated video, {inputs}/NAME what the setup made"""
 
+    content_type: str | None = None
+    """default: as the file's name says"""
 
-class BodyResponse(Spec):
-    """How one response is read from the body of an answer."""
-
-    regex: RegularExpression | None = Field(
-        default=None, description="regular expression; its first group is the number"
-    )
-    json_path: JsonPath | None = Field(default=None, description="JMESPath into a JSON body")
-    unit: str | None = Field(default=None, description="unit of the response")
-
-    @model_validator(mode="after")
-    def _one_way(self) -> BodyResponse:
-        if (self.regex is None) == (self.json_path is None):
-            raise ValueError("needs exactly one of regex and json_path")
-        return self
+    filename: str | None = None
+    """name told to the server; default the file's own"""
 
 
 class AnswerSpec(Spec):
     """What an answer must be: a fast error is no fast success."""
 
-    status: tuple[int, ...] = Field(
-        default=(200,), min_length=1, description="HTTP statuses that mean success"
-    )
-    min_bytes: int = Field(default=0, ge=0, description="least length of the body [bytes]")
-    regex: RegularExpression | None = Field(default=None, description="the body must match it somewhere")
-    json_path: JsonPath | None = Field(
-        default=None,
-        description="JMESPath into a JSON body that must give something other than false, empty or null",
-    )
+    status: tuple[int, ...] = Field(default=(200,), min_length=1)
+    """HTTP statuses that mean success"""
+
+    min_bytes: int = Field(default=0, ge=0)
+    """least length of the body [bytes]"""
+
+    regex: RegularExpression | None = None
+    """the body must match it somewhere"""
+
+    json_path: JsonPath | None = None
+    """JMESPath into a JSON body that must give something other than false, empty or null"""
 
 
 class HttpWorkload(Spec):
     """One HTTP request a trial, timed phase by phase by libcurl."""
 
     kind: Literal["http"] = "http"
-    url: Argument = Field(
-        default=f"{{{SERVICE_URL}}}/",
-        description="where; {service_url} is the service under test, {factor} a level",
-    )
-    method: str | None = Field(
-        default=None, pattern=r"^[A-Z]+$", description="default GET, and POST with a body"
-    )
-    headers: dict[str, HeaderText] = Field(default_factory=dict, description="headers of the request")
-    headers_from_env: dict[str, str] = Field(
-        default_factory=dict,
-        description="headers whose value stands in an environment variable of that name, such as {Authorization: API_TOKEN}",
-    )
-    json_body: Any = Field(default=None, description="a body in JSON; {factor} in its texts is replaced")
-    form: dict[str, Argument | FormFile] | None = Field(
-        default=None, min_length=1, description="a multipart form; a part is a text or {file: path}"
-    )
-    body_file: Argument | None = Field(default=None, description="a file whose content is the body")
-    clip: ClipSpec = Field(default_factory=ClipSpec, description="the video that {clip} stands for")
-    setup: tuple[Argument, ...] | None = Field(
-        default=None, min_length=1, description="argv run once before the sweep, not measured; fills {inputs}"
-    )
+    url: Argument = f"{{{SERVICE_URL}}}/"
+    """where; {service_url} is the service under test, {factor} a level"""
+
+    method: str | None = Field(default=None, pattern=r"^[A-Z]+$")
+    """default GET, and POST with a body"""
+
+    headers: dict[str, HeaderText] = Field(default_factory=dict)
+    """headers of the request"""
+
+    headers_from_env: dict[str, str] = Field(default_factory=dict)
+    """headers whose value stands in an environment variable of that name, such as {Authorization: API_TOKEN}"""
+
+    json_body: Any = None
+    """a body in JSON; {factor} in its texts is replaced"""
+
+    form: dict[str, Argument | FormFile] | None = Field(default=None, min_length=1)
+    """a multipart form; a part is a text or {file: path}"""
+
+    body_file: Argument | None = None
+    """a file whose content is the body"""
+
+    clip: ClipSpec = Field(default_factory=ClipSpec)
+    """the video that {clip} stands for"""
+
+    setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """argv run once before the sweep, not measured; fills {inputs}"""
+
     answer: AnswerSpec = Field(default_factory=AnswerSpec)
-    responses: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], BodyResponse] = Field(
-        default_factory=dict, description="numbers read from the body"
-    )
-    timeout_s: float = Field(default=300.0, gt=0, description="longest time of the request [s]")
-    connect_timeout_s: float = Field(default=10.0, gt=0, description="longest time until it is connected [s]")
-    keep_alive: bool = Field(
-        default=False,
-        description="ask over a connection that an earlier request opened; then connecting takes no time",
-    )
-    expect_100: bool = Field(
-        default=False,
-        description="ask for leave before a large upload (Expect: 100-continue); the first byte is then that of the leave",
-    )
-    verify_tls: bool = Field(default=True, description="whether the server's certificate must be valid")
-    ca_file: str | None = Field(default=None, description="certificates to trust, relative to the study file")
+    responses: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], BodyResponse] = Field(default_factory=dict)
+    """numbers read from the body"""
+
+    timeout_s: float = Field(default=300.0, gt=0)
+    """longest time of the request [s]"""
+
+    connect_timeout_s: float = Field(default=10.0, gt=0)
+    """longest time until it is connected [s]"""
+
+    keep_alive: bool = False
+    """ask over a connection that an earlier request opened; then connecting takes no time"""
+
+    expect_100: bool = False
+    """ask for leave before a large upload (Expect: 100-continue); the first byte is then that of the leave"""
+
+    verify_tls: bool = True
+    """whether the server's certificate must be valid"""
+
+    ca_file: str | None = None
+    """certificates to trust, relative to the study file"""
 
     @field_validator("json_body")
     @classmethod

@@ -24,91 +24,98 @@ class LoadWorkload(Spec):
     """A load on a server: requests or messages at a constant arrival rate, or connections."""
 
     kind: Literal["load"] = "load"
-    driver: Literal["deadzone", "k6", "locust"] = Field(
-        default="deadzone",
-        description="the generator; k6 and locust run a script of theirs, with the factors in the environment",
-    )
-    protocol: Literal["http", "websocket", "stomp"] = Field(
-        default="http", description="HTTP/1.1, text messages over WebSocket, or STOMP 1.2 over WebSocket"
-    )
-    mode: Literal["constant", "spike", "ramp"] = Field(
-        default="constant",
-        description="constant: rate; spike: connection_rate for duration_s; ramp: connection_rate until the server gives up",
-    )
-    url: Argument = Field(
-        default=f"{{{SERVICE_URL}}}",
-        description="where; {service_url} is the service under test, {factor} a level, {id} the number of the request, {user} and {room} those of the connection",
-    )
-    rate: float | None = Field(
-        default=None,
-        gt=0,
-        le=MOST_RATE,
-        description="requests or messages due each second; a factor named rate takes its place [1/s]",
-    )
-    duration_s: float = Field(default=10.0, gt=0, le=86_400, description="length of what is measured [s]")
-    warmup_s: float = Field(
-        default=0.0, ge=0, le=3600, description="the same load before that, kept in the histograms alone [s]"
-    )
-    arrival: Literal["constant", "poisson"] = Field(
-        default="constant", description="evenly spaced, or at random moments as from many independent users"
-    )
-    connections: int = Field(
-        default=1_000,
-        ge=1,
-        le=1_000_000,
-        description="users that stay connected (WebSocket, STOMP), or most connections at once (HTTP, spike, ramp) [count]",
-    )
-    connection_rate: float = Field(
-        default=200.0, gt=0, le=MOST_RATE, description="connections opened each second [1/s]"
-    )
-    room_size: int = Field(
-        default=1, ge=1, description="connections that share a {room}: its number is {user} divided by this"
-    )
-    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = Field(
-        default="GET", description="of HTTP requests"
-    )
-    headers: dict[str, Argument] = Field(default_factory=dict, description="of requests and of the upgrade")
-    body: Argument = Field(
-        default="", description="what is sent; {id} is the number by which answers of messages are recognised"
-    )
-    subscribe: tuple[Argument, ...] = Field(
-        default=(), description="STOMP destinations that every user listens to"
-    )
-    send_to: Argument = Field(default="", description="STOMP destination that messages are sent to")
-    on_open: tuple[Argument, ...] = Field(
-        default=(), description="messages that each user sends first, not measured"
-    )
-    answered_by: Literal["reply", "broadcast"] = Field(
-        default="reply", description="what ends the waiting of a message: its reply, or its first broadcast"
-    )
-    reply_contains: str = Field(
-        default="",
-        description="words that only replies hold; default: the first copy that reaches its sender",
-    )
-    broadcast_contains: str = Field(default="", description="words that only broadcasts hold")
-    fan_out: int = Field(
-        default=0, ge=0, description="broadcasts that each message must cause; 0: not known [count]"
-    )
-    timeout_s: float = Field(
-        default=10.0, gt=0, le=3600, description="a request without answer is given up [s]"
-    )
-    drain_s: float = Field(default=5.0, ge=0, le=3600, description="wait for answers at the end [s]")
-    hold_s: float = Field(default=1.0, ge=0, le=3600, description="of a spike or ramp: wait at the end [s]")
-    verify_tls: bool = Field(default=True, description="whether the server's certificate must be valid")
-    allow_remote: bool = Field(
-        default=False,
-        description="load a host that is neither this machine nor a private address; say so only of your own",
-    )
-    script: str | None = Field(default=None, description="file of k6 or Locust, relative to the study file")
-    program: str | None = Field(default=None, description="k6 or locust to run; default: the installed one")
-    latency_metric: str = Field(
-        default="http_req_duration",
-        description="trend of the k6 script that becomes the latency columns [ms]",
-    )
-    users: int = Field(default=100, ge=1, description="virtual users of k6 or Locust [count]")
-    env: dict[str, Argument] = Field(
-        default_factory=dict, description="environment variables of the script besides the factors"
-    )
+    driver: Literal["deadzone", "k6", "locust"] = "deadzone"
+    """the generator; k6 and locust run a script of theirs, with the factors in the environment"""
+
+    protocol: Literal["http", "websocket", "stomp"] = "http"
+    """HTTP/1.1, text messages over WebSocket, or STOMP 1.2 over WebSocket"""
+
+    mode: Literal["constant", "spike", "ramp"] = "constant"
+    """constant: rate; spike: connection_rate for duration_s; ramp: connection_rate until the server gives up"""
+
+    url: Argument = f"{{{SERVICE_URL}}}"
+    """where; {service_url} is the service under test, {factor} a level, {id} the number of the request, {user} and {room} those of the connection"""
+
+    rate: float | None = Field(default=None, gt=0, le=MOST_RATE)
+    """requests or messages due each second; a factor named rate takes its place [1/s]"""
+
+    duration_s: float = Field(default=10.0, gt=0, le=86_400)
+    """length of what is measured [s]"""
+
+    warmup_s: float = Field(default=0.0, ge=0, le=3600)
+    """the same load before that, kept in the histograms alone [s]"""
+
+    arrival: Literal["constant", "poisson"] = "constant"
+    """evenly spaced, or at random moments as from many independent users"""
+
+    connections: int = Field(default=1_000, ge=1, le=1_000_000)
+    """users that stay connected (WebSocket, STOMP), or most connections at once (HTTP, spike, ramp) [count]"""
+
+    connection_rate: float = Field(default=200.0, gt=0, le=MOST_RATE)
+    """connections opened each second [1/s]"""
+
+    room_size: int = Field(default=1, ge=1)
+    """connections that share a {room}: its number is {user} divided by this"""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "GET"
+    """of HTTP requests"""
+
+    headers: dict[str, Argument] = Field(default_factory=dict)
+    """of requests and of the upgrade"""
+
+    body: Argument = ""
+    """what is sent; {id} is the number by which answers of messages are recognised"""
+
+    subscribe: tuple[Argument, ...] = ()
+    """STOMP destinations that every user listens to"""
+
+    send_to: Argument = ""
+    """STOMP destination that messages are sent to"""
+
+    on_open: tuple[Argument, ...] = ()
+    """messages that each user sends first, not measured"""
+
+    answered_by: Literal["reply", "broadcast"] = "reply"
+    """what ends the waiting of a message: its reply, or its first broadcast"""
+
+    reply_contains: str = ""
+    """words that only replies hold; default: the first copy that reaches its sender"""
+
+    broadcast_contains: str = ""
+    """words that only broadcasts hold"""
+
+    fan_out: int = Field(default=0, ge=0)
+    """broadcasts that each message must cause; 0: not known [count]"""
+
+    timeout_s: float = Field(default=10.0, gt=0, le=3600)
+    """a request without answer is given up [s]"""
+
+    drain_s: float = Field(default=5.0, ge=0, le=3600)
+    """wait for answers at the end [s]"""
+
+    hold_s: float = Field(default=1.0, ge=0, le=3600)
+    """of a spike or ramp: wait at the end [s]"""
+
+    verify_tls: bool = True
+    """whether the server's certificate must be valid"""
+
+    allow_remote: bool = False
+    """load a host that is neither this machine nor a private address; say so only of your own"""
+
+    script: str | None = None
+    """file of k6 or Locust, relative to the study file"""
+
+    program: str | None = None
+    """k6 or locust to run; default: the installed one"""
+
+    latency_metric: str = "http_req_duration"
+    """trend of the k6 script that becomes the latency columns [ms]"""
+
+    users: int = Field(default=100, ge=1)
+    """virtual users of k6 or Locust [count]"""
+
+    env: dict[str, Argument] = Field(default_factory=dict)
+    """environment variables of the script besides the factors"""
 
     @model_validator(mode="after")
     def _hangs_together(self) -> LoadWorkload:

@@ -12,14 +12,11 @@ from deadzone.study.base import Spec
 class ObjectiveSpec(Spec):
     """A bound on one column of the trials."""
 
-    at_most: float | None = Field(
-        default=None, ge=0, description="largest value allowed, in the column's unit"
-    )
-    at_least: float | None = Field(
-        default=None,
-        ge=0,
-        description="smallest value allowed; of a factor such as rate: the load to be borne",
-    )
+    at_most: float | None = Field(default=None, ge=0)
+    """largest value allowed, in the column's unit"""
+
+    at_least: float | None = Field(default=None, ge=0)
+    """smallest value allowed; of a factor such as rate: the load to be borne"""
 
     @property
     def value(self) -> float:

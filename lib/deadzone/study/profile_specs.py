@@ -30,71 +30,65 @@ def _web_address(url: str) -> str:
 class LoadSpec(Spec):
     """The load that a profile's amounts are divided by, and projected to."""
 
-    column: str = Field(
-        pattern=COLUMN_PATTERN,
-        description="factor or response that says how much load there was, such as achieved_rate or streams",
-    )
-    unit: str = Field(
-        min_length=1, max_length=40, description="one of what, such as stream, connection or request/s"
-    )
-    project_to: float | None = Field(
-        default=None, gt=0, description="load to project both sides to, such as 100 streams"
-    )
+    column: str = Field(pattern=COLUMN_PATTERN)
+    """factor or response that says how much load there was, such as achieved_rate or streams"""
+
+    unit: str = Field(min_length=1, max_length=40)
+    """one of what, such as stream, connection or request/s"""
+
+    project_to: float | None = Field(default=None, gt=0)
+    """load to project both sides to, such as 100 streams"""
 
 
 class ChangeSpec(Spec):
     """Which level of a factor is before, which is after, and which have one option changed alone."""
 
-    factor: str | None = Field(
-        default=None, description="factor that was changed; default: environment, else the knob"
-    )
-    before: str | float | None = Field(default=None, description="its level before; default: the first")
-    after: str | float | None = Field(default=None, description="its level after; default: the second")
-    alone: dict[str, str | float] = Field(
-        default_factory=dict,
-        description="cause to the level at which this option alone is changed (ablation)",
-    )
+    factor: str | None = None
+    """factor that was changed; default: environment, else the knob"""
+
+    before: str | float | None = None
+    """its level before; default: the first"""
+
+    after: str | float | None = None
+    """its level after; default: the second"""
+
+    alone: dict[str, str | float] = Field(default_factory=dict)
+    """cause to the level at which this option alone is changed (ablation)"""
 
 
 class ProfilesSpec(Spec):
     """Profiles taken during every trial, and what is read out of them."""
 
-    profiler: Literal["pprof", "py-spy"] = Field(
-        description="pprof: pages as of Go's net/http/pprof; py-spy: samples of a Python process"
-    )
-    url: Annotated[Argument, AfterValidator(_web_address)] | None = Field(
-        default=None,
-        description="address above the pages, {factor} is its level; default: {service_url}/debug/pprof",
-    )
-    kinds: tuple[ProfileKind, ...] = Field(default=("cpu",), min_length=1, description="what is profiled")
-    start_s: float = Field(
-        default=0.5,
-        ge=0,
-        le=MOST_PROFILED_S,
-        description="time from the start of the load to the profiles [s]",
-    )
-    duration_s: int = Field(
-        default=5,
-        ge=1,
-        le=MOST_PROFILED_S,
-        description="how long cpu, allocs, mutex and block are profiled [s]",
-    )
-    rate_hz: int = Field(
-        default=100,
-        ge=1,
-        le=1000,
-        description="samples of py-spy, or of pages that answer folded stacks [1/s]",
-    )
-    subprocesses: bool = Field(default=False, description="whether py-spy also samples the processes below")
+    profiler: Literal["pprof", "py-spy"]
+    """pprof: pages as of Go's net/http/pprof; py-spy: samples of a Python process"""
+
+    url: Annotated[Argument, AfterValidator(_web_address)] | None = None
+    """address above the pages, {factor} is its level; default: {service_url}/debug/pprof"""
+
+    kinds: tuple[ProfileKind, ...] = Field(default=("cpu",), min_length=1)
+    """what is profiled"""
+
+    start_s: float = Field(default=0.5, ge=0, le=MOST_PROFILED_S)
+    """time from the start of the load to the profiles [s]"""
+
+    duration_s: int = Field(default=5, ge=1, le=MOST_PROFILED_S)
+    """how long cpu, allocs, mutex and block are profiled [s]"""
+
+    rate_hz: int = Field(default=100, ge=1, le=1000)
+    """samples of py-spy, or of pages that answer folded stacks [1/s]"""
+
+    subprocesses: bool = False
+    """whether py-spy also samples the processes below"""
+
     change: ChangeSpec = Field(default_factory=ChangeSpec)
-    causes: dict[str, str | tuple[str, ...]] = Field(
-        default_factory=dict,
-        description='causes named by stack patterns, in order of precedence, such as NACK: "*nack*"',
-    )
-    rule: Literal["first", "shapley"] = Field(
-        default="first", description="whose is a sample that matches several causes"
-    )
-    load: LoadSpec | None = Field(default=None, description="what amounts are divided by")
+    causes: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
+    """causes named by stack patterns, in order of precedence, such as {NACK: "*nack*"}"""
+
+    rule: Literal["first", "shapley"] = "first"
+    """whose is a sample that matches several causes"""
+
+    load: LoadSpec | None = None
+    """what amounts are divided by"""
 
     @model_validator(mode="after")
     def _profiler_can(self) -> ProfilesSpec:
@@ -112,10 +106,11 @@ class ProfilesSpec(Spec):
 class GateSpec(Spec):
     """A response that must not get worse by the margin or more."""
 
-    margin: float = Field(
-        gt=0, description="how much worse it must not get: a fraction, or in its unit if absolute"
-    )
-    absolute: bool = Field(default=False, description="whether the margin is in the unit of the response")
-    goal: Literal["min", "max"] | None = Field(
-        default=None, description="whether less or more is better; default: as the name of the response says"
-    )
+    margin: float = Field(gt=0)
+    """how much worse it must not get: a fraction, or in its unit if absolute"""
+
+    absolute: bool = False
+    """whether the margin is in the unit of the response"""
+
+    goal: Literal["min", "max"] | None = None
+    """whether less or more is better; default: as the name of the response says"""

@@ -28,37 +28,33 @@ EnvironmentName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 class ReadinessSpec(Spec):
     """How a service that was started is known to be ready."""
 
-    path: str | None = Field(
-        default=None,
-        pattern=r"^/",
-        description="path that answers once the service is ready, such as /health; default: its port accepts connections, which a container engine may do in its place",
-    )
-    status: int = Field(default=200, ge=100, le=599, description="HTTP status that means ready")
-    timeout_s: float = Field(default=30.0, gt=0, le=3600, description="longest time until it is ready [s]")
+    path: str | None = Field(default=None, pattern=r"^/")
+    """path that answers once the service is ready, such as /health; default: its port accepts connections, which a container engine may do in its place"""
+
+    status: int = Field(default=200, ge=100, le=599)
+    """HTTP status that means ready"""
+
+    timeout_s: float = Field(default=30.0, gt=0, le=3600)
+    """longest time until it is ready [s]"""
 
 
 class ServiceKeys(Spec):
     """What a service and an environment's changes of it have in common."""
 
-    argv: tuple[Argument, ...] | None = Field(
-        default=None,
-        min_length=1,
-        description="program and arguments; {factor} is its level, {port} a free port, {scratch} an empty folder, {inputs} what the setup filled, {python} the Python of Deadzone",
-    )
-    env: dict[str, Argument] = Field(
-        default_factory=dict, description="environment variables added; {factor} and the others are replaced"
-    )
-    cwd: str | None = Field(default=None, description="working folder, relative to the study file")
-    url: str | None = Field(
-        default=None,
-        pattern=r"^(https?|wss?)://",
-        description="base URL of a service that is up already; nothing is started then",
-    )
-    hook: tuple[Argument, ...] | None = Field(
-        default=None,
-        min_length=1,
-        description="argv run, unmeasured, before the first trial of each treatment; for a service that is up already it changes its setting",
-    )
+    argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """program and arguments; {factor} is its level, {port} a free port, {scratch} an empty folder, {inputs} what the setup filled, {python} the Python of Deadzone"""
+
+    env: dict[str, Argument] = Field(default_factory=dict)
+    """environment variables added; {factor} and the others are replaced"""
+
+    cwd: str | None = None
+    """working folder, relative to the study file"""
+
+    url: str | None = Field(default=None, pattern=r"^(https?|wss?)://")
+    """base URL of a service that is up already; nothing is started then"""
+
+    hook: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """argv run, unmeasured, before the first trial of each treatment; for a service that is up already it changes its setting"""
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
@@ -74,39 +70,34 @@ class ServiceKeys(Spec):
 class ServiceSpec(ServiceKeys):
     """The service that trials ask."""
 
-    setup: tuple[Argument, ...] | None = Field(
-        default=None,
-        min_length=1,
-        description="argv run once before the sweep, unmeasured; {inputs} is its folder",
-    )
-    host: str = Field(
-        default="127.0.0.1", description="address at which the service that was started is reached"
-    )
-    port: int | None = Field(
-        default=None, ge=1, le=65535, description="port it listens on; default a free one, as {port}"
-    )
+    setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """argv run once before the sweep, unmeasured; {inputs} is its folder"""
+
+    host: str = "127.0.0.1"
+    """address at which the service that was started is reached"""
+
+    port: int | None = Field(default=None, ge=1, le=65535)
+    """port it listens on; default a free one, as {port}"""
+
     ready: ReadinessSpec = Field(default_factory=ReadinessSpec)
-    restart: Literal["trial", "treatment"] = Field(
-        default="trial",
-        description="trial: a fresh process for every trial; treatment: it goes on as long as treatment and environment stay the same",
-    )
-    stop_timeout_s: float = Field(
-        default=10.0, ge=0, le=600, description="time it gets to end after SIGTERM before it is killed [s]"
-    )
+    restart: Literal["trial", "treatment"] = "trial"
+    """trial: a fresh process for every trial; treatment: it goes on as long as treatment and environment stay the same"""
+
+    stop_timeout_s: float = Field(default=10.0, ge=0, le=600)
+    """time it gets to end after SIGTERM before it is killed [s]"""
 
 
 class EnvironmentSpec(Spec):
     """One of the places in which the same service is tested."""
 
-    target: AnyTarget | None = Field(default=None, description="where it runs; default the study's target")
-    service: ServiceKeys | None = Field(
-        default=None, description="keys of the service that are different here; env is added to"
-    )
-    url: str | None = Field(
-        default=None,
-        pattern=r"^(https?|wss?)://",
-        description="base URL of a service that is up already in this environment",
-    )
+    target: AnyTarget | None = None
+    """where it runs; default the study's target"""
+
+    service: ServiceKeys | None = None
+    """keys of the service that are different here; env is added to"""
+
+    url: str | None = Field(default=None, pattern=r"^(https?|wss?)://")
+    """base URL of a service that is up already in this environment"""
 
     @model_validator(mode="after")
     def _one_url(self) -> EnvironmentSpec:

@@ -43,25 +43,26 @@ ANALYSES: dict[str, Analysis] = {
 class DesignSpec(Spec):
     """Which treatments, how often, in what order."""
 
-    kind: Literal["factorial", "paired", "list"] = Field(
-        default="factorial",
-        description="factorial: every combination; paired: first with first, second with second; list: as written",
-    )
-    treatments: tuple[dict[str, FactorLevel], ...] | None = Field(
-        default=None, description="the treatments of a list design, each {factor: level, ...}"
-    )
-    replicates: int = Field(
-        default=5, ge=1, le=MOST_REPLICATES, description="measured trials a treatment [count]"
-    )
-    warmup: int = Field(
-        default=1,
-        ge=0,
-        le=100,
-        description="trials of each treatment before the first block, recorded, not analysed",
-    )
-    seed: int = Field(default=1, ge=0, description="seed of the run order")
-    timeout_s: float = Field(default=600.0, gt=0, description="longest time a trial may take [s]")
-    cooldown_s: float = Field(default=0.0, ge=0, le=3600, description="pause between trials [s]")
+    kind: Literal["factorial", "paired", "list"] = "factorial"
+    """factorial: every combination; paired: first with first, second with second; list: as written"""
+
+    treatments: tuple[dict[str, FactorLevel], ...] | None = None
+    """the treatments of a list design, each {factor: level, ...}"""
+
+    replicates: int = Field(default=5, ge=1, le=MOST_REPLICATES)
+    """measured trials a treatment [count]"""
+
+    warmup: int = Field(default=1, ge=0, le=100)
+    """trials of each treatment before the first block, recorded, not analysed"""
+
+    seed: int = Field(default=1, ge=0)
+    """seed of the run order"""
+
+    timeout_s: float = Field(default=600.0, gt=0)
+    """longest time a trial may take [s]"""
+
+    cooldown_s: float = Field(default=0.0, ge=0, le=3600)
+    """pause between trials [s]"""
 
     @model_validator(mode="after")
     def _list_has_treatments(self) -> DesignSpec:
@@ -73,73 +74,84 @@ class DesignSpec(Spec):
 class ResponseSpec(Spec):
     """What is judged, and which way is better."""
 
-    name: str = Field(default="wall_s", pattern=COLUMN_PATTERN, description="column of the tidy table")
-    unit: str | None = Field(default="s", description="unit of the response")
-    goal: Literal["min", "max"] = Field(default="min", description="whether smaller or larger is better")
-    scale: Literal["ratio", "interval", "count"] | None = Field(
-        default=None,
-        description="ratio (logarithms; default where all values are positive), interval, or count of events",
-    )
+    name: str = Field(default="wall_s", pattern=COLUMN_PATTERN)
+    """column of the tidy table"""
+
+    unit: str | None = "s"
+    """unit of the response"""
+
+    goal: Literal["min", "max"] = "min"
+    """whether smaller or larger is better"""
+
+    scale: Literal["ratio", "interval", "count"] | None = None
+    """ratio (logarithms; default where all values are positive), interval, or count of events"""
 
 
 class TrustSpec(Spec):
     """When a trial is not trusted, and how often it is repeated."""
 
-    max_foreign_cpu: float = Field(
-        default=0.15, gt=0, description="CPU others may use during a trial [cores]"
-    )
-    max_steal: float = Field(default=0.05, gt=0, description="CPU the hypervisor may withhold [cores]")
-    max_pressure: float = Field(
-        default=0.10, gt=0, le=1, description="share of time tasks may stall on memory or I/O"
-    )
-    max_clock_drift: float = Field(
-        default=0.01, gt=0, description="wall clock against monotonic clock [share]"
-    )
-    max_attempts: int = Field(
-        default=3, ge=1, le=20, description="attempts at a trial before it is left as it is"
-    )
+    max_foreign_cpu: float = Field(default=0.15, gt=0)
+    """CPU others may use during a trial [cores]"""
+
+    max_steal: float = Field(default=0.05, gt=0)
+    """CPU the hypervisor may withhold [cores]"""
+
+    max_pressure: float = Field(default=0.10, gt=0, le=1)
+    """share of time tasks may stall on memory or I/O"""
+
+    max_clock_drift: float = Field(default=0.01, gt=0)
+    """wall clock against monotonic clock [share]"""
+
+    max_attempts: int = Field(default=3, ge=1, le=20)
+    """attempts at a trial before it is left as it is"""
 
 
 class Study(Spec):
     """A question and all it takes to answer it."""
 
-    study: str = Field(pattern=NAME_PATTERN, max_length=64, description="short name; becomes a folder name")
-    title: str = Field(default="", description="one line")
-    question: str = Field(default="", description="what the study is to decide")
+    study: str = Field(pattern=NAME_PATTERN, max_length=64)
+    """short name; becomes a folder name"""
+
+    title: str = ""
+    """one line"""
+
+    question: str = ""
+    """what the study is to decide"""
+
     workload: AnyWorkload
     target: AnyTarget = Field(default_factory=LocalTarget)
     factors: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], Factor] = Field(default_factory=dict)
-    service: ServiceSpec | None = Field(default=None, description="the service that the trials ask")
-    environments: dict[EnvironmentName, EnvironmentSpec] = Field(
-        default_factory=dict,
-        description="where the service is tested, by name; the names are the levels of the factor environment",
-    )
+    service: ServiceSpec | None = None
+    """the service that the trials ask"""
+
+    environments: dict[EnvironmentName, EnvironmentSpec] = Field(default_factory=dict)
+    """where the service is tested, by name; the names are the levels of the factor environment"""
+
     design: DesignSpec = Field(default_factory=DesignSpec)
-    knob: str | None = Field(
-        default=None, description="the factor that phases are fitted over; default the first"
-    )
+    knob: str | None = None
+    """the factor that phases are fitted over; default the first"""
+
     response: ResponseSpec = Field(default_factory=ResponseSpec)
     trust: TrustSpec = Field(default_factory=TrustSpec)
-    analysis: Analysis | None = Field(
-        default=None,
-        description="notebook that analyses the run; default profile_diff with profiles, limit_attribution for http, thread_pool for load, disk_block_size for disk, and phases",
-    )
-    profiles: ProfilesSpec | None = Field(default=None, description="profiles taken during the trials")
-    gates: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], GateSpec] = Field(
-        default_factory=dict, description="responses that must not get worse from before to after"
-    )
-    objectives: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ObjectiveSpec] = Field(
-        default_factory=dict,
-        description="what responses have to be for a setting to be good enough; of a factor such as rate: the load to be borne",
-    )
+    analysis: Analysis | None = None
+    """notebook that analyses the run; default profile_diff with profiles, limit_attribution for http, thread_pool for load, disk_block_size for disk, and phases"""
 
-    claims: tuple[ClaimSpec, ...] = Field(
-        default=(), max_length=MOST_CLAIMS, description="what is believed before the run, judged by it"
+    profiles: ProfilesSpec | None = None
+    """profiles taken during the trials"""
+
+    gates: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], GateSpec] = Field(default_factory=dict)
+    """responses that must not get worse from before to after"""
+
+    objectives: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ObjectiveSpec] = Field(
+        default_factory=dict
     )
-    accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(
-        default_factory=dict,
-        description="findings about the experiment that are meant, by key, each with its reason",
-    )
+    """what responses have to be for a setting to be good enough; of a factor such as rate: the load to be borne"""
+
+    claims: tuple[ClaimSpec, ...] = Field(default=(), max_length=MOST_CLAIMS)
+    """what is believed before the run, judged by it"""
+
+    accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    """findings about the experiment that are meant, by key, each with its reason"""
 
     @field_validator("accept")
     @classmethod

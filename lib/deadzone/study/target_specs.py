@@ -30,11 +30,6 @@ def _absolute(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-CpuLimit = Annotated[FactorLevel, Field(description="CPU limit of every trial where it is no factor [cores]")]
-MemoryLimit = Annotated[
-    FactorLevel, Field(description="memory limit of every trial where it is no factor [bytes]")
-]
-
 ContainerPath = Annotated[str, AfterValidator(_absolute)]
 
 
@@ -43,137 +38,153 @@ class LocalTarget(Spec):
 
     kind: Literal["local"] = "local"
     mechanism: Literal["auto", "cgroup-v2", "cgroup-v1", "systemd", "emulated", "affinity", "unlimited"] = (
-        Field(
-            default="auto", description="how a CPU limit is put in force; auto takes the best that works here"
-        )
+        "auto"
     )
-    cpu_limit: CpuLimit = NONE
-    memory_limit: MemoryLimit = NONE
-    io_bandwidth_limit: Annotated[
-        FactorLevel,
-        Field(description="limit of reads and of writes of the disk where it is no factor [bytes/s]"),
-    ] = NONE
-    iops_limit: Annotated[
-        FactorLevel,
-        Field(description="limit of read and of write calls of the disk where it is no factor [1/s]"),
-    ] = NONE
-    io_folder: str | None = Field(
-        default=None,
-        description="folder on the disk that I/O limits are for, relative to the study file; default that of a disk workload",
-    )
+    """how a CPU limit is put in force; auto takes the best that works here"""
+
+    cpu_limit: FactorLevel = NONE
+    """CPU limit of every trial where it is no factor [cores]"""
+
+    memory_limit: FactorLevel = NONE
+    """memory limit of every trial where it is no factor [bytes]"""
+
+    io_bandwidth_limit: FactorLevel = NONE
+    """limit of reads and of writes of the disk where it is no factor [bytes/s]"""
+
+    iops_limit: FactorLevel = NONE
+    """limit of read and of write calls of the disk where it is no factor [1/s]"""
+
+    io_folder: str | None = None
+    """folder on the disk that I/O limits are for, relative to the study file; default that of a disk workload"""
 
 
 class ContainerTarget(Spec):
     """A container that docker or podman starts from an image. Services run there, programs of other workloads do not."""
 
     kind: Literal["container"]
-    engine: Literal["auto", "docker", "podman"] = Field(
-        default="auto", description="the command that starts containers; auto takes the first that works here"
-    )
-    image: str = Field(min_length=1, description="image of the service; Deadzone pulls none")
-    port: int | None = Field(
-        default=None, ge=1, le=65535, description="port that the service listens on inside; default {port}"
-    )
-    options: tuple[Argument, ...] = Field(
-        default=(), description="further options of `run`, such as [--volume, /data:/data]"
-    )
-    cpu_limit: CpuLimit = NONE
-    memory_limit: MemoryLimit = NONE
+    engine: Literal["auto", "docker", "podman"] = "auto"
+    """the command that starts containers; auto takes the first that works here"""
+
+    image: str = Field(min_length=1)
+    """image of the service; Deadzone pulls none"""
+
+    port: int | None = Field(default=None, ge=1, le=65535)
+    """port that the service listens on inside; default {port}"""
+
+    options: tuple[Argument, ...] = ()
+    """further options of `run`, such as [--volume, /data:/data]"""
+
+    cpu_limit: FactorLevel = NONE
+    """CPU limit of every trial where it is no factor [cores]"""
+
+    memory_limit: FactorLevel = NONE
+    """memory limit of every trial where it is no factor [bytes]"""
 
 
 class JobSpec(Spec):
     """The pod that a Job makes for each trial."""
 
-    image: str = Field(min_length=1, description="image whose program is measured")
-    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        default=None, description="as in a pod; default the cluster's"
-    )
-    image_pull_secrets: tuple[str, ...] = Field(default=(), description="names of Secrets for the registry")
-    parallelism: int = Field(
-        default=1, ge=1, le=MOST_PARALLEL, description="trials of the study that run at once [count]"
-    )
-    one_a_node: bool = Field(
-        default=True, description="never two pods of Deadzone on one node; false where they may share one"
-    )
-    queue: str | None = Field(
-        default=None, pattern=OBJECT_NAME, description="Kueue LocalQueue that admits the Jobs"
-    )
-    cpu_request: float | None = Field(
-        default=None, gt=0, description="CPU reserved for a trial [cores]; default the limit itself"
-    )
-    memory: str | None = Field(default=None, description="memory request and limit, as in a pod: 512Mi")
-    service_account: str | None = Field(default=None, pattern=OBJECT_NAME, description="account of the pods")
+    image: str = Field(min_length=1)
+    """image whose program is measured"""
+
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None
+    """as in a pod; default the cluster's"""
+
+    image_pull_secrets: tuple[str, ...] = ()
+    """names of Secrets for the registry"""
+
+    parallelism: int = Field(default=1, ge=1, le=MOST_PARALLEL)
+    """trials of the study that run at once [count]"""
+
+    one_a_node: bool = True
+    """never two pods of Deadzone on one node; false where they may share one"""
+
+    queue: str | None = Field(default=None, pattern=OBJECT_NAME)
+    """Kueue LocalQueue that admits the Jobs"""
+
+    cpu_request: float | None = Field(default=None, gt=0)
+    """CPU reserved for a trial [cores]; default the limit itself"""
+
+    memory: str | None = None
+    """memory request and limit, as in a pod: 512Mi"""
+
+    service_account: str | None = Field(default=None, pattern=OBJECT_NAME)
+    """account of the pods"""
+
     priority_class: str | None = Field(default=None, pattern=OBJECT_NAME)
-    node_selector: dict[str, str] = Field(default_factory=dict, description="labels that a node must have")
-    tolerations: tuple[dict[str, Any], ...] = Field(default=(), description="as in a pod")
-    volumes: tuple[dict[str, Any], ...] = Field(default=(), description="as in a pod")
-    volume_mounts: tuple[dict[str, Any], ...] = Field(default=(), description="as in a container")
-    env: dict[str, str] = Field(default_factory=dict, description="environment of the container")
-    labels: dict[str, str] = Field(default_factory=dict, description="labels added to Jobs and pods")
-    security_context: dict[str, Any] = Field(default_factory=dict, description="as in a container")
-    longest_s: float = Field(
-        default=86_400.0, gt=0, description="a Job is ended by the cluster after this at the latest [s]"
-    )
+    node_selector: dict[str, str] = Field(default_factory=dict)
+    """labels that a node must have"""
+
+    tolerations: tuple[dict[str, Any], ...] = ()
+    """as in a pod"""
+
+    volumes: tuple[dict[str, Any], ...] = ()
+    """as in a pod"""
+
+    volume_mounts: tuple[dict[str, Any], ...] = ()
+    """as in a container"""
+
+    env: dict[str, str] = Field(default_factory=dict)
+    """environment of the container"""
+
+    labels: dict[str, str] = Field(default_factory=dict)
+    """labels added to Jobs and pods"""
+
+    security_context: dict[str, Any] = Field(default_factory=dict)
+    """as in a container"""
+
+    longest_s: float = Field(default=86_400.0, gt=0)
+    """a Job is ended by the cluster after this at the latest [s]"""
 
 
 class KubernetesTarget(Spec):
     """A container in a Kubernetes cluster: of a workload that runs there, or of a fresh pod for each trial."""
 
     kind: Literal["kubernetes"]
-    mode: Literal["exec", "job"] = Field(
-        default="exec",
-        description="exec: in a container that runs already; job: in a fresh pod for each trial",
-    )
-    context: str | None = Field(
-        default=None, description="context of the kubeconfig; default the current one"
-    )
+    mode: Literal["exec", "job"] = "exec"
+    """exec: in a container that runs already; job: in a fresh pod for each trial"""
+
+    context: str | None = None
+    """context of the kubeconfig; default the current one"""
+
     namespace: str = Field(default="default", pattern=DNS_LABEL, max_length=63)
     workload: str | None = Field(
-        default=None,
-        pattern=r"^(deployment|statefulset|pod)/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
-        description="exec: the workload whose container is used, such as deployment/encoder",
+        default=None, pattern=r"^(deployment|statefulset|pod)/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
     )
-    selector: str | None = Field(
-        default=None,
-        description="exec: labels of the one Deployment, StatefulSet or pod, in place of its name",
-    )
-    container: str | None = Field(
-        default=None, pattern=DNS_LABEL, description="exec: the container; needed where the pod has several"
-    )
-    change: Literal["auto", "resize", "patch"] = Field(
-        default="auto",
-        description="exec: how the limit is changed: in place, by patching the workload and waiting for the "
-        "rollout, or in place where that is possible",
-    )
-    allow: bool = Field(
-        default=False, description="exec: sweep a workload that lacks the annotation deadzone.dev/sweep"
-    )
-    job: JobSpec | None = Field(default=None, description="job: the pod of a trial")
-    cpu_limit: Annotated[
-        FactorLevel,
-        Field(
-            description="CPU limit of every trial where it is no factor [cores]; unchanged: the workload's own, in a Job none"
-        ),
-    ] = UNCHANGED
-    launcher_image: str | None = Field(
-        default=None,
-        description="image with a static /bin/busybox, for containers that have no shell: it is lent to them",
-    )
-    scratch: ContainerPath = Field(
-        default="/tmp", description="folder of the container in which trials may write"
-    )
-    inputs: dict[str, ContainerPath] = Field(
-        default_factory=dict,
-        description="input files that lie in the container already, by file name; others are copied there",
-    )
-    start_timeout_s: float = Field(
-        default=300.0, gt=0, description="longest wait for a rollout, a resize or a pod to start [s]"
-    )
-    prometheus_url: str | None = Field(
-        default=None,
-        pattern=r"^https?://",
-        description="Prometheus with the cluster's cAdvisor series; they are added to the telemetry",
-    )
+    """exec: the workload whose container is used, such as deployment/encoder"""
+
+    selector: str | None = None
+    """exec: labels of the one Deployment, StatefulSet or pod, in place of its name"""
+
+    container: str | None = Field(default=None, pattern=DNS_LABEL)
+    """exec: the container; needed where the pod has several"""
+
+    change: Literal["auto", "resize", "patch"] = "auto"
+    """exec: how the limit is changed: in place, by patching the workload and waiting for the rollout, or in place where that is possible"""
+
+    allow: bool = False
+    """exec: sweep a workload that lacks the annotation deadzone.dev/sweep"""
+
+    job: JobSpec | None = None
+    """job: the pod of a trial"""
+
+    cpu_limit: FactorLevel = UNCHANGED
+    """CPU limit of every trial where it is no factor [cores]; unchanged: the workload's own, in a Job none"""
+
+    launcher_image: str | None = None
+    """image with a static /bin/busybox, for containers that have no shell: it is lent to them"""
+
+    scratch: ContainerPath = "/tmp"
+    """folder of the container in which trials may write"""
+
+    inputs: dict[str, ContainerPath] = Field(default_factory=dict)
+    """input files that lie in the container already, by file name; others are copied there"""
+
+    start_timeout_s: float = Field(default=300.0, gt=0)
+    """longest wait for a rollout, a resize or a pod to start [s]"""
+
+    prometheus_url: str | None = Field(default=None, pattern=r"^https?://")
+    """Prometheus with the cluster's cAdvisor series; they are added to the telemetry"""
 
     @model_validator(mode="after")
     def _hangs_together(self) -> KubernetesTarget:

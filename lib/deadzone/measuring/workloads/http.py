@@ -18,7 +18,8 @@ from deadzone.measuring.workloads.clip import generated_clip
 from deadzone.measuring.workloads.command import INPUTS, PREPARE_TIMEOUT_S, find_number, found_at
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.measuring.workloads.place import Here, fresh_folder
-from deadzone.study.http_specs import CLIP, BodyResponse, FormFile
+from deadzone.study.extraction_specs import BodyResponse
+from deadzone.study.http_specs import CLIP, FormFile
 from deadzone.study.http_specs import HttpWorkload as HttpSpec
 from deadzone.study.levels import Level
 from deadzone.study.masking import masked
