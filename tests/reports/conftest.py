@@ -11,13 +11,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from reports.made_runs import new_repository, write_run
-
 from deadzone.language.catalogue import speak
 from deadzone.reports.sweep.analysis import analyse
 from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
+from reports.made_runs import new_repository, write_run
 
 
 @pytest.fixture(autouse=True)

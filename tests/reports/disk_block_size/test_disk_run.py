@@ -6,17 +6,17 @@ import math
 
 import numpy as np
 import pytest
-from reports.made_runs import record
 
 from deadzone.errors import StoreError, TableError
 from deadzone.language.catalogue import speaking
-from deadzone.reports.sweep.source import load_source
 from deadzone.reports.disk_block_size import published as disk_block_size
 from deadzone.reports.disk_block_size.circumstances import doubts, host_memory, statements
 from deadzone.reports.disk_block_size.run import load_run
 from deadzone.reports.disk_block_size.tables import duration
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
+from reports.made_runs import record
 
 KIB, MIB = 2**10, 2**20
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from needs import needs
-import shutil
-
 import pandas as pd
 import pytest
+from needs import needs
 
 from deadzone.language.catalogue import speaking
 from deadzone.reports.document.display import Command, Prose, Regression, Table, Title

@@ -6,8 +6,7 @@ import pytest
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import spoken
-from deadzone.reports.document import fonts
-from deadzone.reports.document import speaking
+from deadzone.reports.document import fonts, speaking
 from deadzone.reports.document.fonts import family_of, korean_font, weights_of
 from deadzone.reports.document.speaking import language_note, use_language
 

@@ -7,7 +7,16 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from deadzone.reports.document.display import Claim, Command, Evidence, Figure, Prose, Regression, Table, Title
+from deadzone.reports.document.display import (
+    Claim,
+    Command,
+    Evidence,
+    Figure,
+    Prose,
+    Regression,
+    Table,
+    Title,
+)
 from deadzone.reports.document.document import Names
 from deadzone.reports.document.html import anchor, apart, themed
 

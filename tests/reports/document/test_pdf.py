@@ -11,7 +11,16 @@ from pypdfium2 import PdfDocument
 
 from deadzone.errors import ReportError
 from deadzone.reports.document import pdf as module
-from deadzone.reports.document.display import Claim, Command, Evidence, Figure, Prose, Regression, Table, Title
+from deadzone.reports.document.display import (
+    Claim,
+    Command,
+    Evidence,
+    Figure,
+    Prose,
+    Regression,
+    Table,
+    Title,
+)
 from deadzone.reports.document.document import Document, Markdown, Names, Printed
 from deadzone.reports.document.pdf import pdf, typst_source
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from reports.made_runs import new_repository, write_run
 
 from deadzone.errors import DeadzoneError, ReportError
 from deadzone.reports.document.index import publish_index
 from deadzone.reports.document.publishing import FILES, folder_for, publish_run
+from reports.made_runs import new_repository, write_run
 
 HOSTILE = '</td><script>alert("stderr")</script>'
 

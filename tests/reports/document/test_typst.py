@@ -6,7 +6,16 @@ import pandas as pd
 import pytest
 import typst
 
-from deadzone.reports.document.display import Claim, Command, Evidence, Figure, Prose, Regression, Table, Title
+from deadzone.reports.document.display import (
+    Claim,
+    Command,
+    Evidence,
+    Figure,
+    Prose,
+    Regression,
+    Table,
+    Title,
+)
 from deadzone.reports.document.document import Document, Names
 from deadzone.reports.document.typst import block_typst, label_of, string
 

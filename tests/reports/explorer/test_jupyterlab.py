@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from needs import needs
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from needs import needs
 
 NOTEBOOK = Path(__file__).resolve().parents[3] / "notebooks" / "explore.ipynb"
 PATIENCE_S = 120

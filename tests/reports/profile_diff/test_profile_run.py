@@ -9,8 +9,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from reports.profile_diff.profiled_run import STUDY, TRIALS, profiled_run
-
 from deadzone.errors import ReportError, UnknownRunError
 from deadzone.language.catalogue import speak
 from deadzone.reports.document.display import Figure, Prose, Table
@@ -19,6 +17,7 @@ from deadzone.reports.document.page import page
 from deadzone.reports.document.pdf import pdf
 from deadzone.reports.profile_diff import published as profile_diff
 from deadzone.reports.profile_diff.run import ProfileRun
+from reports.profile_diff.profiled_run import STUDY, TRIALS, profiled_run
 
 SECTIONS = ("title", "totals", "parts", "flames", "heap_parts", "projection", "gates", "limits", "origin")
 

@@ -12,7 +12,12 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import TableError
-from deadzone.reports.published.reference import DATA_VARIABLE, list_reference, load_reference, reference_folder
+from deadzone.reports.published.reference import (
+    DATA_VARIABLE,
+    list_reference,
+    load_reference,
+    reference_folder,
+)
 from deadzone.store.table import telemetry_table, tidy_table
 
 REPOSITORY = Path(__file__).resolve().parents[3]

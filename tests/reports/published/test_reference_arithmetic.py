@@ -81,4 +81,6 @@ def test_cells_measured_twice_differ_by_up_to_a_quarter():
 def test_the_published_checks_are_fresh(tmp_path: Path):
     for path in write_checks(tmp_path):
         stored = reference_folder() / "checks" / path.name
-        assert stored.read_bytes() == path.read_bytes(), "run python -m deadzone.reports.published.reference_arithmetic"
+        assert stored.read_bytes() == path.read_bytes(), (
+            "run python -m deadzone.reports.published.reference_arithmetic"
+        )

@@ -9,8 +9,8 @@ import pytest
 
 from deadzone import places
 from deadzone.errors import ReportError
-from deadzone.reports.published import reference_reports
 from deadzone.reports.document.index import entries, index_page
+from deadzone.reports.published import reference_reports
 from deadzone.reports.published.reference_reports import NOTEBOOKS, publish_reference
 
 COMMITTED = places.home() / "reports"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from deadzone.reports.document.display import Claim, Figure, Prose, Regression, Table
 from deadzone.reports.sweep.analysis import analyse
 from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
-from deadzone.reports.document.display import Claim, Figure, Prose, Regression, Table
 
 
 def said(blocks):
@@ -49,9 +49,7 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
     report = analysed(failing(1.5))
     assert any("1.5" in doubt and "missing" in doubt for doubt in report.title().doubts)
     assert "1.5" not in report.treatments()[0].frame.iloc[:, 0].tolist()
-    failures = [
-        block for block in report.exceptions() if isinstance(block, Table) and block.id == "failures"
-    ]
+    failures = [block for block in report.exceptions() if isinstance(block, Table) and block.id == "failures"]
     assert "4 of 32 trials failed" in failures[0].caption
 
 
@@ -85,7 +83,9 @@ def test_an_untrusted_run_warns_before_anything_else(analysed):
 
 
 def test_of_one_level_that_can_be_trusted_it_is_said_in_the_singular(analysed):
-    report = analysed(lambda line: {**line, "trusted": line["levels"]["cpu_limit"] == 1, "distrust_reason": "x"})
+    report = analysed(
+        lambda line: {**line, "trusted": line["levels"]["cpu_limit"] == 1, "distrust_reason": "x"}
+    )
     assert "only 1 of 8 levels has a trial that can be trusted" in report.title().doubts[0]
 
 
@@ -155,7 +155,9 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     ]
     table = tmp_path / "grid.csv"
     table.write_text("cores,threads,latency_ms\n" + "\n".join(",".join(map(str, row)) for row in rows))
-    report = SweepReport(analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores")))
+    report = SweepReport(
+        analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores"))
+    )
     blocks = everything(report)
     Names(blocks)
     assert [block.id for block in report.figures()] == ["response", "slice-2-response"]

@@ -45,7 +45,9 @@ def test_the_same_in_korean(tmp_path):
 
 
 def test_a_level_apart_is_in_a_figure_of_its_own_beside_the_curve(tmp_path):
-    rows = [(d, wall * noise) for d, wall in ((0, 4), (1, 8), (2, 4), (4, 2), (8, 2)) for noise in (0.99, 1, 1.01)]
+    rows = [
+        (d, wall * noise) for d, wall in ((0, 4), (1, 8), (2, 4), (4, 2), (8, 2)) for noise in (0.99, 1, 1.01)
+    ]
     report = report_of(tmp_path, rows, ["depth", "wall_s"], knob="depth")
     curve, settings = report.figures()
     assert curve.is_face and not settings.is_face

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reports.made_runs import PROVENANCE, curve
-
 from deadzone.language.catalogue import speak
-from deadzone.reports.sweep.analysis import analyse
 from deadzone.reports.document.display import Prose, Table
+from deadzone.reports.sweep.analysis import analyse
 from deadzone.reports.sweep.since import since_previous, since_previous_of
 from deadzone.reports.sweep.source import load_source
+from reports.made_runs import PROVENANCE, curve
 
 
 def scales_further(line):

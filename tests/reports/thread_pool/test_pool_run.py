@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from reports.thread_pool.load_runs import pool_run, ramp_run, spike_run
 
 from deadzone.errors import StoreError
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.thread_pool import published as thread_pool
 from deadzone.reports.thread_pool.connection_run import ConnectionRun
 from deadzone.reports.thread_pool.run import PoolRunReport
+from reports.thread_pool.load_runs import pool_run, ramp_run, spike_run
 
 SECTIONS = (
     "title",

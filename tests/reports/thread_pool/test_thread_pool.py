@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deadzone.reports.thread_pool import settings as pool_settings
-from deadzone.reports.thread_pool import published as thread_pool
 from deadzone.reports.figures.heat_map import grid, heat_map
+from deadzone.reports.thread_pool import published as thread_pool
+from deadzone.reports.thread_pool import settings as pool_settings
 
 
 @pytest.fixture(scope="module")

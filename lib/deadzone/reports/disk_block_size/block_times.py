@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from deadzone.style import figure_style
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import number
-from deadzone.reports.published.reference_checks import figure
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.style import MUTED, RC_PARAMS, TRIAL_COLOUR
+from deadzone.reports.published.reference_checks import figure
+from deadzone.style import MUTED, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
     from deadzone.reports.published.published import Published

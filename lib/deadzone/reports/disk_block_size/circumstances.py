@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.language.catalogue import Message, say
 from deadzone.explaining.phases.quantities import level_number, number
+from deadzone.language.catalogue import Message, say
 from deadzone.reports.disk_block_size.curves import Curve
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.quantities import capital
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.level_estimates import LevelEstimates, estimate_levels
-from deadzone.explaining.phases.quantities import level_number, plain_name
+from deadzone.explaining.phases.quantities import capital, level_number, plain_name
 from deadzone.explaining.phases.service_level import target_confidence
+from deadzone.language.catalogue import join, say
 from deadzone.study.factors import LevelsFactor
 from deadzone.study.sizes import RequiredRate
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 import pandas as pd
 
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
-from deadzone.reports.document.speaking import use_language
-from deadzone.reports.published import arithmetic
 from deadzone.reports.disk_block_size import block_times
 from deadzone.reports.disk_block_size.block_times import MEGA, TwoPoints
 from deadzone.reports.disk_block_size.run import DiskRun, load_run
-from deadzone.reports.published.live import LIVE, measure_live
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
+from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.live import LIVE, measure_live
+from deadzone.reports.published.published import REFERENCE, open_published, section
 from deadzone.reports.published.report import PublishedReport
-from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "disk-io"
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deadzone.errors import TableError
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import plain_name
-from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep import tables
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose
-from deadzone.reports.sweep.source import Source, load_source
-from deadzone.reports.figures import curves as drawn
+from deadzone.language.catalogue import say
 from deadzone.reports.disk_block_size import circumstances as disk_circumstances
 from deadzone.reports.disk_block_size import tables as disk_tables
 from deadzone.reports.disk_block_size.curves import Curve, curves_of
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose
+from deadzone.reports.figures import curves as drawn
 from deadzone.reports.published.published import section
+from deadzone.reports.sweep import prose, tables
+from deadzone.reports.sweep.claims import claims_section
+from deadzone.reports.sweep.source import Source, load_source
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.sizes import RequiredRate, parse_rate
 

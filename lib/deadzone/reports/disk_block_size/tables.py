@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from deadzone.style import figure_style
-from deadzone.language.catalogue import join, say, spoken
 from deadzone.explaining.phases.quantities import axis_label, number, percent, plain_name
-from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.disk_block_size.curves import Curve, Decided
+from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.numbers import tenths
+from deadzone.reports.disk_block_size.curves import Curve, Decided
+from deadzone.reports.document.display import Figure, Table
 from deadzone.study.sizes import RequiredRate, size_text
-from deadzone.style import MUTED, OUTLIER_COLOUR, RC_PARAMS, RECOMMENDED_COLOUR, TRIAL_COLOUR
+from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
     from deadzone.reports.sweep.source import Source

@@ -132,7 +132,9 @@ class Title(Block):
 
     def html(self, names: Naming | None = None) -> str:
         """The head of the page."""
-        facts = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in self.facts)
+        facts = "".join(
+            f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in self.facts
+        )
         subtitle = f'<p class="dz-subtitle">{text(self.subtitle)}</p>' if self.subtitle else ""
         doubts = "".join(f"<p>{text(doubt)}</p>" for doubt in self.doubts)
         return (
@@ -316,7 +318,9 @@ class Regression(Block):
     def html(self, names: Naming | None = None) -> str:
         """The tables and notes on one sheet."""
         identity, number = _named(self, names)
-        grids = "".join(scrolled(one.caption, table(one, _named(one, names)[0], one.caption)) for one in self.tables)
+        grids = "".join(
+            scrolled(one.caption, table(one, _named(one, names)[0], one.caption)) for one in self.tables
+        )
         notes = "".join(
             f'<p class="dz-note-head">{text(head)}</p><ul>{"".join(f"<li>{text(s)}</li>" for s in said)}</ul>'
             for head, said in self.notes.items()

@@ -219,7 +219,9 @@ def _assigned(source: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for node in ast.parse(source).body:
         match node:
-            case ast.Assign([ast.Name(name)], ast.expr() as value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
+            case ast.Assign([ast.Name(name)], ast.expr() as value) | ast.AnnAssign(
+                ast.Name(name), _, ast.expr() as value
+            ):
                 try:
                     values[name] = ast.literal_eval(value)
                 except ValueError:

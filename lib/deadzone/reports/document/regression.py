@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadzone.language.catalogue import say
-from deadzone.explaining.phases.quantities import axis_label, percent
 from deadzone.explaining.page import is_number
+from deadzone.explaining.phases.quantities import axis_label, percent
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Regression, Table
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
 from deadzone.explaining.phases.quantities import axis_label
+from deadzone.language.catalogue import say
 from deadzone.style import (
     FIT_COLOUR,
     INK,

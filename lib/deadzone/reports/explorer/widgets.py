@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import DeadzoneError, ReportError
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import listing, percent, plain_name
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
@@ -16,11 +15,12 @@ from deadzone.explaining.phases.thresholds import (
     REVERSAL_ELASTICITY,
     Thresholds,
 )
+from deadzone.language.catalogue import say
 from deadzone.reports.document import display as blocks
+from deadzone.reports.document.speaking import use_language
 from deadzone.reports.explorer.choices import Table, list_tables
 from deadzone.reports.explorer.curve import Curve, View, open_curve
 from deadzone.reports.explorer.drawing import draw
-from deadzone.reports.document.speaking import use_language
 from deadzone.reports.figures.curves import phases_table
 
 if TYPE_CHECKING:
@@ -112,10 +112,7 @@ class Explorer:
 
     def _said(self, view: View) -> str:
         model = view.model
-        names = [
-            level_text(model, place_of(model, value) or 0.0)
-            for value in view.tied
-        ]
+        names = [level_text(model, place_of(model, value) or 0.0) for value in view.tied]
         sentence = say(
             "explorer.setting",
             setting=names[0],

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.quantities import listing, number, percent
-from deadzone.reports.document.display import Table
-from deadzone.reports.published.arithmetic import usual_difference
-from deadzone.explaining.claims.judging import Judged
-from deadzone.explaining.claims.verdicts import Verdict
-from deadzone.reports.ffmpeg_threads.cpu_work import breakthrough, cpu_time, sentence
-from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
+from deadzone.language.catalogue import join, say
 from deadzone.language.numbers import printed
+from deadzone.reports.document.display import Table
+from deadzone.reports.ffmpeg_threads.cpu_work import breakthrough, sentence
 from deadzone.reports.ffmpeg_threads.thread_counts import ThreadCount, at_limit, flagged_sentence, gain
+from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
+from deadzone.reports.published.arithmetic import usual_difference
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:

@@ -6,17 +6,16 @@ wall time = CPU time / cores used, so every change of the wall time is a change 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from deadzone.style import figure_style
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import number
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.figures.curves import steps_text
-from deadzone.style import INK, MUTED, PHASE_STYLES, RC_PARAMS, TRIAL_COLOUR
+from deadzone.style import INK, MUTED, PHASE_STYLES, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel

@@ -6,22 +6,20 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.language.catalogue import say
-from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
+from deadzone.explaining.phases.verdict import verdict
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.regression import regression
-from deadzone.reports.published import arithmetic
-from deadzone.reports.ffmpeg_threads import cpu_work
-from deadzone.reports.figures import curves
 from deadzone.reports.ffmpeg_threads import claims as ffmpeg_claims
-from deadzone.reports.published import guideline
-from deadzone.reports.ffmpeg_threads import thread_counts
+from deadzone.reports.ffmpeg_threads import cpu_work, thread_counts
+from deadzone.reports.figures import curves
+from deadzone.reports.published import arithmetic, guideline
 from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.published import open_published, section
 from deadzone.reports.published.report import PublishedReport
-from deadzone.reports.published.published import Published, open_published, section
 
 STUDY = "ffmpeg-threads"
 

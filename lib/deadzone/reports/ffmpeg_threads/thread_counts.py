@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from deadzone.style import figure_style
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import number, percent, response
+from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.ffmpeg_threads.cpu_work import cpu_time
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
-from deadzone.style import RC_PARAMS
+from deadzone.style import figure_style
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel

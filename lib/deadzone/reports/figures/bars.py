@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from deadzone.style import figure_style
 from deadzone.reports.document.display import Figure
 from deadzone.style import (
     AFTER_COLOUR,
@@ -15,8 +14,8 @@ from deadzone.style import (
     LESS_COLOUR,
     MORE_COLOUR,
     MUTED,
-    RC_PARAMS,
     TRIAL_COLOUR,
+    figure_style,
 )
 
 if TYPE_CHECKING:

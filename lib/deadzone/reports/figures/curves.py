@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.candidates import level_text
-from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import listing, percent, plain_name
+from deadzone.explaining.phases.verdict import verdict
+from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.style import PHASE_STYLES
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadzone.style import figure_style
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import axis_label, level_number
-from deadzone.reports.document.display import Figure
+from deadzone.language.catalogue import say
 from deadzone.language.numbers import printed
-from deadzone.style import MUTED, RC_PARAMS, RECOMMENDED_COLOUR
+from deadzone.reports.document.display import Figure
+from deadzone.style import MUTED, RECOMMENDED_COLOUR, figure_style
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from deadzone.style import figure_style
 from deadzone.explaining.attribution.wording import duration
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.plot_axes import plain_value
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.style import INK, MUTED, RC_PARAMS, TRIAL_COLOUR
+from deadzone.style import INK, MUTED, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
     from deadzone.explaining.attribution.attribution import Attribution

@@ -10,18 +10,18 @@ import pandas as pd
 from deadzone.explaining.attribution import wording
 from deadzone.explaining.attribution.attributing import attribute_table
 from deadzone.explaining.attribution.attribution import Attribution
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import percent
+from deadzone.language.catalogue import say
+from deadzone.language.numbers import printed
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.limit_attribution import request_times
-from deadzone.reports.limit_attribution.run import LimitRun, load_run
-from deadzone.reports.published.live import LIVE, measure_live
-from deadzone.language.numbers import printed
-from deadzone.reports.published.conclusions import judge_conclusions
-from deadzone.reports.published.report import PublishedReport
-from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 from deadzone.reports.limit_attribution.request_times import CONTAINER, LIMITED, UNLIMITED, Times
+from deadzone.reports.limit_attribution.run import LimitRun, load_run
+from deadzone.reports.published.conclusions import judge_conclusions
+from deadzone.reports.published.live import LIVE, measure_live
+from deadzone.reports.published.published import REFERENCE, open_published, section
+from deadzone.reports.published.report import PublishedReport
 
 STUDY = "pod-cpu-limit"
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import number, percent
-from deadzone.reports.published.reference_checks import figure
+from deadzone.language.catalogue import say
+from deadzone.language.numbers import printed
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.figures.bars import bars
-from deadzone.language.numbers import printed
+from deadzone.reports.published.reference_checks import figure
 
 if TYPE_CHECKING:
     from deadzone.reports.published.published import Published

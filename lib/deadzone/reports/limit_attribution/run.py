@@ -6,24 +6,22 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.explaining.phases.quantities import capital
 from deadzone import places
-from deadzone.explaining.attribution import page
-from deadzone.explaining.attribution import wording
+from deadzone.errors import CompareError
+from deadzone.explaining.attribution import page, wording
 from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.explaining.attribution.hypotheses import CPU_LIMIT
 from deadzone.explaining.attribution.opening import attribute, environment_factor
 from deadzone.explaining.attribution.waterfall import description, headline
 from deadzone.explaining.compare.samples import analysed
-from deadzone.errors import CompareError
+from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
-from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
-from deadzone.reports.sweep.source import Source, load_source
 from deadzone.reports.limit_attribution import environment_times
 from deadzone.reports.published.published import section
+from deadzone.reports.sweep import prose, tables
+from deadzone.reports.sweep.claims import claims_section
+from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run
 
 

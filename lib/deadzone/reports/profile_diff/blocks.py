@@ -8,13 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.explaining.phases.quantities import capital
 from deadzone.explaining.compare.comparison import Comparison as Judged
-from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.compare.page import verdict_text
-from deadzone.language.catalogue import say, spoken
-from deadzone.language.formats import percent
-from deadzone.explaining.phases.quantities import axis_label, number
+from deadzone.explaining.compare.result import rows_of
+from deadzone.explaining.phases.quantities import axis_label, capital, number
 from deadzone.explaining.profiles.ablation import Ablations
 from deadzone.explaining.profiles.attribution import Attribution, rule_text
 from deadzone.explaining.profiles.causes import OTHER
@@ -27,10 +24,12 @@ from deadzone.explaining.profiles.text import named
 from deadzone.explaining.profiles.units import readable
 from deadzone.explaining.profiles.waterfall import waterfall
 from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
-from deadzone.reports.sweep import prose
+from deadzone.language.catalogue import say, spoken
+from deadzone.language.formats import percent
 from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
-from deadzone.reports.sweep.source import Source
 from deadzone.reports.profile_diff.sides import Sides
+from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.source import Source
 
 FUNCTIONS_SHOWN = 15
 """More rows than this nobody reads; the flame graph holds the others."""

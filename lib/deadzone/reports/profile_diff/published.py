@@ -8,17 +8,16 @@ from typing import Any
 import pandas as pd
 
 from deadzone.language.catalogue import say
-from deadzone.reports.published.reference_checks import figure
+from deadzone.language.numbers import tenths
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.profile_diff import tables as profile_tables
-from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.profile_diff.run import ProfileRun, load_run
-from deadzone.reports.profile_diff.tables import AFTER, BEFORE, Parts
-from deadzone.language.numbers import printed, tenths
+from deadzone.reports.profile_diff.tables import Parts
 from deadzone.reports.published.conclusions import judge_conclusions
-from deadzone.reports.published.report import PublishedReport
+from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
+from deadzone.reports.published.report import PublishedReport
 
 STUDY = "media-server"
 

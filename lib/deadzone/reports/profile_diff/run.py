@@ -7,12 +7,11 @@ from functools import cached_property
 
 import pandas as pd
 
-from deadzone.explaining.phases.quantities import capital
 from deadzone import places
+from deadzone.errors import CompareError
 from deadzone.explaining.compare.comparing import compare_tables
 from deadzone.explaining.compare.comparison import Comparison as Judged
-from deadzone.errors import CompareError
-from deadzone.language.catalogue import join, say
+from deadzone.explaining.phases.quantities import capital
 from deadzone.explaining.profiles.ablation import Ablations, ablate
 from deadzone.explaining.profiles.attribution import Attribution, attribute
 from deadzone.explaining.profiles.causes import Cause, causes_from
@@ -21,14 +20,14 @@ from deadzone.explaining.profiles.gates import Verdict, judge
 from deadzone.explaining.profiles.load_series import measured_at
 from deadzone.explaining.profiles.projection import Projection, project
 from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
-from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep import tables
+from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
-from deadzone.reports.sweep.source import Source, load_source
 from deadzone.reports.profile_diff import blocks
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
 from deadzone.reports.published.published import section
+from deadzone.reports.sweep import prose
+from deadzone.reports.sweep.claims import claims_section
+from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run
 
 AMOUNT = "amount"
@@ -150,9 +149,7 @@ class ProfileRun:
         attribution = self.attribution(self.main) if self.main else None
         if attribution:
             found.append(Claim(f"{largest_cause(attribution)}.", (Evidence("waterfall"),)))
-        found.append(
-            Claim(capital(str(self.verdict)), (Evidence("gates"),) if self.verdict.outcomes else ())
-        )
+        found.append(Claim(capital(str(self.verdict)), (Evidence("gates"),) if self.verdict.outcomes else ()))
         return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._headline())]
 
     def totals(self) -> list[Block]:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.profiles.folded import SAMPLES, sampled
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis
 from deadzone.explaining.profiles.reading import read_profile
+from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.levels import format_level

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone.language.catalogue import say
-from deadzone.reports.published.reference_checks import figure
+from deadzone.language.numbers import printed, tenths
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.figures.bars import Change, before_and_after, waterfall
-from deadzone.language.numbers import printed, tenths
+from deadzone.reports.published.reference_checks import figure
 
 if TYPE_CHECKING:
     from deadzone.reports.published.published import Published

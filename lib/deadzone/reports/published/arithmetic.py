@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.quantities import number
-from deadzone.reports.published.reference import load_reference
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Prose, Table
 from deadzone.reports.published.published import section
+from deadzone.reports.published.reference import load_reference
 
 CHECKS = "checks"
 """The folder of published tables that holds the recomputation."""

@@ -68,7 +68,9 @@ class Formulas:
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 given = {str(one.arg): again(one.value) for one in keywords}
                 return self._call(name, [again(arg) for arg in args], given, frame, text)
-        raise TableError(f"{self._study}: the formula {text!r} contains {ast.unparse(node)!r}, which no formula may.")
+        raise TableError(
+            f"{self._study}: the formula {text!r} contains {ast.unparse(node)!r}, which no formula may."
+        )
 
     def _name(self, name: str, frame: pd.DataFrame | None, text: str) -> Any:
         if frame is not None and name in frame:
@@ -78,13 +80,17 @@ class Formulas:
         known = [*(frame if frame is not None else ()), *self._names]
         raise TableError(f"{self._study}: the formula {text!r} names {name!r}.{did_you_mean(name, known)}")
 
-    def _call(self, name: str, args: list[Any], given: dict[str, Any], frame: pd.DataFrame | None, text: str) -> Any:
+    def _call(
+        self, name: str, args: list[Any], given: dict[str, Any], frame: pd.DataFrame | None, text: str
+    ) -> Any:
         if name in ("column", "value", "lookup"):
             functions = {"column": self._column, "value": self._value_of, "lookup": self._lookup}
             return functions[name](*args, **given)
         if name not in FUNCTIONS:
             known = (*FUNCTIONS, "column", "value", "lookup")
-            raise TableError(f"{self._study}: the formula {text!r} calls {name!r}.{did_you_mean(name, known)}")
+            raise TableError(
+                f"{self._study}: the formula {text!r} calls {name!r}.{did_you_mean(name, known)}"
+            )
         return FUNCTIONS[name](*args, **given)
 
     def _column(self, table: str, formula: str, where: str = "", **keys: Any) -> pd.Series:
@@ -106,7 +112,9 @@ class Formulas:
         there = load_reference(self._study, table)
         index = next(one.index for one in keys.values() if isinstance(one, pd.Series))
         wanted = pd.DataFrame({key: pd.Series(value, index=index) for key, value in keys.items()})
-        known = dict(zip(map(tuple, there[list(keys)].to_numpy().tolist()), self.evaluate(formula, there), strict=True))
+        known = dict(
+            zip(map(tuple, there[list(keys)].to_numpy().tolist()), self.evaluate(formula, there), strict=True)
+        )
         return pd.Series([known.get(tuple(row), np.nan) for row in wanted.to_numpy().tolist()], index=index)
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import axis_label, listing, response
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Table
 from deadzone.style import PHASE_STYLES
 

@@ -10,9 +10,9 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say
-from deadzone.reports.published.reference import load_reference, reference_package
 from deadzone.reports.document.display import Block, Command, Paragraph, Prose, Table, Title
 from deadzone.reports.document.speaking import use_language
+from deadzone.reports.published.reference import load_reference, reference_package
 
 REFERENCE = "reference"
 """The value of a notebook's `source` that means the published tables."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import say
 from deadzone.explaining.findings.examining import gravest
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import Finding
@@ -15,6 +14,7 @@ from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
 from deadzone.explaining.settings.answering import Answer, answer
 from deadzone.explaining.settings.wording import verdict
+from deadzone.language.catalogue import say
 from deadzone.reports.sweep.findings import barred_by_failures, findings_of
 from deadzone.reports.sweep.source import Source
 from deadzone.study.scales import level_name
@@ -68,7 +68,11 @@ class Analysis:
         if self.stopped:
             return self.problem
         doubt = next((one for one in self.findings if one.severity == "doubts"), None)
-        return say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence) if doubt else self._verdict
+        return (
+            say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence)
+            if doubt
+            else self._verdict
+        )
 
     @property
     def _verdict(self) -> str:
@@ -76,7 +80,11 @@ class Analysis:
             return say("report.no_fit")
         if self.source.by:
             return say("report.grid_verdict", reason=self.advice.reason)
-        return curve_verdict(self.slices[0].model, self.advice) if self.slices else verdict(self.answer, self.advice)
+        return (
+            curve_verdict(self.slices[0].model, self.advice)
+            if self.slices
+            else verdict(self.answer, self.advice)
+        )
 
 
 def analyse(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.style import figure_style
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.candidates import level_text
-from deadzone.explaining.phases.verdict import verdict
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import axis_label, plain_name
+from deadzone.explaining.phases.verdict import verdict
+from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import positions
-from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, RC_PARAMS, TRIAL_COLOUR
+from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

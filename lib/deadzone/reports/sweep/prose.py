@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deadzone.language.catalogue import Message, join, say, spoken
-from deadzone.language.formats import date
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import plain_name
-from deadzone.reports.sweep import undecided
+from deadzone.language.catalogue import Message, join, say, spoken
+from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
+from deadzone.reports.sweep import undecided
 from deadzone.reports.sweep.tables import improvement, provenance_table, row_id, slopes
 from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
@@ -114,7 +114,9 @@ def verdict(analysis: Analysis) -> list[Block]:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
         claims += [Claim(caveat) for caveat in analysis.advice.caveats]
         claims += undecided.what_would_decide(analysis)
-        claims += [Claim(note) for note in analysis.answer.notes] if analysis.answer and analysis.slices else []
+        claims += (
+            [Claim(note) for note in analysis.answer.notes] if analysis.answer and analysis.slices else []
+        )
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     box = Prose(tuple(claims), heading=words, style=style, id="verdict")
     return [box, *(check for s in analysis.slices if (check := cores_check(s)))]

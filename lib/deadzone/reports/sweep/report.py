@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deadzone.language.catalogue import say
 from deadzone.explaining.settings.wording import compared_in_words
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Title
 from deadzone.reports.document.regression import regression
 from deadzone.reports.sweep import figures, prose, tables
@@ -49,7 +49,13 @@ class SweepReport:
         """The phase table and its sentences, slice by slice."""
         return [
             shown for s in self.analysis for shown in (tables.phases_table(s), prose.phases_in_words(s))
-        ] or [Prose(tuple(self.analysis.answer.notes) if self.analysis.answer else (say("report.no_phases", reason=self.analysis.problem),))]
+        ] or [
+            Prose(
+                tuple(self.analysis.answer.notes)
+                if self.analysis.answer
+                else (say("report.no_phases", reason=self.analysis.problem),)
+            )
+        ]
 
     def treatments(self) -> list[Block]:
         """Every setting judged, how words compare, and the treatments of each curve; all attempts where there is none."""
@@ -58,7 +64,11 @@ class SweepReport:
             return [tables.attempts_table(self.analysis.source)]
         words = compared_in_words(found)
         compared = [Prose(tuple(Claim(said, (Evidence("settings"),)) for said in words))] if words else []
-        return [settings_table(found, advice), *compared, *(tables.treatments_table(s) for s in self.analysis)]
+        return [
+            settings_table(found, advice),
+            *compared,
+            *(tables.treatments_table(s) for s in self.analysis),
+        ]
 
     def exceptions(self) -> list[Block]:
         """Outliers, untrusted and failed trials, and warnings; one sentence where there are none."""

@@ -68,7 +68,9 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
     return Figure.of(drawing, caption, said, id="response" if is_face else "settings-figure", is_face=is_face)
 
 
-def _draw_setting(answer: Answer, advice: Recommendation, ax: Any, at: int, index: int, row: pd.Series) -> None:
+def _draw_setting(
+    answer: Answer, advice: Recommendation, ax: Any, at: int, index: int, row: pd.Series
+) -> None:
     trials = answer.trials[answer.trials["setting"] == index]
     for flagged, part in trials.groupby("outlier"):
         spread = np.linspace(-0.16, 0.16, len(part)) if len(part) > 1 else np.zeros(1)

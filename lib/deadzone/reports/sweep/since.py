@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from deadzone.errors import CompareError, DeadzoneError
 from deadzone.explaining.compare.comparing import compare_tables
 from deadzone.explaining.compare.page import verdict_text
-from deadzone.errors import CompareError, DeadzoneError
-from deadzone.language.catalogue import join, say, spoken
-from deadzone.language.formats import date
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name
 from deadzone.explaining.phases.summary_sections import probability_text
+from deadzone.explaining.trend.movement import Movement, movement
+from deadzone.language.catalogue import join, say, spoken
+from deadzone.language.formats import date
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.published.claims import verdict_name
 from deadzone.reports.sweep.analysis import Analysis, Slice, analyse
 from deadzone.reports.sweep.claims import changed_verdicts, judge_run
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run, list_runs
 from deadzone.style import PHASE_STYLES
-from deadzone.explaining.trend.movement import Movement, movement
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel
@@ -67,7 +67,9 @@ class Since:
         moved = [(name, found) for name, found in self.movements if found.moved]
         if not moved:
             steps = sum(len(found.steps) for _, found in self.movements)
-            return join([say("trend.still", previous=self.previous, date=self.measured, n=steps), self.claims])
+            return join(
+                [say("trend.still", previous=self.previous, date=self.measured, n=steps), self.claims]
+            )
         return join([*(self._moved(name, found) for name, found in moved), self.claims])
 
     def _moved(self, name: str, found: Movement) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
-from deadzone.language.catalogue import Message, say
 from deadzone.explaining.findings.experiment import plain
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
+from deadzone.language.catalogue import Message, say
 from deadzone.reports.sweep.emulation import emulation_doubts
 from deadzone.store.run import Run
 from deadzone.store.tables import read_table

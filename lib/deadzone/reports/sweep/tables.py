@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.phases.candidates import level_text, setting_at
+from deadzone.explaining.phases.quantities import (
+    axis_label,
+    listing,
+    number,
+    percent,
+    plain_name,
+    response,
+    setting,
+)
+from deadzone.explaining.phases.summary_sections import probability_text
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
-from deadzone.explaining.phases.candidates import level_text, setting_at
-from deadzone.explaining.phases.quantities import axis_label, listing, number, percent, plain_name, response, setting
-from deadzone.explaining.phases.summary_sections import probability_text
 from deadzone.reports.document.display import Table
 from deadzone.study.scales import level_name
 from deadzone.study.sizes import size_text

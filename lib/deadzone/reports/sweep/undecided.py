@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.doubts import UNSURE
 from deadzone.explaining.phases.quantities import listing
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Claim, Evidence
 from deadzone.reports.sweep.tables import positions
 

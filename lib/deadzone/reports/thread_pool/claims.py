@@ -48,7 +48,9 @@ def _channel(channel: Channel) -> dict[str, Any]:
         "next_size": f"{float(sizes[sizes > channel.chosen].min()):g}",
         "best_rates": _rates(best),
         "n_best": len(best),
-        "others": _listed([say("pool_claims.at", rate=f"{rate:,g}", size=str(at)) for rate, at in others.items()]),
+        "others": _listed(
+            [say("pool_claims.at", rate=f"{rate:,g}", size=str(at)) for rate, at in others.items()]
+        ),
         "n_others": len(others),
         "turning": _rates(turning),
         "steady": _rates([rate for rate in channel.advice if rate not in turning]),
@@ -63,7 +65,10 @@ def _channel(channel: Channel) -> dict[str, Any]:
         "misses": max(low, high) > channel.target,
         "high_rates": _rates(list(heavy)),
         "high_values": listing(
-            [say("pool_claims.ms_at", value=printed(value), rate=f"{rate:,g}") for rate, value in heavy.items()]
+            [
+                say("pool_claims.ms_at", value=printed(value), rate=f"{rate:,g}")
+                for rate, value in heavy.items()
+            ]
         ),
         "missed_rates": _rates(missed) if missed else "-",
         "n_missed": len(missed),

@@ -8,17 +8,16 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.connections import Held, Spike, held_connections, spike
 from deadzone.errors import PhaseError
-from deadzone.language.catalogue import join, say
+from deadzone.explaining.capacity.connections import Held, Spike, held_connections, spike
 from deadzone.explaining.phases.quantities import listing, number
-from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep import tables
+from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
-from deadzone.reports.sweep.source import Source
 from deadzone.reports.figures.curves import curve_figure
 from deadzone.reports.published.published import section
+from deadzone.reports.sweep import prose, tables
+from deadzone.reports.sweep.claims import claims_section
+from deadzone.reports.sweep.source import Source
 
 Mode = Literal["spike", "ramp"]
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from deadzone import places
+from deadzone.errors import PhaseError, TableError
 from deadzone.explaining.capacity.cells import cells_of, statistic, trial_counts
 from deadzone.explaining.capacity.cold_start import ColdStart, cold_start
 from deadzone.explaining.capacity.feasibility import Feasibility, feasibility
 from deadzone.explaining.capacity.littles_law import littles_law
 from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
 from deadzone.explaining.capacity.reversal import Reversal, reversals
-from deadzone.errors import PhaseError, TableError
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModels
+from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.histograms import series
 from deadzone.store.run import Run

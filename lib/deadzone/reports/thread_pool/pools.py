@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.quantities import listing
-from deadzone.reports.published.reference_checks import figure
+from deadzone.language.catalogue import join, say
+from deadzone.language.numbers import printed
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.reports.figures.heat_map import grid, heat_map
+from deadzone.reports.published.reference_checks import figure
 from deadzone.reports.thread_pool.run_words import sure
-from deadzone.language.numbers import printed
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel, PhaseModels

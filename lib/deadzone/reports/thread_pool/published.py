@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.regression import regression
-from deadzone.reports.sweep.source import load_source
 from deadzone.reports.document.speaking import use_language
-from deadzone.reports.published import arithmetic
 from deadzone.reports.figures import curves
-from deadzone.reports.thread_pool import claims as pool_claims
-from deadzone.reports.thread_pool import settings as pool_settings
-from deadzone.reports.thread_pool import pools
-from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, analyse_connections
+from deadzone.reports.published import arithmetic
+from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.live import LIVE, measure_live
+from deadzone.reports.published.published import REFERENCE, open_published, section
+from deadzone.reports.published.report import PublishedReport
+from deadzone.reports.sweep.source import load_source
+from deadzone.reports.thread_pool import claims as pool_claims
+from deadzone.reports.thread_pool import pools
+from deadzone.reports.thread_pool import settings as pool_settings
+from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, analyse_connections
 from deadzone.reports.thread_pool.pool_run import load_pools
 from deadzone.reports.thread_pool.run import PoolRunReport
-from deadzone.reports.published.conclusions import judge_conclusions
-from deadzone.reports.published.report import PublishedReport
-from deadzone.reports.published.published import REFERENCE, Published, open_published, section
 
 STUDY = "thread-pools"
 

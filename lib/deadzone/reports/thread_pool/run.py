@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
-from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep import tables
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.regression import regression
+from deadzone.reports.published.published import section
+from deadzone.reports.sweep import prose, tables
+from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.thread_pool import run_tables as drawn
 from deadzone.reports.thread_pool import run_words as words
 from deadzone.reports.thread_pool.pool_run import PoolRun
-from deadzone.reports.published.published import section
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,11 @@ class PoolRunReport:
             found += [section("pool_run.capacity"), drawn.capacity_table(self.run, self.run.feasible)]
             found.append(Prose((say("pool_run.capacity_text"),)))
         if len(self.run.law):
-            found += [section("pool_run.law"), Prose(words.law_sentences(self.run)), drawn.law_table(self.run)]
+            found += [
+                section("pool_run.law"),
+                Prose(words.law_sentences(self.run)),
+                drawn.law_table(self.run),
+            ]
         return found
 
     def connections(self) -> list[Block]:
@@ -90,7 +93,10 @@ class PoolRunReport:
         found += [table for table in apart if table is not None]
         if self.run.models is not None and self.run.judged_rate in self.run.models:
             name = say("pool_run.load_other", rate=f"{self.run.judged_rate:,g}")
-            found += [section("study.summary"), regression(self.run.models[self.run.judged_rate], "regression", name)]
+            found += [
+                section("study.summary"),
+                regression(self.run.models[self.run.judged_rate], "regression", name),
+            ]
         return found
 
     def origin(self) -> list[Block]:

@@ -11,12 +11,12 @@ from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CERTAINTY, CONFIDENCE, HOPELESS, Feasibility
 from deadzone.explaining.capacity.littles_law import UNSTABLE
 from deadzone.explaining.capacity.reversal import Reversal
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.quantities import axis_label, listing, number, percent, plain_name
+from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.thread_pool import run_words as words
 from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.reports.figures.heat_map import heat_map, number_text
+from deadzone.reports.thread_pool import run_words as words
 
 if TYPE_CHECKING:
     from deadzone.reports.thread_pool.pool_run import PoolRun

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, SmallestPool
-from deadzone.language.catalogue import join, say
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name, setting
+from deadzone.language.catalogue import join, say
 from deadzone.steady_state.warmup import TOLERANCE
 
 if TYPE_CHECKING:

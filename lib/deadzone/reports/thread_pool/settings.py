@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from deadzone.style import figure_style
-from deadzone.language.catalogue import say
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import listing
-from deadzone.reports.published.reference_checks import figure
+from deadzone.language.catalogue import say
+from deadzone.language.numbers import printed
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.figures.curves import phases_text, setting_text
-from deadzone.language.numbers import printed
-from deadzone.style import MUTED, RC_PARAMS, TRIAL_COLOUR
+from deadzone.reports.published.reference_checks import figure
+from deadzone.style import MUTED, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.reports.thread_pool.pools import Channel
     from deadzone.reports.published.published import Published
+    from deadzone.reports.thread_pool.pools import Channel
 
 
 def best_sentence(channel: Channel) -> str:
