@@ -6,8 +6,10 @@ import inspect
 import re
 from pathlib import Path
 
+import pytest
+
 from deadzone import errors
-from deadzone.errors import DeadzoneError, did_you_mean
+from deadzone.errors import DeadzoneError, SaidAs, StoreError, did_you_mean
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 
@@ -32,3 +34,22 @@ def test_every_exit_code_is_documented():
 def test_every_error_says_what_it_is_for():
     for name, kind in inspect.getmembers(errors, inspect.isclass):
         assert not issubclass(kind, DeadzoneError) or kind.__doc__, name
+
+
+def test_an_error_of_the_system_is_said_with_what_was_meant_and_the_remedy(tmp_path):
+    missing, system = tmp_path / "missing", "No such file or directory"
+    with (
+        pytest.raises(StoreError, match=rf"^The run: {system}\. Start anew\.$"),
+        SaidAs(StoreError, "The run", "Start anew."),
+    ):
+        missing.read_text()
+    with (
+        pytest.raises(StoreError, match=rf"^Not read: {re.escape(str(missing))}: {system}\.$"),
+        SaidAs(StoreError, "Not read", names_file=True),
+    ):
+        missing.read_text()
+
+
+def test_what_is_no_error_of_the_system_passes():
+    with pytest.raises(ValueError, match="mine"), SaidAs(StoreError, "The run"):
+        raise ValueError("mine")

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
+from types import TracebackType
 from typing import ClassVar
 
 EXIT_OK = 0
@@ -100,3 +102,28 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint at the nearest other known name, as a sentence with a leading space, or an empty string."""
     nearest = difflib.get_close_matches(name, [other for other in known if other != name], n=1, cutoff=0.5)
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def system_reason(error: OSError) -> str:
+    """The system's words for an error, with the file it is about."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+
+
+@dataclass(frozen=True)
+class SaidAs:
+    """Inside this context an error of the system is said as one of ours: what could not be done, the system's words, and
+    the remedy. names_file: whether the file stands beside the system's words, where `what` does not name it."""
+
+    kind: type[DeadzoneError]
+    what: str
+    remedy: str = ""
+    names_file: bool = False
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, OSError):
+            why = system_reason(error) if self.names_file else error.strerror or error
+            raise self.kind(f"{self.what}: {why}.{self.remedy and f' {self.remedy}'}") from error

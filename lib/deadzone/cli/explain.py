@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from deadzone.errors import ReportError
+from deadzone.errors import ReportError, SaidAs
 
 
 @click.command("explain")
@@ -34,9 +34,7 @@ def command(key: str | None, lang: str, folder: Path | None, as_json: bool) -> N
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    try:
+    with SaidAs(ReportError, f"{folder}: the pages cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ReportError(f"{folder}: the pages cannot be written: {error.strerror}.") from error

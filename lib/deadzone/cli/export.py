@@ -21,7 +21,7 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
     """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, its statistics as hyperfine's files,
     or the times of its trials as OpenMetrics, for dashboards."""
     from deadzone import places
-    from deadzone.errors import StoreError
+    from deadzone.errors import SaidAs, StoreError
     from deadzone.store.hyperfine import as_csv, results
     from deadzone.store.openmetrics import as_openmetrics
     from deadzone.store.run import Run
@@ -44,7 +44,5 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    try:
+    with SaidAs(StoreError, f"{output}: cannot be written"):
         output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{output}: cannot be written: {error.strerror}.") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from deadzone import __version__, places
-from deadzone.errors import StoreError
+from deadzone.errors import SaidAs, StoreError
 
 TEMPLATES = Path(__file__).with_name("repository")
 """What differs from repository to repository: `@NAME@` is the folder's name, `@VERSION@` that of Deadzone."""
@@ -48,7 +48,7 @@ def lay_out(folder: Path) -> list[Path]:
     sources |= {path.relative_to(TEMPLATES): path for path in sorted(TEMPLATES.rglob("*")) if path.is_file()}
     missing = [path for path in sources if not (folder / path).exists()]
     values = {"@NAME@": folder.resolve().name, "@VERSION@": __version__}
-    try:
+    with SaidAs(StoreError, f"{folder}: the repository cannot be written"):
         for path in missing:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             if sources[path].is_relative_to(TEMPLATES):
@@ -60,6 +60,4 @@ def lay_out(folder: Path) -> list[Path]:
                 shutil.copyfile(sources[path], folder / path)
         for name in KEPT_EMPTY:
             (folder / name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{folder}: the repository cannot be written: {error.strerror}.") from error
     return missing

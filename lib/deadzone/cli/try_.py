@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.errors import EXIT_FINDING, StudyError, TargetError, WorkloadError
+from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.study.trying import Wishes
 
@@ -131,10 +131,8 @@ def _text(wishes: Wishes, cwd: str | None) -> str:
 def _save(path: Path, wishes: Wishes, quiet: bool) -> None:
     """Write the study file; its program still runs in the folder that this line was typed in."""
     folder = os.path.relpath(Path.cwd(), path.resolve().parent)
-    try:
+    with SaidAs(StudyError, f"{path}: the study file cannot be written"):
         path.write_text(_text(wishes, None if folder == "." else folder), encoding="utf-8")
-    except OSError as error:
-        raise StudyError(f"{path}: the study file cannot be written: {error.strerror}.") from error
     if not quiet:
         click.echo(f"The study file is {path}; deadzone run {path} does the same and publishes the report.")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import StoreError
+from deadzone.errors import SaidAs, StoreError
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -80,18 +80,17 @@ class Journal:
         text = "".join(
             json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records
         ).encode()
-        try:
+        with SaidAs(
+            StoreError,
+            f"{self._path}: cannot write the journal",
+            "The trials before it are safe; make room or repair the folder, then go on with --resume.",
+        ):
             size = self._path.stat().st_size if self._path.exists() else 0
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
             try:
                 self._write(descriptor, text, size)
             finally:
                 os.close(descriptor)
-        except OSError as error:
-            raise StoreError(
-                f"{self._path}: cannot write the journal: {error.strerror}. The trials before it are safe; "
-                "make room or repair the folder, then go on with --resume."
-            ) from error
 
     def _write(self, descriptor: int, text: bytes, size: int) -> None:
         try:
@@ -113,9 +112,5 @@ class Journal:
             raise StoreError(f"{self._path}: cannot read the journal: {error.strerror}.") from error
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
-            try:
+            with SaidAs(StoreError, f"{self._path}: cannot cut off its torn last line"):
                 os.truncate(self._path, whole)
-            except OSError as error:
-                raise StoreError(
-                    f"{self._path}: cannot cut off its torn last line: {error.strerror}."
-                ) from error

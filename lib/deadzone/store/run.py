@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from deadzone.errors import StoreError, UnknownRunError, did_you_mean
+from deadzone.errors import SaidAs, StoreError, UnknownRunError, did_you_mean
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.histograms import histogram_table
 from deadzone.store.journal import Journal, read_lines
@@ -134,10 +134,8 @@ class Run:
     def study(self) -> Study:
         """The study as it was resolved when the run started."""
         path = self.folder / STUDY_FILE
-        try:
+        with SaidAs(StoreError, f"{path}: cannot read the run's study"):
             return parse_study(path.read_text(encoding="utf-8"), str(path))
-        except OSError as error:
-            raise StoreError(f"{path}: cannot read the run's study: {error.strerror}.") from error
 
     def study_name(self) -> str:
         """What to call the study by on the command line; runs of before this was kept know its name alone."""
@@ -173,10 +171,8 @@ class Run:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the run for writing; a second process is refused, a dead one's lock is gone with it."""
-        try:
+        with SaidAs(StoreError, f"{self.folder}: cannot write here"):
             descriptor = os.open(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise StoreError(f"{self.folder}: cannot write here: {error.strerror}.") from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -230,10 +226,8 @@ class Run:
         """Write the profiles of a trial; by kind, the name of the file within the run's folder."""
         trial = f"{record['trial']}" if record["attempt"] == 1 else f"{record['trial']}.{record['attempt']}"
         names = {one.kind: f"{PROFILES_FOLDER}/{trial}-{one.kind}.{one.ending}" for one in profiles}
-        try:
+        with SaidAs(StoreError, f"{self.folder / PROFILES_FOLDER}: cannot be made"):
             (self.folder / PROFILES_FOLDER).mkdir(exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{self.folder / PROFILES_FOLDER}: cannot be made: {error.strerror}.") from error
         for one in profiles:
             self._write_whole(names[one.kind], lambda path, one=one: path.write_bytes(one.content))
         return names
@@ -326,11 +320,8 @@ class Run:
     def _write_whole(self, name: str, write: Any) -> None:
         """Write a file under another name first, so that it is there whole or not at all."""
         path = self.folder / name
-        try:
-            with written_whole(path) as draft:
-                write(draft)
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be written: {error.strerror or error}.") from error
+        with SaidAs(StoreError, f"{path}: cannot be written"), written_whole(path) as draft:
+            write(draft)
 
 
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:

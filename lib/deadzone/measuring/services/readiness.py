@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from deadzone.errors import SaidAs
 from deadzone.measuring.services.base import ServiceError
 from deadzone.measuring.targets.processes import listening_on
 from deadzone.study.service_specs import ReadinessSpec
@@ -25,12 +26,10 @@ def free_port(host: str) -> int:
     Raises ServiceError if the address is none of this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        with socket.socket(family) as probe:
-            probe.bind((host, 0))
-            return int(probe.getsockname()[1])
-    except OSError as error:
-        raise ServiceError(f"service.host: nothing can listen on {host} here: {error.strerror}.") from error
+    refused = SaidAs(ServiceError, f"service.host: nothing can listen on {host} here")
+    with refused, socket.socket(family) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
 
 
 def check_free(host: str, port: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from deadzone.errors import StudyError, WorkloadError
+from deadzone.errors import SaidAs, StudyError, WorkloadError
 from deadzone.measurement import Command
 from deadzone.measuring.load.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.measuring.services.base import (
@@ -246,10 +246,8 @@ class Service:
         """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
         filled = tuple(fill(argument, values) for argument in argv)
         said = masked(" ".join(filled))
-        try:
+        with SaidAs(WorkloadError, f"service.{key} cannot be started: {said}"):
             answer = Here().run(filled, self._cwd(), HOOK_TIMEOUT_S)
-        except OSError as error:
-            raise WorkloadError(f"service.{key} cannot be started: {said}: {error.strerror}.") from error
         if answer is None:
             raise WorkloadError(f"service.{key} did not end within {HOOK_TIMEOUT_S:g} s: {said}.")
         if answer.code:

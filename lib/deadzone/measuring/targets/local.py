@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from deadzone.errors import TargetError
+from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Measurement, Sample, Status, difference
 from deadzone.measuring.targets.base import Companion
 from deadzone.measuring.targets.interference import (
@@ -34,7 +34,6 @@ from deadzone.measuring.targets.limits.base import (
     as_bytes,
     as_cores,
     group_name,
-    reason,
 )
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
 from deadzone.measuring.targets.limits.registry import MECHANISMS
@@ -269,12 +268,13 @@ def make_scratch() -> Path:
     Raises TargetError if none can be made.
     """
     homes = [home for home in SCRATCH_HOMES if os.access(home, os.W_OK)]
-    try:
+    with SaidAs(
+        TargetError,
+        "No folder for what trials write can be made",
+        "Make room, or set TMPDIR.",
+        names_file=True,
+    ):
         return Path(tempfile.mkdtemp(prefix=f"{group_name()}-", dir=homes[0] if homes else None))
-    except OSError as error:
-        raise TargetError(
-            f"No folder for what trials write can be made: {reason(error)}. Make room, or set TMPDIR."
-        ) from error
 
 
 def cpu_times(ended: Exit, before: Counters, after: Counters) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadzone.errors import WorkloadError
+from deadzone.errors import SaidAs, WorkloadError
 from deadzone.places import cache_folder
 from deadzone.study.media_specs import ClipSpec
 
@@ -40,14 +40,12 @@ def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
     name = f"clip-{RECIPE}-{spec.width}x{spec.height}-{rate}fps-{spec.duration_s:g}s.mp4"
     path = cache_folder() / name
     note = path.with_suffix(".sha256")
-    try:
+    with SaidAs(
+        WorkloadError, f"{path.parent}: cannot keep the clip here", "Make room, or set XDG_CACHE_HOME."
+    ):
         if not (path.is_file() and note.is_file() and note.read_text().strip() == sha256_of(path)):
             _draw(ffmpeg, spec, path)
             note.write_text(sha256_of(path) + "\n")
-    except OSError as error:
-        raise WorkloadError(
-            f"{path.parent}: cannot keep the clip here: {error.strerror}. Make room, or set XDG_CACHE_HOME."
-        ) from error
     return inspected_clip(ffmpeg, path)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from deadzone.errors import StudyError, WorkloadError
+from deadzone.errors import SaidAs, StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.clip import generated_clip
@@ -131,10 +131,8 @@ class HttpWorkload:
 
     def _set_up(self, setup: tuple[str, ...], inputs: Path) -> None:
         argv = tuple(fill(argument, {INPUTS: str(inputs)}) for argument in setup)
-        try:
+        with SaidAs(WorkloadError, f"workload.setup cannot be started: {argv[0]}"):
             said = Here().run(argv, self._folder, PREPARE_TIMEOUT_S)
-        except OSError as error:
-            raise WorkloadError(f"workload.setup cannot be started: {argv[0]}: {error.strerror}.") from error
         if said is None or said.code:
             how = "did not end" if said is None else f"failed with exit code {said.code}: {said.text[-500:]}"
             raise WorkloadError(masked(f"workload.setup {how}: {' '.join(argv)}."))

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from deadzone import places
-from deadzone.errors import ReportError
+from deadzone.errors import SaidAs, ReportError
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
 from deadzone.reports.document.fonts import with_korean_letters
@@ -81,11 +81,9 @@ def publish_index(lang: str = LANGUAGES[0]) -> Path:
     reports = places.reports_folder()
     with speaking(lang):
         written = index_page(entries(reports), reports, lang)
-    try:
+    with SaidAs(ReportError, f"{reports}: the index cannot be written"):
         reports.mkdir(parents=True, exist_ok=True)
         (reports / PAGE).write_text(written, encoding="utf-8")
-    except OSError as error:
-        raise ReportError(f"{reports}: the index cannot be written: {error.strerror}.") from error
     return reports / PAGE
 
 

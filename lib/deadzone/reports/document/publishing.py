@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import places
-from deadzone.errors import DeadzoneError, ReportError
+from deadzone.errors import SaidAs, DeadzoneError, ReportError
 from deadzone.language.catalogue import LANGUAGES
 from deadzone.reports.document.document import Document, document_of, read_notebook
 from deadzone.reports.document.execution import execute
@@ -102,11 +102,9 @@ def publish_notebook(
     Raises ReportError if a cell failed or the folder cannot be written.
     """
     write_report(executed, folder, trials)
-    try:
+    with SaidAs(ReportError, f"{folder}: the report cannot be written"):
         study = places.reports_folder() / front_of if front_of else folder.parent
         return Published(folder, write_front_page(study))
-    except OSError as error:
-        raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
 
 
 def write_report(
@@ -131,14 +129,12 @@ def write_report(
     }
     if document.face:
         written[THUMBNAIL] = (document.face.svg + "\n").encode()
-    try:
+    with SaidAs(ReportError, f"{folder}: the report cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         if trials:
             _copy_trials(trials, folder / TRIALS)
         for name, content in written.items():
             (folder / name).write_bytes(content)
-    except OSError as error:
-        raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
 
 
 def entry_of(document: Document, folder: Path) -> Entry:

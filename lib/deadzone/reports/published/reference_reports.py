@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone import places
-from deadzone.errors import ReportError, did_you_mean
+from deadzone.errors import SaidAs, ReportError, did_you_mean
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.reports.document.execution import execute
 from deadzone.reports.document.fonts import REMEDY, korean_font
@@ -55,10 +55,8 @@ def _publish(study: str) -> Path:
             notebook = places.notebook(NOTEBOOKS[study])
             execute(notebook, executed, {"lang": language}, meanwhile=load_writers)
             write_report(executed, place, links=_links(study, language))
-    try:
+    with SaidAs(ReportError, f"{folder}: the report cannot be written"):
         write_front_page(folder.parent)
-    except OSError as error:
-        raise ReportError(f"{folder}: the report cannot be written: {error.strerror}.") from error
     return folder
 
 

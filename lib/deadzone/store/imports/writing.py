@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadzone.errors import FormatError, TableError
+from deadzone.errors import FormatError, SaidAs, TableError
 from deadzone.store.whole import written_whole
 
 if TYPE_CHECKING:
@@ -21,14 +21,11 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     """
     if path.suffix not in WRITABLE:
         raise FormatError(f"{path}: a table is written to a file ending in {' or '.join(WRITABLE)}.")
-    try:
-        with written_whole(path) as draft:
-            if path.suffix == ".csv":
-                table.to_csv(draft, index=False)
-            else:
-                table.to_parquet(draft, index=False)
-    except OSError as error:
-        raise TableError(f"{path}: cannot be written: {error.strerror or error}.") from error
+    with SaidAs(TableError, f"{path}: cannot be written"), written_whole(path) as draft:
+        if path.suffix == ".csv":
+            table.to_csv(draft, index=False)
+        else:
+            table.to_parquet(draft, index=False)
 
 
 def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from deadzone.errors import DeadzoneError, TargetError
+from deadzone.errors import DeadzoneError, SaidAs, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.interrupts import undisturbed
@@ -276,14 +276,10 @@ class ExecTarget:
             return
         self._original = original
         path = self._originals_file
-        try:
+        with SaidAs(TargetError, f"{path}: cannot be written, so nothing was changed"):
             path.write_text(original.dumps() + "\n", encoding="utf-8")
             with path.open() as handle:
                 os.fsync(handle.fileno())
-        except OSError as error:
-            raise TargetError(
-                f"{path}: cannot be written, so nothing was changed: {error.strerror}."
-            ) from error
         self._methods.add(method)
         originals.keep(self._cluster, self._workload, original)
 

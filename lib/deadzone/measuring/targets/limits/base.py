@@ -237,8 +237,3 @@ def key_values(path: Path) -> dict[str, int]:
         return {}
     pairs = (line.split() for line in lines)
     return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].lstrip("-").isdigit()}
-
-
-def reason(error: OSError) -> str:
-    """The system's words for an error, with the file it is about."""
-    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)

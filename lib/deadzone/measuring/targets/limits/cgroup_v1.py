@@ -10,14 +10,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from deadzone.errors import TargetError
+from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.measuring.targets.limits.base import (
     PERIOD_US,
     Counters,
     key_values,
     proc_lines,
     quota_us,
-    reason,
     remove_group,
     stall_s,
     whole_number,
@@ -55,7 +54,7 @@ class CgroupV1:
             self._write("cpu", "cpu.cfs_period_us", PERIOD_US)
         except OSError as error:
             self.close()
-            raise TargetError(reason(error)) from error
+            raise TargetError(system_reason(error)) from error
         if "memory" in homes:
             with contextlib.suppress(OSError):
                 self._make(homes["memory"], group, "memory")
@@ -78,16 +77,14 @@ class CgroupV1:
             for path in set(self._groups.values()):
                 (path / "cgroup.procs").write_text(str(pid))
         except OSError as error:
-            raise TargetError(reason(error)) from error
+            raise TargetError(system_reason(error)) from error
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write the quota, -1 for none; writing it also refills the group's budget."""
         quota = quota_us(cores) or -1
-        try:
+        with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
             self._write("cpu", "cpu.cfs_quota_us", quota)
             in_force = int((self._groups["cpu"] / "cpu.cfs_quota_us").read_text())
-        except OSError as error:
-            raise TargetError(f"The CPU limit cannot be set: {reason(error)}.") from error
         if in_force != quota:
             raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
 
@@ -97,13 +94,11 @@ class CgroupV1:
             if size is None:
                 return
             raise TargetError("the cgroup v1 controller memory is not mounted, or not permitted")
-        try:
+        with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
             with contextlib.suppress(OSError):
                 self._write("memory", "memory.swappiness", 0)
             self._write("memory", "memory.limit_in_bytes", -1 if size is None else size)
             in_force = int((self._groups["memory"] / "memory.limit_in_bytes").read_text())
-        except OSError as error:
-            raise TargetError(f"The memory limit cannot be set: {reason(error)}.") from error
         if size is not None and not size - PAGE_BYTES < in_force <= size:
             raise TargetError(f"The memory limit is {in_force} bytes where {size} were asked for.")
 

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deadzone.errors import TargetError
+from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.measuring.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
@@ -20,7 +20,6 @@ from deadzone.measuring.targets.limits.base import (
     key_values,
     proc_lines,
     quota_us,
-    reason,
     remove_group,
     stall_s,
     whole_number,
@@ -61,7 +60,7 @@ class CgroupV2:
                 self._open_below(parent, group)
             except OSError as error:
                 self.close()
-                refusals.append(reason(error))
+                refusals.append(system_reason(error))
             else:
                 return
         raise TargetError(refusals[-1] if refusals else _why_nowhere(mount))
@@ -91,18 +90,14 @@ class CgroupV2:
         """Write cpu.max; writing it also refills the group's budget."""
         quota = quota_us(cores)
         wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
-        try:
+        with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
             (self._path / "cpu.max").write_text(wanted)
-        except OSError as error:
-            raise TargetError(f"The CPU limit cannot be set: {reason(error)}.") from error
         verify_cpu_max(self._path, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
         """Write memory.max, and no swap beside it."""
-        try:
+        with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
             set_memory_max(self._path, size)
-        except OSError as error:
-            raise TargetError(f"The memory limit cannot be set: {reason(error)}.") from error
 
     def read(self) -> Counters:
         """The group's cpu.stat, and its memory and stalls."""

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadzone.errors import TargetError
-from deadzone.measuring.targets.limits.base import reason, remove_group
+from deadzone.errors import SaidAs, TargetError, system_reason
+from deadzone.measuring.targets.limits.base import remove_group
 from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
 from deadzone.study.levels import NONE, Level
 
@@ -105,7 +105,7 @@ class IoLimiter:
             (self._group / "cgroup.procs").write_text(str(pid))
         except OSError as error:
             self.close()
-            raise TargetError(f"I/O cannot be limited here: {reason(error)}") from error
+            raise TargetError(f"I/O cannot be limited here: {system_reason(error)}") from error
         except TargetError:
             self.close()
             raise
@@ -113,15 +113,11 @@ class IoLimiter:
 
     def set(self, limit: IoLimit) -> None:
         """Put a limit in force and read it back. Raises TargetError if it is not in force."""
-        try:
+        with SaidAs(TargetError, f"The I/O limit of disk {self._device} cannot be set", names_file=True):
             if self._max:
                 self._set_v2(self._max, limit)
             elif self._group:
                 self._set_v1(self._group, limit)
-        except OSError as error:
-            raise TargetError(
-                f"The I/O limit of disk {self._device} cannot be set: {reason(error)}."
-            ) from error
 
     def _set_v1(self, group: Path, limit: IoLimit) -> None:
         for name, field in V1_FILES.items():
