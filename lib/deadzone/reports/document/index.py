@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from deadzone import places
-from deadzone.errors import SaidAs, ReportError
+from deadzone.errors import ReportError, SaidAs
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
 from deadzone.reports.document.fonts import with_korean_letters

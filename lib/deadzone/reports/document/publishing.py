@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import places
-from deadzone.errors import SaidAs, DeadzoneError, ReportError
+from deadzone.errors import DeadzoneError, ReportError, SaidAs
 from deadzone.language.catalogue import LANGUAGES
 from deadzone.reports.document.document import Document, document_of, read_notebook
 from deadzone.reports.document.execution import execute

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone import places
-from deadzone.errors import SaidAs, ReportError, did_you_mean
+from deadzone.errors import ReportError, SaidAs, did_you_mean
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.reports.document.execution import execute
 from deadzone.reports.document.fonts import REMEDY, korean_font
