@@ -48,6 +48,24 @@ def test_the_journal_follows_the_plan(write_study, sweep):
     assert (pd.to_datetime(trials["started_at"]).diff().dropna() > pd.Timedelta(0)).all()
 
 
+def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_study):
+    """The second batch is asked for when the first is on disk; the run holds both, in the order they came."""
+    opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, design={"replicates": 1})))
+    seen = []
+
+    def one_by_one(plan, run):
+        for trial in plan.trials:
+            seen.append(len(run.finished()))
+            yield [trial]
+
+    told = Listener()
+    run = run_sweep(opened.plan, opened.run, told, one_by_one)
+    assert seen == [0, 1, 2]
+    assert [record["trial"] for record in run.records()] == [1, 2, 3]
+    assert [(done, total) for done, total, _, _ in told.shown] == [(0, 1), (1, 2), (2, 3)]
+    assert "3 trials, recorded" in told.notes[-1]
+
+
 def test_efficiency_follows_the_limit(quota, write_study, sweep):
     study = write_study(
         workload=burn(0.3),

@@ -26,6 +26,10 @@ class Estimate:
         self._measured: dict[str, list[float]] = defaultdict(list)
         self._attempts: list[int] = []
 
+    def expect(self, trials: Sequence[PlannedTrial]) -> None:
+        """Take account of trials that are still to be measured."""
+        self._left.update(trial.treatment.label() for trial in trials)
+
     def add(self, record: Mapping[str, Any]) -> None:
         """Take account of a measured trial, or of an attempt at it."""
         if record["final"]:

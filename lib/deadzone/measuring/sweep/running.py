@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
@@ -47,30 +47,45 @@ def measuring_of(
     return Measuring(plan, around)
 
 
-def run_sweep(plan: Plan, run: Run, progress: Progress | None = None) -> Run:
-    """Execute every trial of a plan that the run does not hold yet.
+TrialSource = Callable[[Plan, Run], Iterator[Sequence[PlannedTrial]]]
+"""Where the trials of a run come from, batch by batch: asked for the next one when the last is measured and recorded."""
+
+
+def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+    """The trials of the plan that the run does not hold yet, all at once."""
+    yield _remaining(plan, run.finished())
+
+
+def run_sweep(
+    plan: Plan, run: Run, progress: Progress | None = None, source: TrialSource = planned_trials
+) -> Run:
+    """Execute every trial of a source that the run does not hold yet, by default those of the plan.
 
     Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more, TargetError or
     WorkloadError when measuring cannot start. Whatever was measured is in the run's journal and tables; a run
     that ends before its first trial leaves no folder.
     """
     progress = progress or Progress()
+    sweep = _Sweep(plan, run, progress)
     with run.lock():
         run.check_same_study(plan.study)
-        remaining = _remaining(plan, run.finished())
+        batches = source(plan, run)
         try:
-            if remaining:
+            if batch := next(batches, ()):
                 around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
                     run.write_provenance(measuring.prepare())
-                    _measure_all(plan, run, remaining, measuring, progress)
+                    sweep.begin()
+                    while batch:
+                        sweep.measure_all(batch, measuring)
+                        batch = next(batches, ())
             run.write_tables()
         except BaseException:
-            progress.close(_keep(run, len(plan.trials)))
+            progress.close(_keep(run, max(len(plan.trials), sweep.total)))
             raise
-        progress.close(f"Run {run.run_id}: {len(plan.trials)} trials, recorded in {run.folder}")
+        progress.close(f"Run {run.run_id}: {len(run.finished())} trials, recorded in {run.folder}")
     return run
 
 
@@ -91,50 +106,57 @@ def _remaining(plan: Plan, finished: Set[int]) -> list[PlannedTrial]:
     return [trial for trial in plan.trials if trial.trial not in finished]
 
 
-def _measure_all(
-    plan: Plan,
-    run: Run,
-    remaining: Sequence[PlannedTrial],
-    measuring: Measuring | ServiceMeasuring,
-    progress: Progress,
-) -> None:
-    total = len(plan.trials)
-    estimate = Estimate(remaining, plan.design.cooldown_s)
-    attempts: dict[int, int] = {}
-    for record in run.records():
-        estimate.add(record)
-        attempts[record["trial"]] = record["attempt"]
-    failures, unread, done = 0, 0, total - len(remaining)
-    # A program may print nothing at one level; at two of them the expression is what is wrong.
-    enough = min(2, len({trial.treatment.label() for trial in remaining}))
-    turn = threading.Lock()
+class _Sweep:
+    """How far a sweep is, over all its batches. total: trials known of, measured ones included."""
 
-    def measure(worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> None:
-        nonlocal failures, unread, done
-        with turn:
-            progress.show(done, total, trial.treatment.label(), estimate.left_s())
-        first = attempts.get(trial.trial, 0) + 1
-        last = _measure_until_trusted(plan, run, trial, first, worker, progress, turn)
-        with turn:
-            estimate.add(last)
-            estimate.finish(trial)
-            done += 1
-            failures = 0 if last["status"] == "ok" else failures + 1
-            unread += bool(last["unread"])
-            if not attempts and done == unread == enough:
+    def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
+        self._plan, self._run, self._progress = plan, run, progress
+        self._estimate = Estimate((), plan.design.cooldown_s)
+        self._attempts: dict[int, int] = {}
+        self._failures, self._unread, self._done, self.total = 0, 0, 0, 0
+        self._turn = threading.Lock()
+
+    def begin(self) -> None:
+        """Take account of what the run holds already."""
+        for record in self._run.records():
+            self._estimate.add(record)
+            self._attempts[record["trial"]] = record["attempt"]
+        self._done = self.total = len(self._run.finished())
+        self._fresh = not self._attempts
+
+    def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring | ServiceMeasuring) -> None:
+        """Measure and record every trial of a batch, as many at once as there are workers."""
+        self.total += len(batch)
+        self._estimate.expect(batch)
+        cooldown_s = self._plan.design.cooldown_s
+        if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
+            # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
+            in_parallel(
+                batch, workers, self._measure, cooldown_s, measuring.stop, lambda worker: worker.stop()
+            )
+            return
+        for trial in batch:
+            self._measure(measuring, trial)
+            if trial is not batch[-1]:
+                time.sleep(cooldown_s)
+
+    def _measure(self, worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> None:
+        with self._turn:
+            self._progress.show(self._done, self.total, trial.treatment.label(), self._estimate.left_s())
+        first = self._attempts.get(trial.trial, 0) + 1
+        last = _measure_until_trusted(self._plan, self._run, trial, first, worker, self._progress, self._turn)
+        with self._turn:
+            self._estimate.add(last)
+            self._estimate.finish(trial)
+            self._done += 1
+            self._failures = 0 if last["status"] == "ok" else self._failures + 1
+            self._unread += bool(last["unread"])
+            # A program may print nothing at one level; at two of them the expression is what is wrong.
+            enough = min(2, len(self._plan.treatments))
+            if self._fresh and self._done == self._unread == enough:
                 raise StudyError(_unread(last))
-            if failures >= FAILURES_IN_A_ROW:
-                raise SweepError(_failing(last, failures))
-
-    if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
-        # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
-        cooldown_s = plan.design.cooldown_s
-        in_parallel(remaining, workers, measure, cooldown_s, measuring.stop, lambda worker: worker.stop())
-    else:
-        for trial in remaining:
-            measure(measuring, trial)
-            if trial is not remaining[-1]:
-                time.sleep(plan.design.cooldown_s)
+            if self._failures >= FAILURES_IN_A_ROW:
+                raise SweepError(_failing(last, self._failures))
 
 
 def _measure_until_trusted(
