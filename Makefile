@@ -19,6 +19,9 @@ MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
 RECORD   := build/tests.jsonl
 RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY)) -m "not cluster and not cgroup2"
 
+# Tests of the cluster wait more than they work, so four run at once, each in a namespace of its own.
+CLUSTER_RECORD := build/cluster.jsonl
+
 .DEFAULT_GOAL := help
 .PHONY: help report test test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean
 
@@ -44,7 +47,10 @@ cluster-down: $(VENV)/.dev  ## remove all of that node
 	$(BIN)/python tests/cluster/node.py down
 
 test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG names or on that node
-	$(PYTEST) $(ONCE_MORE) tests/cluster -m cluster
+	@rm -f $(CLUSTER_RECORD)
+	-$(PYTEST) $(ONCE_MORE) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and not alone" -n 4
+	-$(PYTEST) $(ONCE_MORE) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and alone"
+	@$(BIN)/python tests/tally.py $(CLUSTER_RECORD) 2
 
 lab: $(VENV)/.main  ## open the notebooks in JupyterLab
 	cd notebooks && ../$(BIN)/jupyter lab $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)

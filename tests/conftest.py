@@ -31,11 +31,7 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 settings.register_profile("deadzone", deadline=None)  # a busy machine is no mistake of what is tested
 settings.load_profile("deadzone")
 
-pytest_addoption, pytest_configure, pytest_collection_modifyitems = (
-    tally.addoption,
-    tally.configure,
-    tally.keep_skipped,
-)
+pytest_addoption, pytest_collection_modifyitems = tally.addoption, tally.keep_skipped
 """What becomes of each test is recorded where `--record` says so."""
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
@@ -45,6 +41,13 @@ NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_c
 
 PATIENCE_S = 30.0
 """A busy machine may take this long for what takes a fraction of a second."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    tally.configure(config)
+    # A shell's background job ignores Ctrl-C, and so would every program that a test starts and interrupts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def working_quota() -> tuple[str | None, str]:

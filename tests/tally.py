@@ -32,7 +32,12 @@ class Recorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
             reason = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
-            self._append(test=report.nodeid, outcome=report.outcome, reason=reason.removeprefix("Skipped: "))
+            self._append(
+                test=report.nodeid,
+                outcome=report.outcome,
+                reason=reason.removeprefix("Skipped: "),
+                wall_s=round(report.duration, 2),
+            )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         self._append(ended=int(exitstatus))

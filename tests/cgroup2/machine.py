@@ -14,7 +14,7 @@ from machine_image import NotPossibleHere, project_image, system_image
 EMULATOR = "qemu-system-x86_64"
 
 BOOT_TIMEOUT_S = 1500.0
-"""A whole round takes one to two minutes; on a busy machine with few cores several times that [s]."""
+"""A whole round takes five minutes; on a busy machine with few cores several times that [s]."""
 
 KERNEL_LINE = (
     "root=/dev/vda rw console=ttyS0 quiet mitigations=off nokaslr systemd.show_status=false panic=-1"

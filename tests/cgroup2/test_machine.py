@@ -178,3 +178,10 @@ def test_who_may_limit_nothing_is_told_why_and_what_to_ask_for(stories: dict[str
     assert "Traceback" not in story["sweep"]["stderr"]
     assert "Delegate=cpu" in story["sweep"]["stderr"]
     assert traces(story["after_sweep"]) == {}
+
+
+def test_who_has_no_right_to_limits_is_given_emulated_ones(stories: dict[str, Story]) -> None:
+    story = told(stories, "user-emulated")
+    assert story["timeout"]["exit_code"] == 0, story["timeout"]["stderr"]
+    assert story["timeout"]["facts"]["limits_mechanism"] == "emulated"
+    assert traces(story["after_timeout"]) == {}

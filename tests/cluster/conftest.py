@@ -68,6 +68,20 @@ class Cluster:
         raise AssertionError(f"after {patience_s:.0f} s still not: {what}")
 
 
+_was_up = pytest.StashKey[bool]()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Where tests run side by side, the process that hands them out looks after the node that they share."""
+    if session.config.getoption("numprocesses", None):
+        session.config.stash[_was_up] = node.is_up()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not session.config.stash.get(_was_up, True) and node.state().folder.exists():
+        node.down()
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """A real cluster; the node is brought up if nothing else is there, and then taken down at the end."""
@@ -82,7 +96,7 @@ def cluster() -> Iterator[Cluster]:
     except NotPossibleHere as error:
         pytest.skip(f"no cluster: KUBECONFIG names none, and none can run here: {error}")
     yield Cluster(kubeconfig, own=True)
-    if not was_up:
+    if not was_up and "PYTEST_XDIST_WORKER" not in os.environ:
         node.down()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 

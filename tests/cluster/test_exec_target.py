@@ -225,6 +225,7 @@ def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
     left.check_nothing()
 
 
+@pytest.mark.alone
 def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, left):
     deployment(annotations=ALLOWED)
     pod = left.pods()[0]["metadata"]["name"]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from sweeping import SLEEP, command, job_target
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 
 LENGTH_S = 4
 

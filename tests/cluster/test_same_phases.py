@@ -10,7 +10,7 @@ from sweeping import ALLOWED, Left, job_target, target
 from deadzone import fit_phases
 from deadzone.measuring.targets.kubernetes.quantities import cores_of
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 
 LEVELS = [0.2, 0.4, 0.8, 1.4, 1.6, 1.8]
 """One thread of ffmpeg gains in proportion to 0.8 cores, and nothing beyond one and a bit."""

@@ -7,7 +7,7 @@ from sweeping import ALLOWED, target
 
 from deadzone.explaining.attribution.opening import attribute
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 
 PORT = 8080
 

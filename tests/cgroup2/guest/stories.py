@@ -31,7 +31,7 @@ from deadzone.cli.main import main as deadzone
 
 HERE = Path(__file__).resolve().parent
 CGROUPS = Path("/sys/fs/cgroup")
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 SLEEPERS = ("86401", "86402", "spinner")
 """Words in the command lines of the processes that `tree` starts."""
 
@@ -56,11 +56,15 @@ CASES = (
     Case("root-systemd", 0, "systemd"),
     Case("user", 1000, "auto"),
     Case("user-delegated", 1000, "auto", delegated=True),
-    Case("user-without-cpu", 1001, "auto"),
+    Case("user-without-cpu", 1001, "systemd"),
+    Case("user-emulated", 1001, "auto"),
 )
 
 SHORT_CASES = ("user-without-cpu",)
 """Cases that only ask which mechanism is chosen."""
+
+EMULATED_CASE = "user-emulated"
+"""The case of somebody without any right to limits, who is given emulated ones."""
 
 DISK_CASE = "root-cgroup-v2"
 """The case in which the I/O of a disk study is limited too."""
@@ -72,6 +76,9 @@ def tell(case: Case) -> dict[str, Any]:
     with_holder = holder(case) if case.delegated else None
     group = next(with_holder) if with_holder else None
     before = traces()
+    if case.name == EMULATED_CASE:
+        stopped = swept(case, group, "tree", "-p", "design.timeout_s", "2")
+        return {"before": before, "timeout": stopped, "after_timeout": traces()}
     story: dict[str, Any] = {"before": before, "sweep": swept(case, group, "busy"), "after_sweep": traces()}
     if case.name == DISK_CASE:
         story["blocks"] = swept(case, group, "blocks")
