@@ -58,6 +58,9 @@ apart; a sign or a hatch says the same."""
 LOG_RESPONSE_FACTOR = 3.0
 """Responses that span more than this are drawn on a log axis; below it a plain axis reads easier."""
 
+HOVER = "hover:"
+"""A mark in a figure whose link begins so tells the rest to the reader who points at it."""
+
 RC_PARAMS: dict[str, Any] = {
     "axes.edgecolor": MUTED,
     "axes.grid": True,

@@ -136,6 +136,7 @@ def test_every_trial_is_drawn_once_where_it_can_be_told_apart():
     svg = draw(curve.under(curve.model.thresholds, 0.03))
     assert svg.split('class="trials" d="')[1].split('"')[0].count("M") == 8
     assert 'role="img"' in svg and "Phases:" in svg
+    assert svg.count("<title>trial ") == 8
 
 
 def test_names_of_runs_cannot_become_markup(explorer):

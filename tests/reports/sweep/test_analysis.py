@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
 from deadzone.reports.document.display import Claim, Figure, Prose, Regression, Table
@@ -43,6 +45,19 @@ def test_a_sound_run_gives_every_section(analysed):
     assert not report.title().doubts
     kinds = {type(block) for block in everything(report)}
     assert {Figure, Table, Prose, Regression} <= kinds
+
+
+def test_who_points_at_a_trial_is_told_what_it_is(analysed):
+    """Without a script: browsers show the title of a mark."""
+    disturbed = {"trusted": False, "distrust_reason": "another <b>program</b> ran"}
+    report = analysed(lambda line: {**line, **disturbed} if line["trial"] == 7 else line)
+    drawing = ElementTree.fromstring(report.figures()[0].svg)
+    told = [title.text for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
+    assert len(told) == 32
+    assert sum(", block 1: " in text for text in told) == 7
+    (untrusted,) = [text for text in told if "not trusted" in text]
+    assert untrusted.startswith("trial 7, attempt 1: ")
+    assert untrusted.endswith("not trusted: another <b>program</b> ran")
 
 
 def test_a_level_on_which_every_trial_failed_is_named_first(analysed):

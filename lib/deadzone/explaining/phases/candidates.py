@@ -21,6 +21,7 @@ from deadzone.explaining.phases.level_estimates import (
     independent,
 )
 from deadzone.explaining.phases.quantities import level_number
+from deadzone.explaining.phases.quantities import response as response_text
 from deadzone.explaining.phases.quantities import setting as setting_text
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.records import plain
@@ -260,6 +261,14 @@ def level_text(model: PhaseResult, level: float) -> str:
     if found == NONE:
         return say("quantity.none")
     return found if isinstance(found, str) else level_number(float(found), model.knob)
+
+
+def trial_text(model: PhaseResult, trial: Mapping[Any, Any]) -> str:
+    """What a reader who points at a trial is told of it. trial: a row of `model.trials`."""
+    text = "plot.hover_outlier" if trial["outlier"] else "plot.hover"
+    level = setting_text(setting_at(model, float(trial["level"])), model.knob)
+    value = response_text(float(trial["corrected"]), model.response)
+    return say(text, trial=trial["trial"], block=trial["block"], level=level, value=value)
 
 
 def setting_at(model: PhaseResult, level: float) -> Any:

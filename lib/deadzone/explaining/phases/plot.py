@@ -7,7 +7,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from deadzone.explaining.phases.candidates import level_text, setting_at
+from deadzone.explaining.phases.candidates import level_text, setting_at, trial_text
 from deadzone.explaining.phases.plot_axes import (
     headroom,
     is_log_better,
@@ -23,6 +23,7 @@ from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import say
 from deadzone.style import (
     FIT_COLOUR,
+    HOVER,
     INK,
     LOG_RESPONSE_FACTOR,
     MUTED,
@@ -144,7 +145,7 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
     size = float(np.clip(20 * (100 / len(trials)) ** 0.5, 5, 20))
     for part, is_sound in ((trials[~flagged], True), (trials[flagged], False)):
         if len(part):
-            ax.scatter(
+            drawn = ax.scatter(
                 part["level"], part["corrected"],
                 s=size if is_sound else 34,
                 marker="o" if is_sound else "D",
@@ -155,6 +156,8 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
                 zorder=4 if is_sound else 5,
                 label=say("plot.trial" if is_sound else "plot.outlier"),
             )  # fmt: skip
+            if part["block"].notna().all():
+                drawn.set_urls([HOVER + trial_text(model, row) for row in part.to_dict("records")])
 
 
 def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:

@@ -6,6 +6,8 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+from deadzone.style import HOVER
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -26,7 +28,14 @@ def svg_of(drawing: Figure) -> str:
         drawing.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
     plt.close(drawing)
     svg = buffer.getvalue()
-    return _compact(svg[svg.index("<svg") :])
+    return _compact(_with_titles(svg[svg.index("<svg") :]))
+
+
+def _with_titles(svg: str) -> str:
+    """Links that stand for what a mark is become titles, which browsers show to who points at it, without a script."""
+    return re.sub(
+        rf'<a xlink:href="{HOVER}([^"]*)"[^>]*>(.*?)</a>', r"<g><title>\1</title>\2</g>", svg, flags=re.DOTALL
+    )
 
 
 def _compact(svg: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.explaining.phases.candidates import level_text, place_of
+from deadzone.explaining.phases.candidates import level_text, place_of, trial_text
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.language.catalogue import say
@@ -37,6 +37,9 @@ OTHER_COLOUR = "#AA3377"
 """The second run: the reversal's hue, which no line of the first run has."""
 
 CURVE_POINTS = 160
+MOST_HOVERED = 400
+"""With more trials than this nobody can point at one, and to name them all would take longer than a slider may."""
+
 LABEL_PX = 46
 """Least distance of two tick labels."""
 
@@ -164,6 +167,7 @@ def _curve(model: PhaseModel, x: Scale, y: Scale, line: str, dots: str) -> str:
     flagged = trials["outlier"].to_numpy(bool)
     tx = x.at(trials["level"].to_numpy(float))
     ty = np.clip(y.at(trials["corrected"].to_numpy(float)), TOP, HEIGHT - BOTTOM)
+    named = trials.to_dict("records") if len(trials) <= MOST_HOVERED else []
     width = float(np.clip(5 * (100 / len(trials)) ** 0.25, 2, 5))
     return (
         f'<path class="trials" d="{_dots(tx[~flagged], ty[~flagged])}" stroke="{dots}" stroke-width="{width:.1f}" '
@@ -171,6 +175,11 @@ def _curve(model: PhaseModel, x: Scale, y: Scale, line: str, dots: str) -> str:
         f'<path d="{_dots(tx[flagged], ty[flagged])}" stroke="{OUTLIER_COLOUR}" stroke-width="6" stroke-linecap="square"/>'
         f'<path d="{band}Z" fill="{line}" fill-opacity="0.15"/>'
         f'<path class="fit" d="{_points(px, curve("fitted"))}" fill="none" stroke="{line}" stroke-width="2"/>'
+        + "".join(
+            f'<path d="M{a:.1f} {b:.1f}h0" stroke="transparent" stroke-width="12" stroke-linecap="round">'
+            f"<title>{escape(trial_text(model, trial))}</title></path>"
+            for a, b, trial in zip(tx, ty, named, strict=False)
+        )
     )
 
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.plot import plot
-from deadzone.explaining.phases.quantities import axis_label, plain_name
+from deadzone.explaining.phases.quantities import axis_label, plain_name, response
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import positions
-from deadzone.style import MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR, figure_style
+from deadzone.style import HOVER, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,9 +104,16 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
     if apart.empty:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
-    ax.scatter(
+    drawn = ax.scatter(
         x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label=say("plot.untrusted")
     )
+    drawn.set_urls([
+        HOVER + say(
+            "plot.hover_untrusted", trial=row["trial"], attempt=row["attempt"], reason=row["distrust_reason"],
+            value=response(float(row[model.response]), model.response),
+        )
+        for row in apart.to_dict("records")
+    ])  # fmt: skip
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
 
