@@ -263,7 +263,7 @@ def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):
             ask(reached)
         watch.end()
         use = watch.use()
-        assert use.oom_kills >= 1
+        assert use.grown.oom_kills >= 1
         assert limit * 0.8 < use.responses["service_memory_peak_bytes"] <= limit
         service.stop()
         assert ask(Service(spec(), target, tmp_path, logs=tmp_path).ready(ONE)) == b"ready\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command
 from deadzone.measuring.load.addresses import STANDARD_PORTS
 from deadzone.measuring.targets.base import Limiting
-from deadzone.measuring.targets.launching import Exit
+from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.limits.base import Counters
 from deadzone.study.service_specs import ADDRESS, HOST, PORT, SERVICE_URL
 
@@ -104,13 +104,13 @@ class Reached:
 
 @dataclass(frozen=True)
 class Use:
-    """What a service used between the beginning and the end of a trial; None: the system does not tell."""
+    """What a service used between the beginning and the end of a trial; None: the system does not tell.
 
-    user_s: float | None = None
-    sys_s: float | None = None
-    largest_rss_bytes: int | None = None
-    nr_periods: int | None = None
-    nr_throttled: int | None = None
-    throttled_s: float | None = None
-    oom_kills: int | None = None
-    responses: Mapping[str, float] = field(default_factory=dict)
+    grown: what its group counted.
+    """
+
+    user_s: float | None
+    sys_s: float | None
+    largest_rss_bytes: int | None
+    grown: Counters
+    responses: Mapping[str, float]

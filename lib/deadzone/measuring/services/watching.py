@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from deadzone.measurement import Sample, difference
+from deadzone.measurement import Sample
 from deadzone.measuring.services.base import Use
 from deadzone.measuring.services.disk_waits import DiskWaits
 from deadzone.measuring.targets.limits.base import Counters
@@ -47,26 +48,22 @@ class Watch:
         self._disk_waits.start()
         return _cpu_s(*self._before)
 
-    def used(self) -> float:
-        """CPU time of the service so far [s]."""
-        return _cpu_s(*self._now())
-
     def tick(self, t_s: float) -> Sequence[Sample]:
         """A reading of the time series, counted from the beginning; memory and threads as they stand."""
         if self._from_afar:
             return ()
         counters, held = self._now()
         self._note(counters, held)
-        series = {
-            "cpu_usage_s": _cpu_s(counters, held) - _cpu_s(*self._before) if self._known else None,
-            "nr_periods": difference(self._before[0].nr_periods, counters.nr_periods),
-            "nr_throttled": difference(self._before[0].nr_throttled, counters.nr_throttled),
-            "throttled_s": difference(self._before[0].throttled_s, counters.throttled_s),
+        used_s = _cpu_s(counters, held) - _cpu_s(*self._before) if self._known else None
+        held_now = {
             "service_memory_bytes": counters.memory_bytes,
             "service_rss_bytes": held.rss_bytes if held.threads else None,
             "service_threads": held.threads or None,
         }
-        return [Sample(t_s, metric, float(value)) for metric, value in series.items() if value is not None]
+        return [
+            *replace(counters.since(self._before[0]), usage_s=used_s).series(t_s),
+            *(Sample(t_s, name, float(value)) for name, value in held_now.items() if value is not None),
+        ]
 
     def end(self) -> float:
         """The trial has ended: CPU time of the service so far [s]."""
@@ -82,36 +79,27 @@ class Watch:
     def use(self) -> Use:
         """What the service used in between."""
         (first, before), (last, after) = self._before, self._after
-        user_s, sys_s = self._cpu_times()
-        seen = self._most.threads > 0
-        told = {
-            "service_memory_peak_bytes": self._peak(),
-            "service_memory_stall_s": difference(first.memory_stall_s, last.memory_stall_s),
-            "service_major_faults": after.major_faults - before.major_faults
-            if seen
-            else difference(first.major_faults, last.major_faults),
-            "service_oom_kills": difference(first.oom_kills, last.oom_kills),
-            "service_io_stall_s": difference(first.io_stall_s, last.io_stall_s),
-            "service_disk_wait_s": self._disk_waits.waited_s,
-            "service_read_bytes": after.read_bytes - before.read_bytes
-            if seen
-            else difference(first.read_bytes, last.read_bytes),
-            "service_written_bytes": after.written_bytes - before.written_bytes
-            if seen
-            else difference(first.written_bytes, last.written_bytes),
-            "service_rss_bytes": self._most.rss_bytes if seen else None,
-            "service_threads": self._most.threads if seen else None,
+        grown, seen = last.since(first), self._most.threads > 0
+        user_s, sys_s = after.user_s - before.user_s, after.sys_s - before.sys_s
+        moved = {
+            name: getattr(after, name) - getattr(before, name) if seen else getattr(grown, name)
+            for name in ("major_faults", "read_bytes", "written_bytes")
         }
-        return Use(
-            user_s=user_s,
-            sys_s=sys_s,
-            largest_rss_bytes=self._most.largest_rss_bytes if seen else None,
-            nr_periods=difference(first.nr_periods, last.nr_periods),
-            nr_throttled=difference(first.nr_throttled, last.nr_throttled),
-            throttled_s=difference(first.throttled_s, last.throttled_s),
-            oom_kills=difference(first.oom_kills, last.oom_kills),
-            responses={name: max(0.0, float(value)) for name, value in told.items() if value is not None},
-        )
+        told = {
+            "memory_peak_bytes": self._peak(),
+            "memory_stall_s": grown.memory_stall_s,
+            "oom_kills": grown.oom_kills,
+            "io_stall_s": grown.io_stall_s,
+            "disk_wait_s": self._disk_waits.waited_s,
+            **moved,
+            "rss_bytes": self._most.rss_bytes if seen else None,
+            "threads": self._most.threads if seen else None,
+        }
+        split = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s)) if self._known else (None, None)
+        responses = {
+            f"service_{name}": max(0.0, float(value)) for name, value in told.items() if value is not None
+        }
+        return Use(split[0], split[1], self._most.largest_rss_bytes if seen else None, grown, responses)
 
     def _now(self) -> tuple[Counters, ProcessTotals]:
         return self._read(), totals(*self._processes())
@@ -132,21 +120,6 @@ class Watch:
         if last.memory_peak_bytes is not None and last.memory_peak_bytes > (first.memory_peak_bytes or 0):
             return last.memory_peak_bytes
         return self._most_memory or None
-
-    def _cpu_times(self) -> tuple[float | None, float | None]:
-        """User and system time; the group's total, split as the group says or else as its processes say."""
-        (first, before), (last, after) = self._before, self._after
-        if not self._known:
-            return None, None
-        user, system = after.user_s - before.user_s, after.sys_s - before.sys_s
-        usage = difference(first.usage_s, last.usage_s)
-        if usage is None:
-            return max(0.0, user), max(0.0, system)
-        if (own := difference(first.user_s, last.user_s)) is not None:
-            user, system = own, difference(first.sys_s, last.sys_s) or 0.0
-        total = user + system
-        share = user / total if total > 0 else 1.0
-        return usage * share, usage * (1 - share)
 
 
 def await_settled(watch: Watch, longest_s: float, quiet_s: float = 0.05) -> None:

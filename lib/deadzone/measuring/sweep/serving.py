@@ -16,6 +16,7 @@ from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.profiling import Profiling
 from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.limits.base import THROTTLING
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.registry import make_target
 from deadzone.measuring.workloads.base import Outcome
@@ -135,7 +136,7 @@ def _client(client: Measurement) -> dict[str, float]:
 def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | None) -> Measurement:
     """The trial: the client's time, and the CPU, memory and throttling of the service it asked."""
     status, error = client.status, client.error
-    if death or use.oom_kills:
+    if death or use.grown.oom_kills:
         status, error = _fallen(use, death, outcome.failure or client.error)
         status = client.status if outcome.death_is_result else status
     return replace(
@@ -144,18 +145,16 @@ def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | No
         user_s=use.user_s,
         sys_s=use.sys_s,
         max_rss_bytes=use.largest_rss_bytes,
-        nr_periods=use.nr_periods,
-        nr_throttled=use.nr_throttled,
-        throttled_s=use.throttled_s,
         status=status,
         error=masked(error) if error else None,
+        **{name: getattr(use.grown, name) for name in THROTTLING},
     )
 
 
 def _fallen(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]:
     """Status of a trial whose service was killed or ended, and what the client saw of it."""
     client = f"; the client saw: {seen}" if seen else ""
-    if use.oom_kills:
+    if use.grown.oom_kills:
         return "oom_killed", f"a process of the service was killed for want of memory{client}"
     return "failed", f"{death}{client}"
 

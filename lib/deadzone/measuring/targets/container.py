@@ -18,8 +18,8 @@ from typing import Any, Self
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
+from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.launching import Exit
 from deadzone.measuring.targets.limits.base import GROUP_PREFIX, Counters, as_bytes, as_cores, is_left_over
 from deadzone.measuring.targets.limits.inhabited import read_group_of
 from deadzone.measuring.targets.local import make_scratch
@@ -180,10 +180,7 @@ class Container:
         if self.process.poll() is None:
             self.process.kill()
         code = self.process.wait()
-        self.ended = Exit(
-            started_s=self.started_s, ended_s=time.monotonic(), exit_code=code, user_s=0.0, sys_s=0.0,
-            max_rss_bytes=0, timed_out=False, exec_error=None, counted={},
-        )  # fmt: skip
+        self.ended = Exit(self.started_s, time.monotonic(), code)
         return self.ended
 
 

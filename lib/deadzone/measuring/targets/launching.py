@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets import launcher
+from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.limits.base import LimitMechanism, kill_all
 
 START_TIMEOUT_S = 30.0
@@ -28,21 +29,6 @@ CLOSED = -1
 
 LAST_OUTPUT_BYTES = 1_000_000
 """How much of the end of a program's output is kept for extraction and messages [bytes]."""
-
-
-@dataclass(frozen=True)
-class Exit:
-    """How a program ended, from the kernel's accounting of it and all its descendants."""
-
-    started_s: float
-    ended_s: float
-    exit_code: int
-    user_s: float
-    sys_s: float
-    max_rss_bytes: int
-    timed_out: bool
-    exec_error: str | None
-    counted: Mapping[str, int]
 
 
 @dataclass
@@ -188,13 +174,10 @@ class Launcher:
         return Exit(
             started_s=started_s,
             ended_s=ended_s,
-            exit_code=os.waitstatus_to_exitcode(result["status"]),
-            user_s=result["user_s"],
-            sys_s=result["sys_s"],
-            max_rss_bytes=result["max_rss_bytes"],
+            exit_code=os.waitstatus_to_exitcode(result.pop("status")),
             timed_out=timed_out,
-            exec_error=os.strerror(result["exec_error"]) if result["exec_error"] else None,
-            counted=result["counted"],
+            exec_error=os.strerror(failed) if (failed := result.pop("exec_error")) else None,
+            **result,
         )
 
     def output(self, stream: str) -> str:

@@ -6,7 +6,6 @@ import itertools
 import os
 import resource
 import shutil
-import signal
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,8 +15,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
-from deadzone.measurement import Command, Measurement, Sample, Status, difference
+from deadzone.measurement import Command, Measurement, Sample
 from deadzone.measuring.targets.base import Companion
+from deadzone.measuring.targets.ending import measurement
 from deadzone.measuring.targets.interference import (
     MachineReading,
     Neighbours,
@@ -26,7 +26,7 @@ from deadzone.measuring.targets.interference import (
     read_machine,
 )
 from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.launching import Exit, Launcher, Program
+from deadzone.measuring.targets.launching import Launcher, Program
 from deadzone.measuring.targets.leftovers import remove_leftovers
 from deadzone.measuring.targets.limits.base import (
     Counters,
@@ -135,46 +135,39 @@ class LocalTarget:
         before: list[tuple[Counters, MachineReading, float]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
+        def read(beside_s: float) -> tuple[Counters, MachineReading, float]:
+            counted = mechanism.read()
+            return counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
+
         def on_start() -> None:
             beside_s = companion.begin() if companion else 0.0
-            counted = mechanism.read()
-            before.append((counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s))
+            before.append(read(beside_s))
             self._neighbours.mark(before[0][1], before[0][2] - beside_s + self._trials_cpu_s)
 
         def on_tick(t_s: float) -> None:
             samples.extend(
-                companion.tick(t_s) if companion else _samples(t_s, before[0][0], mechanism.read())
+                companion.tick(t_s) if companion else mechanism.read().since(before[0][0]).series(t_s)
             )
 
         ended = launcher.run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick)
         beside_s = companion.end() if companion else 0.0
-        counted = mechanism.read()
-        after = (counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s)
-        wall_s = ended.ended_s - ended.started_s
-        samples.extend(companion.tick(wall_s) if companion else _samples(wall_s, before[0][0], after[0]))
-        user_s, sys_s = cpu_times(ended, before[0][0], after[0])
-        own_cpu_s = user_s + sys_s + after[2] - before[0][2]
-        interference = between(before[0][1], after[1], own_cpu_s)
-        self._trials_cpu_s += user_s + sys_s
-        self._neighbours.mark(after[1], after[2] - beside_s + self._trials_cpu_s)
+        counted, machine, others_s = read(beside_s)
+        used = counted.since(before[0][0])
+        samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
+        own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
+        interference = between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
+        self._trials_cpu_s += own_cpu_s
+        self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
         if companion is None:
             interference = self._neighbours.beside(interference)
-        status, error = _judge(ended, before[0][0], after[0], timeout_s)
-        return Measurement(
+        return measurement(
+            ended,
+            used,
+            timeout_s,
             started_at=started_at,
-            wall_s=wall_s,
-            user_s=user_s,
-            sys_s=sys_s,
-            max_rss_bytes=ended.max_rss_bytes,
-            nr_periods=difference(before[0][0].nr_periods, after[0].nr_periods),
-            nr_throttled=difference(before[0][0].nr_throttled, after[0].nr_throttled),
-            throttled_s=difference(before[0][0].throttled_s, after[0].throttled_s),
-            exit_code=ended.exit_code,
-            status=status,
-            error=error,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=replace(interference, exposure=exposure((user_s + sys_s) / max(wall_s, 1e-9))),
+            interference=replace(interference, exposure=exposure(own_cpu_s / max(ended.wall_s, 1e-9))),
             telemetry=tuple(samples),
             counted=ended.counted,
         )
@@ -275,57 +268,6 @@ def make_scratch() -> Path:
         names_file=True,
     ):
         return Path(tempfile.mkdtemp(prefix=f"{group_name()}-", dir=homes[0] if homes else None))
-
-
-def cpu_times(ended: Exit, before: Counters, after: Counters) -> tuple[float, float]:
-    """User and system time of a trial [s].
-
-    The group's accounting where there is one, for it also holds descendants nobody waited for; split as the
-    group says, or where it does not, as the program's own accounting says.
-    """
-    usage = difference(before.usage_s, after.usage_s)
-    if usage is None:
-        return ended.user_s, ended.sys_s
-    user, system = difference(before.user_s, after.user_s), difference(before.sys_s, after.sys_s)
-    if not user and not system:
-        user, system = ended.user_s, ended.sys_s
-    total = (user or 0.0) + (system or 0.0)
-    share = (user or 0.0) / total if total else 1.0
-    return usage * share, usage * (1 - share)
-
-
-def _judge(ended: Exit, before: Counters, after: Counters, timeout_s: float) -> tuple[Status, str | None]:
-    """The status of a trial as far as its ending tells, and what went wrong."""
-    if ended.timed_out:
-        return "timeout", f"killed after {timeout_s:g} s"
-    if ended.exec_error:
-        return "failed", f"the program did not start: {ended.exec_error}"
-    if difference(before.oom_kills, after.oom_kills):
-        return "oom_killed", "a process was killed for want of memory"
-    if ended.exit_code < 0:
-        return "failed", f"killed by {signal_name(-ended.exit_code)}"
-    if left := ended.counted.get("left_running"):
-        return "ok", f"{left} processes were left running and were killed"
-    return "ok", None
-
-
-def signal_name(number: int) -> str:
-    """SIGKILL, SIGTERM, or for a real-time signal its number."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _samples(t_s: float, before: Counters, now: Counters) -> list[Sample]:
-    """One reading of the time series: cumulative since the trial's start."""
-    series = {
-        "cpu_usage_s": difference(before.usage_s, now.usage_s),
-        "nr_periods": difference(before.nr_periods, now.nr_periods),
-        "nr_throttled": difference(before.nr_throttled, now.nr_throttled),
-        "throttled_s": difference(before.throttled_s, now.throttled_s),
-    }
-    return [Sample(t_s, metric, float(value)) for metric, value in series.items() if value is not None]
 
 
 def _harness_cpu_s() -> float:

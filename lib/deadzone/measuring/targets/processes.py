@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -94,47 +96,12 @@ def _is_thread(pid: int) -> bool:
 
 def below(pid: int) -> tuple[int, ...]:
     """Descendants of a process that run now."""
-    children: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, IndexError):
-            parent = int(path.read_text().rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(path.parent.name))
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        waiting.extend(children.get(waiting.pop(), ()))
-        found.extend(one for one in waiting if one not in found)
-    return tuple(one for one in found if one != pid)
+    with contextlib.suppress(psutil.Error):
+        return tuple(one.pid for one in psutil.Process(pid).children(recursive=True))
+    return ()
 
 
 def listening_on(port: int) -> tuple[int, ...]:
     """Processes of this machine that listen on a TCP port, as far as this user may see them."""
-    sockets = {inode for name in ("tcp", "tcp6") for inode in _listening(name, port)}
-    found = []
-    for path in Path("/proc").glob("[0-9]*/fd"):
-        with contextlib.suppress(OSError):
-            if any(_inode(link) in sockets for link in path.iterdir()):
-                found.append(int(path.parent.name))
-    return tuple(found)
-
-
-LISTEN = "0A"
-"""State of a listening socket in /proc/net/tcp."""
-
-
-def _listening(name: str, port: int) -> list[str]:
-    try:
-        lines = [line.split() for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
-    except OSError:
-        return []
-    return [
-        fields[9] for fields in lines if fields[3] == LISTEN and int(fields[1].rpartition(":")[2], 16) == port
-    ]
-
-
-def _inode(link: Path) -> str:
-    try:
-        target = os.readlink(link)  # noqa: PTH115 - pathlib would make a path of `socket:[1]`
-    except OSError:
-        return ""
-    return target.removeprefix("socket:[").removesuffix("]") if target.startswith("socket:[") else ""
+    found = [one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN]
+    return tuple(dict.fromkeys(one.pid for one in found if one.pid and one.laddr.port == port))

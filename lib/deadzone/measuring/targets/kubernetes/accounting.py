@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from deadzone.measurement import NO_INTERFERENCE, Interference, Measurement, Sample, Status, difference
+from deadzone.measurement import NO_INTERFERENCE, Interference, Measurement
+from deadzone.measuring.targets import ending
+from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.interference import (
     BUSY_FIELDS,
     RESOLUTION_TICKS,
@@ -20,6 +22,7 @@ from deadzone.measuring.targets.interference import (
     MachineReading,
     between,
 )
+from deadzone.measuring.targets.limits.base import Counters
 
 UPTIME_RESOLUTION_S = 0.01
 
@@ -58,27 +61,21 @@ class Reading:
         elif value.strip().isdigit():
             self.numbers[key] = int(value)
 
-    @property
-    def usage_s(self) -> float | None:
-        """CPU time of the container so far [s]."""
-        return _scaled(self.stat.get("usage_usec"), 1e6) or _scaled(self.numbers.get("usage_ns"), 1e9)
-
-    @property
-    def user_s(self) -> float | None:
-        """Of it, outside the kernel [s]."""
-        return _scaled(self.stat.get("user_usec"), 1e6) or _scaled(self.numbers.get("user_ns"), 1e9)
-
-    @property
-    def sys_s(self) -> float | None:
-        """Of it, inside the kernel [s]."""
-        return _scaled(self.stat.get("system_usec"), 1e6) or _scaled(self.numbers.get("sys_ns"), 1e9)
-
-    @property
-    def throttled_s(self) -> float | None:
-        """Time for which the limit stopped the container so far [s]."""
-        if "throttled_usec" in self.stat:
-            return self.stat["throttled_usec"] / 1e6
-        return _scaled(self.stat.get("throttled_time"), 1e9)
+    def counters(self) -> Counters:
+        """The container's accounting, in the form of the local groups'; what its cgroups do not tell is None."""
+        return Counters(
+            usage_s=_scaled(self.stat.get("usage_usec"), 1e6) or _scaled(self.numbers.get("usage_ns"), 1e9),
+            user_s=_scaled(self.stat.get("user_usec"), 1e6) or _scaled(self.numbers.get("user_ns"), 1e9),
+            sys_s=_scaled(self.stat.get("system_usec"), 1e6) or _scaled(self.numbers.get("sys_ns"), 1e9),
+            nr_periods=self.stat.get("nr_periods"),
+            nr_throttled=self.stat.get("nr_throttled"),
+            throttled_s=_scaled(self.stat.get("throttled_usec"), 1e6)
+            if "throttled_usec" in self.stat
+            else _scaled(self.stat.get("throttled_time"), 1e9),
+            oom_kills=self.memory.get("oom_kill"),
+            memory_bytes=self.numbers.get("memory_bytes"),
+            memory_peak_bytes=self.numbers.get("memory_peak_bytes"),
+        )
 
     def machine_reading(self) -> MachineReading:
         """The node's totals, in the form of the local target's."""
@@ -145,27 +142,35 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
     started_at: when it was asked for. placed: where it ran, for the table.
     """
     before, after = told.before, told.after
-    wall_s = wall(before, after)
-    user_s, sys_s = _cpu_times(before, after)
-    status, code, error = _judge(told, timeout_s)
-    ran = bool(after.uptime)
-    return Measurement(
+    first = before.counters()
+    used = after.counters().since(first)
+    series = [(now.uptime - before.uptime, now.counters().since(first)) for now in (*told.series, after)]
+    return ending.measurement(
+        _exit(told),
+        used,
+        timeout_s,
         started_at=_start(before) or started_at,
-        wall_s=wall_s,
-        user_s=user_s,
-        sys_s=sys_s,
-        max_rss_bytes=None if told.peak_kib is None else told.peak_kib * 1024,
-        nr_periods=difference(before.stat.get("nr_periods"), after.stat.get("nr_periods")),
-        nr_throttled=difference(before.stat.get("nr_throttled"), after.stat.get("nr_throttled")),
-        throttled_s=difference(before.throttled_s, after.throttled_s),
-        exit_code=code,
-        status=status,
-        error=error,
         stdout=told.stdout,
         stderr=told.stderr,
-        interference=_interference(before, after, user_s + sys_s) if ran else NO_INTERFERENCE,
-        telemetry=tuple(_series(told)),
+        interference=_interference(before, after, used.usage_s or 0.0) if after.uptime else NO_INTERFERENCE,
+        telemetry=tuple(sample for t_s, until in series for sample in until.series(t_s)),
         placed=dict(placed),
+    )
+
+
+def _exit(told: Told) -> Exit:
+    """How the program ended; a shell tells a signal by 128 and its number."""
+    kind, _, rest = told.result.partition(" ")
+    started = kind != "failed"
+    code, _, orphans = rest.partition(" ") if started else ("127", "", "")
+    return Exit(
+        0.0,
+        wall(told.before, told.after),
+        exit_code=128 - int(code) if int(code) > 128 else int(code),
+        max_rss_bytes=None if told.peak_kib is None else told.peak_kib * 1024,
+        timed_out=told.timed_out and started,
+        exec_error=None if started else rest,
+        counted={"left_running": int(orphans or 0)},
     )
 
 
@@ -186,35 +191,6 @@ def _start(before: Reading) -> str | None:
     return datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
 
 
-def _cpu_times(before: Reading, after: Reading) -> tuple[float, float]:
-    """User and system time [s], split as the group says."""
-    usage = difference(before.usage_s, after.usage_s) or 0.0
-    user, system = (
-        difference(before.user_s, after.user_s) or 0.0,
-        difference(before.sys_s, after.sys_s) or 0.0,
-    )
-    share = user / (user + system) if user + system else 1.0
-    return usage * share, usage * (1 - share)
-
-
-def _judge(told: Told, timeout_s: float) -> tuple[Status, int, str | None]:
-    kind, _, rest = told.result.partition(" ")
-    if kind == "failed":
-        return "failed", 127, f"the program did not start: {rest}"
-    code, _, orphans = rest.partition(" ")
-    number = int(code)
-    exit_code = 128 - number if number > 128 else number
-    if told.timed_out:
-        return "timeout", exit_code, f"killed after {timeout_s:g} s"
-    if difference(told.before.memory.get("oom_kill"), told.after.memory.get("oom_kill")):
-        return "oom_killed", exit_code, "a process was killed for want of memory"
-    if exit_code < 0:
-        return "failed", exit_code, f"killed by signal {-exit_code}"
-    if int(orphans or 0):
-        return "ok", exit_code, f"{orphans} processes were left running and were killed"
-    return "ok", exit_code, None
-
-
 def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interference:
     seen = between(before.machine_reading(), after.machine_reading(), own_cpu_s)
     elapsed = max(after.uptime - before.uptime, 1e-9)
@@ -229,21 +205,6 @@ def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interfer
         seen.io_pressure,
         drift,
     )
-
-
-def _series(told: Told) -> list[Sample]:
-    """The time series, cumulative since the trial's start."""
-    found = []
-    for now in (*told.series, told.after):
-        t_s = now.uptime - told.before.uptime
-        series = {
-            "cpu_usage_s": difference(told.before.usage_s, now.usage_s),
-            "nr_periods": difference(told.before.stat.get("nr_periods"), now.stat.get("nr_periods")),
-            "nr_throttled": difference(told.before.stat.get("nr_throttled"), now.stat.get("nr_throttled")),
-            "throttled_s": difference(told.before.throttled_s, now.throttled_s),
-        }
-        found += [Sample(t_s, name, float(value)) for name, value in series.items() if value is not None]
-    return found
 
 
 def _scaled(count: int | None, unit: float) -> float | None:

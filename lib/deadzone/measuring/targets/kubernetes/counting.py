@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from deadzone.measuring.targets.kubernetes.accounting import Reading
 from deadzone.measuring.targets.limits.base import Counters
@@ -26,16 +27,8 @@ def parse(text: str) -> Counters:
         else:
             reading.add(line)
     faults = dict(line.split(" ", 1) for line in lines["memory_stat"] if line.startswith(MAJOR_FAULTS))
-    return Counters(
-        usage_s=reading.usage_s,
-        user_s=reading.user_s,
-        sys_s=reading.sys_s,
-        nr_periods=reading.stat.get("nr_periods"),
-        nr_throttled=reading.stat.get("nr_throttled"),
-        throttled_s=reading.throttled_s,
-        oom_kills=reading.memory.get("oom_kill"),
-        memory_bytes=reading.numbers.get("memory_bytes"),
-        memory_peak_bytes=reading.numbers.get("memory_peak_bytes"),
+    return replace(
+        reading.counters(),
         memory_stall_s=_stalled_s(lines["memory_pressure"]),
         io_stall_s=_stalled_s(lines["io_pressure"]),
         major_faults=int(max(faults.values(), key=int)) if faults else None,

@@ -10,9 +10,10 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from deadzone.errors import TargetError
+from deadzone.measurement import Sample, difference
 from deadzone.study.levels import NONE, Level
 
 PERIOD_US = 100_000
@@ -34,6 +35,10 @@ LEAST_MEMORY_LIMIT = 16 * 1024 * 1024
 
 EMPTYING_TIMEOUT_S = 5.0
 """A killed process may finish a system call first; longer than this only a stuck device takes [s]."""
+
+
+THROTTLING = ("nr_periods", "nr_throttled", "throttled_s")
+"""What is counted of a limit that is reached."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,31 @@ class Counters:
     read_bytes: int | None = None
     written_bytes: int | None = None
     overhead_s: float = 0.0
+
+    def since(self, before: Counters) -> Counters:
+        """What grew since an earlier reading; None where either lacks it."""
+        grown: dict[str, Any] = {
+            name: difference(getattr(before, name), value) for name, value in vars(self).items()
+        }
+        return Counters(**grown)
+
+    def cpu_times(self, user_s: float, sys_s: float) -> tuple[float, float]:
+        """User and system time of what was counted [s].
+
+        The group's total where there is one, for it also holds descendants nobody waited for; split as the group says,
+        or where it does not, as user_s and sys_s do, which others counted.
+        """
+        if self.usage_s is None:
+            return user_s, sys_s
+        if self.user_s or self.sys_s:
+            user_s, sys_s = self.user_s or 0.0, self.sys_s or 0.0
+        share = user_s / (user_s + sys_s) if user_s + sys_s > 0 else 1.0
+        return self.usage_s * share, self.usage_s * (1 - share)
+
+    def series(self, t_s: float) -> list[Sample]:
+        """What grew until t_s of a trial, as a reading of its time series."""
+        told = {"cpu_usage_s": self.usage_s, **{name: getattr(self, name) for name in THROTTLING}}
+        return [Sample(t_s, metric, float(value)) for metric, value in told.items() if value is not None]
 
 
 class LimitMechanism(Protocol):
