@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -22,23 +23,12 @@ import click
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
 @click.option("--json", "as_json", is_flag=True, help="Print the attribution as JSON.")
-def command(
-    run: str,
-    slow: str | None,
-    fast: str | None,
-    restored: str | None,
-    by: str | None,
-    margin: float,
-    confidence: float,
-    as_json: bool,
-) -> None:
+def command(run: str, as_json: bool, **asked: Any) -> None:
     """Say which difference between the environments of RUN makes the slow one slow: CPU limit, network, disk, memory, client.
 
     RUN is a run (an id, a folder, or STUDY/latest) or a table (CSV or Parquet, one row a trial).
     """
     from deadzone.explaining.attribution.opening import attribute
 
-    asked = {"slow": slow, "fast": fast, "restored": restored, "by": by}
-    given = {name: value for name, value in asked.items() if value is not None}
-    result = attribute(run, margin=margin, confidence=confidence, **given)
+    result = attribute(run, **{name: value for name, value in asked.items() if value is not None})
     click.echo(json.dumps(result.to_dict()) if as_json else result.summary())

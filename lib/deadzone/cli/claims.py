@@ -48,6 +48,7 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     deadzone claims xz-threads/latest --add '{same: {at: {threads: 8}, as: {threads: 4}, within: 0.03}}'
     """
     from deadzone import places
+    from deadzone.reports.sweep.claims import line
     from deadzone.store.run import Run
     from deadzone.study.claim_sentences import parse_claim
     from deadzone.study.claims import check_claims
@@ -65,14 +66,8 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     if added:
         found.add_claims(added)
     judged = judged_of(found)
-    if as_json:
-        click.echo(
-            json.dumps(
-                {"run_id": found.run_id, "claims": [one.to_dict() for one in judged]}, ensure_ascii=False
-            )
-        )
-    else:
-        say_claims(judged, err=False)
+    shown = {"run_id": found.run_id, "claims": [one.to_dict() for one in judged]}
+    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(map(line, judged)))
     fail_where_claims_fell(judged, fail_on)
 
 
@@ -102,12 +97,14 @@ def judged_of(run: Run) -> tuple[Judged, ...]:
     return judge_run(load_source(str(run.folder))) if run.claims() else ()
 
 
-def say_claims(judged: Sequence[Judged], err: bool = True) -> None:
-    """Each claim with its verdict in a line of the terminal."""
+def say_claims(run: Run) -> tuple[Judged, ...]:
+    """The claims of a run, judged, each with its verdict in a line on standard error."""
     from deadzone.reports.sweep.claims import line
 
+    judged = judged_of(run)
     for one in judged:
-        click.echo(f"deadzone: {line(one)}" if err else line(one), err=err)
+        click.echo(f"deadzone: {line(one)}", err=True)
+    return judged
 
 
 def fail_where_claims_fell(judged: Sequence[Judged], fail_on: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from deadzone.explaining.compare.sides import Side
     from deadzone.explaining.findings.finding import Finding
+
+
+Strings = tuple[str, ...]
 
 
 @click.command("compare")
@@ -52,14 +55,12 @@ if TYPE_CHECKING:
 def command(
     a: str,
     b: str,
-    responses: tuple[str, ...],
-    goals: tuple[str, ...],
-    factors: tuple[str, ...],
-    threshold: float,
-    margin: float | None,
-    confidence: float,
+    responses: Strings,
+    goals: Strings,
+    factors: Strings,
     fail_on: str | None,
     as_json: bool,
+    **limits: Any,
 ) -> None:
     """Compare B with A, treatment by treatment: better, worse, no change that matters, or undecided.
 
@@ -78,9 +79,7 @@ def command(
         asked,
         factors=factors or _factors_of_runs(one, other),
         goal=goals or {side.response: side.goal for side in (other, one) if side.response in asked},
-        threshold=threshold,
-        margin=margin,
-        confidence=confidence,
+        **limits,
         names=(one.name, other.name) if one.name != other.name else (a, b),
         notes=differing_circumstances(one, other),
     )

@@ -42,12 +42,9 @@ def command(
     response: str,
     goal: str,
     by: tuple[str, ...],
-    scale: str | None,
-    within: float | None,
-    slo: tuple[tuple[str, str], ...],
-    cost: str | None,
     quiet: bool,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
     from deadzone.explaining.findings.examining import examine
@@ -58,10 +55,10 @@ def command(
     from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
-    targets = {name: _number(name, text) for name, text in slo} or None
-    wishes = {"within": within, "slo": targets, "cost": cost}
+    targets = {name: _number(name, text) for name, text in asked["slo"]} or None
+    wishes = {"within": asked["within"], "slo": targets, "cost": asked["cost"]}
     frame = read_table(table)
-    found = answer(frame, knob, response, goal, by=by, scale=scale)
+    found = answer(frame, knob, response, goal, by=by, scale=asked["scale"])
     advice = found.recommend(**wishes)
     models = [(dict(zip(by, levels, strict=True)), one) for levels, one in found.models.items()]
     one_curve = models[0][1] if len(models) == 1 and not by else None
@@ -74,12 +71,10 @@ def command(
             "phases": [],
             "outliers": [],
         }
-        facts |= (
-            {"by": ", ".join(by), "slices": [{**where, **one.to_dict()} for where, one in models]}
-            if by
-            else {}
-        )
-        facts |= {} if by or not models else models[0][1].to_dict()
+        if by:
+            facts |= {"by": ", ".join(by), "slices": [{**where, **one.to_dict()} for where, one in models]}
+        elif models:
+            facts |= models[0][1].to_dict()
         settings = records(advice.table, whole=True)
         findings = [one.to_dict() for one in wrong]
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
@@ -93,8 +88,8 @@ def command(
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend()))
     # What was said holds the advice for the usual goal already.
-    asked = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items() if wish is not None)
-    click.echo("\n".join([*map(str, wrong), *said, *([f"For {asked}: {advice}"] if asked else [])]))
+    wanted = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items() if wish is not None)
+    click.echo("\n".join([*map(str, wrong), *said, *([f"For {wanted}: {advice}"] if wanted else [])]))
 
 
 def _shown(wish: object) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from deadzone import places
+from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
 from deadzone.errors import StudyError
 from deadzone.study.loading import SUFFIXES, read_yaml
 
@@ -17,7 +18,8 @@ from deadzone.study.loading import SUFFIXES, read_yaml
 def study_options(function: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that measures a study.
 
-    The command is given study, overrides (what the command line changes of the study), resume, dry_run and as_json.
+    The command is given study, overrides (what the command line changes of the study, further claims among it), resume,
+    dry_run, as_json and fail_on.
     """
 
     @wraps(function)
@@ -28,11 +30,13 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         replicates: int | None,
         warmup: int | None,
         allow: bool,
+        sentences: tuple[str, ...],
         **given: Any,
     ) -> None:
         if Path(given["study"]).suffix in SUFFIXES:
             places.settle_beside(Path(given["study"]))
-        function(overrides=overrides_of(parameters, parameter_file, replicates, warmup, allow), **given)
+        overrides = overrides_of(parameters, parameter_file, replicates, warmup, allow)
+        function(overrides=claims_as_overrides(given["study"], overrides, sentences), **given)
 
     options = (
         click.argument("study"),
@@ -52,6 +56,8 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        claim_option,
+        fail_on_option,
     )
     decorated: Callable[..., None] = with_overrides
     for option in reversed(options):

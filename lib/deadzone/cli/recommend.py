@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -46,16 +46,11 @@ if TYPE_CHECKING:
 def command(
     run: str,
     as_manifest: bool,
-    workload: str | None,
-    container: str | None,
-    namespace: str | None,
     variables: tuple[str, ...],
     percentile: str,
-    within: float | None,
-    cost: str | None,
     quiet: bool,
-    anyway: bool,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Print what RUN (an id, a folder, or STUDY/latest) recommends.
 
@@ -77,7 +72,9 @@ def command(
     if found.study().analysis_notebook != PHASES:
         _print_conclusion(found, as_manifest, as_json)
         return
-    analysis = analyse(load_source(str(found.folder)), within=within, cost=cost, anyway=anyway)
+    analysis = analyse(
+        load_source(str(found.folder)), **{name: asked[name] for name in ("within", "cost", "anyway")}
+    )
     findings = [one.to_dict() for one in analysis.findings]
     if analysis.stopped:
         if as_json:
@@ -104,14 +101,14 @@ def command(
         )
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice)]))
         return
-    where = manifest.destination(analysis, workload, container, namespace)
-    asked = int(percentile.removeprefix("p"))
-    document = manifest.patch(analysis, levels, used, where, percentile=asked, variables=_pairs(variables))
+    where = manifest.destination(analysis, *(asked[name] for name in ("workload", "container", "namespace")))
+    cut = int(percentile.removeprefix("p"))
+    document = manifest.patch(analysis, levels, used, where, percentile=cut, variables=_pairs(variables))
     if as_json:
         click.echo(json.dumps(document))
         return
     click.echo(
-        manifest.manifest(document, manifest.comments(analysis, levels, used, asked, document)), nl=False
+        manifest.manifest(document, manifest.comments(analysis, levels, used, cut, document)), nl=False
     )
 
 

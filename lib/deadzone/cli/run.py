@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, open_archive
-from deadzone.cli.claims import (
-    claim_option,
-    claims_as_overrides,
-    fail_on_option,
-    fail_where_claims_fell,
-    judged_of,
-    say_claims,
-)
+from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
@@ -36,8 +29,6 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @study_options
-@claim_option
-@fail_on_option
 @archive_option
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 def command(
@@ -46,7 +37,6 @@ def command(
     resume: str | None,
     dry_run: bool,
     as_json: bool,
-    sentences: tuple[str, ...],
     fail_on: str | None,
     archive_url: str | None,
     quiet: bool,
@@ -60,7 +50,6 @@ def command(
     from deadzone.reports.document.secrets import refuse_secrets
 
     refuse_secrets(overrides)
-    overrides = claims_as_overrides(study, overrides, sentences)
     analysis, overrides = _split(study, overrides)
     warn_of_language(analysis.get("lang"))
     if dry_run:
@@ -76,8 +65,7 @@ def command(
     since = _since_previous(run, analysis)
     if since and since.sentence:
         click.echo(f"deadzone: {since.sentence}", err=True)
-    judged = judged_of(run)
-    say_claims(judged)
+    judged = say_claims(run)
     moved = since is not None and since.moved
     found = since.now.findings if since else ()
     for one in found:

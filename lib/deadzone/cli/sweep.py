@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.claims import (
-    claim_option,
-    claims_as_overrides,
-    fail_on_option,
-    fail_where_claims_fell,
-    judged_of,
-    say_claims,
-)
+from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import study_options
 from deadzone.errors import StoreError
 
@@ -26,15 +19,12 @@ if TYPE_CHECKING:
 
 @click.command("sweep")
 @study_options
-@claim_option
-@fail_on_option
 def command(
     study: str,
     overrides: dict[str, Any],
     resume: str | None,
     dry_run: bool,
     as_json: bool,
-    sentences: tuple[str, ...],
     fail_on: str | None,
 ) -> None:
     """Measure every trial of STUDY (a file, or the name of one in notebooks/studies) and record the run.
@@ -45,14 +35,12 @@ def command(
     from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.running import run_sweep
 
-    overrides = claims_as_overrides(study, overrides, sentences)
     if dry_run:
         print_plan(study, overrides, resume, as_json)
         return
     opened = open_run(study, overrides, resume=resume)
     run_sweep(opened.plan, opened.run, progress_on())
-    judged = judged_of(opened.run)
-    say_claims(judged)
+    judged = say_claims(opened.run)
     if as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
         if judged:

@@ -241,11 +241,11 @@ def test_throttling_of_the_service_is_counted_under_a_limit(quota, tmp_path):
             watch.begin()
             ask(reached)
             watch.end()
-            if watch.use().nr_throttled >= 5:
+            if watch.use().grown.nr_throttled >= 5:
                 break
         service.stop()
-    assert watch.use().nr_throttled >= 3
-    assert watch.use().throttled_s > 0
+    assert watch.use().grown.nr_throttled >= 3
+    assert watch.use().grown.throttled_s > 0
 
 
 def test_a_memory_limit_is_met_and_its_kill_is_seen(quota, tmp_path):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
 from deadzone.errors import DeadzoneError, SaidAs, TargetError
 from deadzone.measurement import Command, Measurement
@@ -17,17 +16,17 @@ from deadzone.measuring.targets.kubernetes import (
     changing,
     lending,
     originals,
-    prometheus,
     restoring,
     trial,
     verifying,
 )
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
-from deadzone.measuring.targets.kubernetes.container import Container, Probe
+from deadzone.measuring.targets.kubernetes.cluster import Object
+from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
+from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError
-from deadzone.measuring.targets.kubernetes.lease import Lease, lease_name
+from deadzone.measuring.targets.kubernetes.lease import lease_name
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.quantities import as_cores, check_limits
+from deadzone.measuring.targets.kubernetes.quantities import as_cores
 from deadzone.measuring.targets.kubernetes.resources import (
     CpuResources,
     for_resize,
@@ -58,56 +57,40 @@ OPENED, RESIZED, PATCHED = "opened", "resized", "patched"
 """What was done to the workload so far; the first means its annotation alone."""
 
 
-class ExecTarget:
+class ExecTarget(ClusterTarget):
     """A container of a Deployment, StatefulSet or pod that the study names."""
 
-    factors: tuple[str, ...] = ("cpu_limit",)
     parallelism = 1
     counts_from_afar = True
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
-        self._spec = spec
-        self._levels = tuple(dict.fromkeys(levels)) or (spec.cpu_limit,)
-        self._around = around
-        token = secrets.token_hex(4)
-        self._home = PurePosixPath(spec.scratch) / f"deadzone-{token}"
+        super().__init__(spec, levels, around)
+        self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
         self.scratch = Path(self._home / "work")
         self.place = PodPlace(spec.inputs)
-        self._cluster: Cluster | None = None
-        self._lease: Lease | None = None
         self._workload = Workload("", "", "")
-        self._original: originals.Original | None = None
+        self._kept: originals.Original | None = None
         self._container: Container | None = None
         self._pod: Object = {}
-        self._probe: Probe | None = None
         self._methods: set[str] = set()
         self._counted = Counters()
 
+    @property
+    def _original(self) -> originals.Original:
+        assert self._kept is not None
+        return self._kept
+
     # --- opening and closing ---------------------------------------------------------------------------
 
-    def __enter__(self) -> Self:
-        try:
-            self._open()
-        except BaseException as error:
-            self.__exit__(type(error), error, None)
-            raise
-        return self
-
     def _open(self) -> None:
-        spec, note = self._spec, self._around.note
-        check_limits(self._levels)
-        self._cluster = cluster = Cluster(spec.context, note)
+        spec, note, cluster = self.spec, self.around.note, self.cluster
         workload = find(cluster, spec.namespace, spec.workload, spec.selector)
-        found = workload.read(cluster)
-        check_allowed(workload, found, spec.allow)
+        check_allowed(workload, workload.read(cluster), spec.allow)
         if spec.allow:
             note(f"{workload} is swept because --allow says so")
         self._workload = workload
-        self._lease = Lease(
-            cluster, workload.namespace, lease_name(workload), str(workload), self._around.run_id
-        )
-        self._lease.acquire()
+        self._lock(lease_name(workload), str(workload))
         if left := originals.kept(workload.read(cluster), str(workload)):
             for said in restoring.restore_workload(cluster, workload, left):
                 note(f"left by the killed run {left.run}: {said}")
@@ -115,37 +98,19 @@ class ExecTarget:
                 changing.await_rollout(cluster, workload, left.container, spec.start_timeout_s)
         found = workload.read(cluster)
         container = container_of(template(workload, found), spec.container, str(workload))
-        self._check_change_possible(found)
+        if spec.change == "patch":
+            changing.check_rollout_possible(workload, found)
         cpu = CpuResources.of(container)
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        self._original = originals.Original(
-            container["name"], cpu.limit, cpu.request, self._around.run_id, started, str(self._home)
+        original = originals.Original(
+            container["name"], cpu.limit, cpu.request, self.around.run_id, started, str(self._home)
         )
-        self._keep(self._original, OPENED)
+        self._keep(original, OPENED)
         self._choose_pod()
-        self._check_fits()
+        node, cores = self._pod["spec"].get("nodeName"), float(self._probe.cores)
+        self._check_fits(cores, f"the node {node}, which has {cores:g} to give: it would limit nothing")
 
-    def _check_change_possible(self, found: Object) -> None:
-        if self._spec.change == "patch":
-            changing.check_rollout_possible(self._workload, found)
-
-    def _check_fits(self) -> None:
-        """Raise TargetError for a limit that the node has not the cores for: it would limit nothing."""
-        assert self._probe is not None
-        cores = [amount for level in self._levels if (amount := as_cores(level)) is not None]
-        have = self._node_cores()
-        if cores and max(cores) > have:
-            node = self._pod["spec"].get("nodeName")
-            raise TargetError(
-                f"A CPU limit of {max(cores):g} cores is beyond the node {node}, which has {have:g} to give: it would limit "
-                "nothing. Use smaller limits, and none for no limit."
-            )
-
-    def _node_cores(self) -> float:
-        assert self._probe is not None
-        return float(self._probe.cores)
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         with undisturbed():
             problem = self._close()
         if problem and isinstance(error, DeadzoneError):
@@ -153,7 +118,7 @@ class ExecTarget:
         if problem and (error is None or isinstance(error, KeyboardInterrupt)):
             raise TargetError(problem) from error
         if problem:
-            self._around.note(problem)
+            self.around.note(problem)
 
     def _close(self) -> str | None:
         """Leave everything as it was; what could not be done, in words."""
@@ -169,17 +134,16 @@ class ExecTarget:
         return problem
 
     def _give_back(self) -> str | None:
-        assert self._cluster is not None and self._original is not None
         reason = None
         try:
-            self._lease_holds()
+            self.check_lease()
         except ClusterError as error:
             reason = str(error)
         except TargetError:
             return None  # another sweep has the workload now, and restores it
         self._clean_container()
         try:
-            originals.give_back(self._cluster, self._workload, self._original)
+            originals.give_back(self.cluster, self._workload, self._original)
         except DeadzoneError as error:
             reason = str(error)
         else:
@@ -191,10 +155,6 @@ class ExecTarget:
             "`deadzone restore` gives them back."
         )
 
-    def _lease_holds(self) -> None:
-        if self._lease:
-            self._lease.check()
-
     def _clean_container(self) -> None:
         """Kill what trials left running in the pod, and remove the folder; a pod that is gone has neither."""
         if self._container is None:
@@ -204,16 +164,15 @@ class ExecTarget:
             container.clean()
         except DeadzoneError as error:
             if not isinstance(error, AbsentError):
-                self._around.note(f"{container.home} in {container.spot} could not be removed: {error}")
+                self.around.note(f"{container.home} in {container.spot} could not be removed: {error}")
 
     # --- one treatment ---------------------------------------------------------------------------------
 
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limit in force, and see it in the container's own control group."""
-        level = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
+        level = treatment.levels.get("cpu_limit", self.spec.cpu_limit)
         if self._container is None or not self._still_there():
             self._choose_pod()
-        assert self._original is not None
         cores = self._original.cpu.limit_cores if level == UNCHANGED else as_cores(level)
         if not self._in_force(cores):
             self._change(cores)
@@ -222,15 +181,17 @@ class ExecTarget:
         self._probe = verifying.verified(self._container, level)
 
     def _in_force(self, cores: float | None) -> bool:
-        container = container_of(self._pod["spec"], self._name, str(self._workload))
-        return CpuResources.of(container).limit_cores == cores
+        return CpuResources.of(self._now()).limit_cores == cores
+
+    def _now(self) -> Object:
+        """The container's specification as the pod has it."""
+        return container_of(self._pod["spec"], self._name, str(self._workload))
 
     def _change(self, cores: float | None) -> None:
-        assert self._cluster is not None and self._lease is not None
-        self._lease.check()
-        container = container_of(self._pod["spec"], self._name, str(self._workload))
+        self.check_lease()
+        container = self._now()
         why_not = why_not_resizable(self._pod, container, cores)
-        if self._spec.change == "resize" or (self._spec.change == "auto" and why_not is None):
+        if self.spec.change == "resize" or (self.spec.change == "auto" and why_not is None):
             if why_not or cores is None:
                 raise TargetError(
                     f"The limit of {self._workload} cannot be changed to {_words(cores)} by a resize: {why_not}. Use "
@@ -246,79 +207,72 @@ class ExecTarget:
         self._patch(cores)
 
     def _resize(self, container: Object, cores: float) -> None:
-        assert self._cluster is not None and self._original is not None
         before = CpuResources.of(container)
         known = next((p for p in self._original.pods if p.uid == self._pod["metadata"]["uid"]), None)
         first = CpuResources(known.limit, known.request) if known else before
         wanted = for_resize(self._pod, container, cores, first)
         assert wanted is not None
         self._keep(self._original.with_pod(self._pod, before), RESIZED)
-        self._pod = changing.resize(self._cluster, self._pod, self._name, wanted, self._spec.start_timeout_s)
+        self._pod = changing.resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
 
     def _patch(self, cores: float | None) -> None:
-        assert self._cluster is not None and self._original is not None
-        changing.check_rollout_possible(self._workload, self._workload.read(self._cluster))
+        changing.check_rollout_possible(self._workload, self._workload.read(self.cluster))
         self._keep(self._original, PATCHED)
         self._clean_container()
         wanted = for_template(self._original.cpu, cores)
-        changing.patch(self._cluster, self._workload, self._name, wanted)
+        changing.patch(self.cluster, self._workload, self._name, wanted)
         self._choose_pod()
 
     @property
     def _originals_file(self) -> Path:
         """In the run's folder; of a name that no other workload of the run has."""
-        return self._around.folder / ORIGINALS_FILE.format(self._workload)
+        return self.around.folder / ORIGINALS_FILE.format(self._workload)
 
     def _keep(self, original: originals.Original, method: str) -> None:
         """Write down what there was, in the run's folder and at the workload, before anything is changed."""
-        assert self._cluster is not None
-        if original == self._original and method in self._methods:
+        if original == self._kept and method in self._methods:
             return
-        self._original = original
+        self._kept = original
         path = self._originals_file
         with SaidAs(TargetError, f"{path}: cannot be written, so nothing was changed"):
             path.write_text(original.dumps() + "\n", encoding="utf-8")
             with path.open() as handle:
                 os.fsync(handle.fileno())
         self._methods.add(method)
-        originals.keep(self._cluster, self._workload, original)
+        originals.keep(self.cluster, self._workload, original)
 
     # --- the pod and its container ---------------------------------------------------------------------
 
     @property
     def _name(self) -> str:
-        assert self._original is not None
         return self._original.container
 
     def _choose_pod(self) -> None:
         """The newest ready pod of the workload, with the launcher in its container."""
-        assert self._cluster is not None
         self._pod = changing.await_rollout(
-            self._cluster, self._workload, self._name, self._spec.start_timeout_s
+            self.cluster, self._workload, self._name, self.spec.start_timeout_s
         )
-        metadata = self._pod["metadata"]
-        spot = Spot(metadata["namespace"], metadata["name"], metadata["uid"], self._name)
+        spot = Spot.of(self._pod, self._name)
         lent = None
-        if self._spec.launcher_image:
+        if self.spec.launcher_image:
             lent = lending.lend(
-                self._cluster,
+                self.cluster,
                 self._pod,
                 self._name,
-                self._spec.launcher_image,
+                self.spec.launcher_image,
                 self._home,
-                self._spec.start_timeout_s,
+                self.spec.start_timeout_s,
             )
-        container = Container(self._cluster, spot, self._home, lent)
+        container = Container(self.cluster, spot, self._home, lent)
         self._container = container
         self._probe = container.open()
         self.place.enter(container)
 
     def _still_there(self) -> bool:
         """Whether the pod is the one of before, and runs; its specification is read anew."""
-        assert self._cluster is not None
         name, namespace = self._pod["metadata"]["name"], self._pod["metadata"]["namespace"]
         try:
-            now = Workload(POD, namespace, name).read(self._cluster)
+            now = Workload(POD, namespace, name).read(self.cluster)
         except AbsentError:
             return False
         same = now["metadata"]["uid"] == self._pod["metadata"]["uid"] and is_ready(now, self._name)
@@ -328,43 +282,39 @@ class ExecTarget:
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
-        assert self._cluster is not None and self._container is not None
-        measured = trial.execute(
-            self._cluster, self._container, self._pod, command, timeout_s, self._around.note
-        )
+        assert self._container is not None
+        measured = self.trial(self._container, self._pod, command, timeout_s)
         if measured.status == "lost":
             self._container = None  # whatever is there next is looked at anew
-        return prometheus.added(self._spec.prometheus_url, self._pod, self._name, measured, self._around.note)
+        return measured
 
     def read(self) -> Counters:
         """The container's accounting now; of one that did not survive, what is known of its end."""
-        assert self._cluster is not None
         if self._container is None:
             return Counters()
         try:
             self._counted = self._container.count()
         except ClusterError as error:
-            fate = trial.what_became_of(self._cluster, self._container, self._pod, str(error))
+            fate = trial.what_became_of(self.cluster, self._container, self._pod, str(error))
             if fate is None:
                 raise
             self._container = None
-            self._around.note(fate[1])
+            self.around.note(fate[1])
             killed = self._counted.oom_kills or 0
             return Counters(oom_kills=killed + 1 if fate[0] == "oom_killed" else killed)
         return self._counted
 
     def facts(self) -> dict[str, Any]:
         """Where trials run and how limits are changed, for the provenance."""
-        assert self._probe is not None
-        container = container_of(self._pod["spec"], self._name, str(self._workload))
+        container = self._now()
         after_none = qos_class(
             [
                 {**one, "resources": _without_limit(one)} if one["name"] == self._name else one
                 for one in self._pod["spec"]["containers"]
             ]
         )
-        if NONE in self._levels:
-            self._around.note(
+        if NONE in self.levels:
+            self.around.note(
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"
             )
         return {
@@ -376,10 +326,10 @@ class ExecTarget:
             "image_id": trial.image_id(self._pod, self._name),
             "cluster_node": self._pod["spec"].get("nodeName"),
             "node_cores": self._probe.cores,
-            "limits_mechanism": f"Kubernetes, change: {self._spec.change}",
+            "limits_mechanism": f"Kubernetes, change: {self.spec.change}",
             "qos_class": (self._pod.get("status") or {}).get("qosClass"),
             "qos_class_without_limit": after_none,
-            **trial.how_measured(self._probe, bool(self._spec.launcher_image)),
+            **trial.how_measured(self._probe, bool(self.spec.launcher_image)),
         }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import secrets
+import math
 import threading
 import time
 from collections.abc import Sequence
@@ -14,14 +15,14 @@ from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.kubernetes import jobs, prometheus, trial, trouble, verifying
+from deadzone.measuring.targets.kubernetes import jobs, trial, trouble, verifying
 from deadzone.measuring.targets.kubernetes.changing import NO_HOPE_AFTER_S
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.cluster import Object
+from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
 from deadzone.measuring.targets.kubernetes.container import Container, Probe
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError, MissingVerbError
-from deadzone.measuring.targets.kubernetes.lease import Lease
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.quantities import as_cores, check_limits, cores_of
+from deadzone.measuring.targets.kubernetes.quantities import as_cores, cores_of
 from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import container_status, label_selector
 from deadzone.study.design import Treatment
@@ -33,73 +34,36 @@ LOOK_EVERY_S = 0.3
 CREATE, READ, DELETE = (f"batch.{verb}_namespaced_job" for verb in ("create", "read", "delete"))
 
 
-class JobTarget:
+class JobTarget(ClusterTarget):
     """Fresh pods in a namespace of a cluster; as many workers as trials may run at once."""
-
-    factors: tuple[str, ...] = ("cpu_limit",)
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
+        super().__init__(spec, levels, around)
         assert spec.job is not None
-        self.spec = spec
-        self.around = around
-        self._levels = tuple(dict.fromkeys(levels)) or (spec.cpu_limit,)
-        self.token = secrets.token_hex(4)
         self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
         self.scratch = Path(self.home / "work")
-        self._cluster: Cluster | None = None
-        self._lease: Lease | None = None
         self._numbers = itertools.count()
         self._workers = tuple(JobWorker(self) for _ in range(spec.job.parallelism))
         self._turn = threading.Lock()
         self.place = self._workers[0].place
 
     @property
-    def cluster(self) -> Cluster:
-        """The open connection."""
-        assert self._cluster is not None
-        return self._cluster
-
-    @property
     def lease_name(self) -> str:
         """Name of the lock that says that this sweep lives; its Jobs bear it as a label."""
         return f"deadzone-jobs-{self.token}"
 
-    def __enter__(self) -> Self:
-        try:
-            self._open()
-        except BaseException as error:
-            self.__exit__(type(error), error, None)
-            raise
-        return self
-
     def _open(self) -> None:
-        check_limits(self._levels)
-        self._cluster = Cluster(self.spec.context, self.around.note)
-        self._check_fits()
-        subject = f"the Jobs of run {self.around.run_id}"
-        self._lease = Lease(self._cluster, self.spec.namespace, self.lease_name, subject, self.around.run_id)
-        self._lease.acquire()
+        # Only where nodes may be listed.
+        with contextlib.suppress(MissingVerbError):
+            nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
+            most = max((cores_of(node["status"]["allocatable"]["cpu"]) for node in nodes), default=math.inf)
+            self._check_fits(most, f"every node of the cluster: the largest has {most:g} cores to give")
+        self._lock(self.lease_name, f"the Jobs of run {self.around.run_id}")
         # A pod without a limit first: what is wrong with image, account or permissions shows before any trial.
         self._workers[0].start(None)
 
-    def _check_fits(self) -> None:
-        """Raise TargetError for a limit that no node could ever give; said only where nodes may be listed."""
-        cores = [amount for level in self._levels if (amount := as_cores(level)) is not None]
-        if not cores:
-            return
-        try:
-            nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
-        except MissingVerbError:
-            return
-        most = max((cores_of(node["status"]["allocatable"]["cpu"]) for node in nodes), default=0.0)
-        if nodes and max(cores) > most:
-            raise TargetError(
-                f"A CPU limit of {max(cores):g} cores is beyond every node of the cluster: the largest has {most:g} cores to "
-                "give. Use smaller limits, and none for no limit."
-            )
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._cluster is None:
             return
         with undisturbed(), self._cluster.cleaning_up():
@@ -120,11 +84,6 @@ class JobTarget:
         """Let all workers end soon."""
         if self._cluster:
             self._cluster.stopping.set()
-
-    def check_lease(self) -> None:
-        """Raise TargetError if somebody took this sweep for dead and removes its Jobs."""
-        assert self._lease is not None
-        self._lease.check()
 
     def next_name(self) -> str:
         """A name for the next Job."""
@@ -206,10 +165,8 @@ class JobWorker:
         body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, cores)
         cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
         self.pod = self._await_pod()
-        metadata = self.pod["metadata"]
-        spot = Spot(metadata["namespace"], metadata["name"], metadata["uid"], jobs.CONTAINER)
         lent = jobs.LENT if spec.launcher_image else None
-        self._container = Container(cluster, spot, target.home, lent)
+        self._container = Container(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
         self.probe = self._container.open()
         self.place.enter(self._container)
 
@@ -230,7 +187,7 @@ class JobWorker:
             state = container_status(pod, jobs.CONTAINER) if pod else None
             if pod and state and "running" in (state.get("state") or {}):
                 return pod
-            reason = (trouble.hopeless(pod) if pod else None) or _failed(job)
+            reason = (trouble.hopeless(pod) if pod else None) or trouble.condition(job, "Failed")
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
                 raise TargetError(f"The pod of the Job {self._job} cannot run: {reason}.{_hint(reason)}")
@@ -266,13 +223,7 @@ class JobWorker:
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
         assert self._container is not None
-        target = self._target
-        measured = trial.execute(
-            target.cluster, self._container, self.pod, command, timeout_s, target.around.note
-        )
-        return prometheus.added(
-            target.spec.prometheus_url, self.pod, jobs.CONTAINER, measured, target.around.note
-        )
+        return self._target.trial(self._container, self.pod, command, timeout_s)
 
     def facts(self) -> dict[str, Any]:
         """Those of the target."""
@@ -295,13 +246,6 @@ class JobWorker:
             return f"The Job {name} in the namespace {namespace} could not be removed: {error}"
         self._job = ""
         return None
-
-
-def _failed(job: Object) -> str | None:
-    for condition in (job.get("status") or {}).get("conditions") or []:
-        if condition["type"] == "Failed" and condition["status"] == "True":
-            return str(condition.get("message") or condition.get("reason"))
-    return None
 
 
 def _hint(reason: str) -> str:

@@ -162,8 +162,7 @@ def restore_workload(cluster: Cluster, workload: Workload, original: Original) -
 def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> None:
     home = PurePosixPath(original.scratch)
     for pod in pods(cluster, workload):
-        metadata = pod["metadata"]
-        spot = Spot(metadata["namespace"], metadata["name"], metadata["uid"], original.container)
+        spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
             with contextlib.suppress(ClusterError, TargetError):
                 if Container(cluster, spot, home, lent).clean_left():

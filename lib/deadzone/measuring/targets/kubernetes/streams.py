@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from deadzone.measuring.targets.kubernetes.cluster import Cluster
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import (
     AbsentError,
     ClusterError,
@@ -62,6 +62,12 @@ class Spot:
     pod: str
     uid: str
     container: str
+
+    @classmethod
+    def of(cls, pod: Object, container: str) -> Spot:
+        """A container of a pod as the cluster tells of it."""
+        metadata = pod["metadata"]
+        return cls(metadata["namespace"], metadata["name"], metadata["uid"], container)
 
     def __str__(self) -> str:
         return f"the container {self.container} of pod {self.pod} in the namespace {self.namespace}"

@@ -19,6 +19,14 @@ HOPELESS = {
 OUT_OF_MEMORY = "OOMKilled"
 
 
+def condition(found: Mapping[str, Any], kind: str, *states: str) -> str | None:
+    """What the cluster says of a condition of an object that is in one of the states (default True); None if it is not."""
+    for one in (found.get("status") or {}).get("conditions") or []:
+        if one["type"] == kind and one["status"] in (states or ("True",)):
+            return str(one.get("message") or one.get("reason"))
+    return None
+
+
 def hopeless(pod: Mapping[str, Any]) -> str | None:
     """Why a pod will never run as it is; None while there is hope."""
     status = pod.get("status") or {}
@@ -38,9 +46,8 @@ def hopeless(pod: Mapping[str, Any]) -> str | None:
 def not_yet(pod: Mapping[str, Any]) -> str:
     """What a pod that does not run yet waits for."""
     status = pod.get("status") or {}
-    for condition in status.get("conditions") or []:
-        if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            return f"no node takes it: {condition.get('message') or condition.get('reason')}"
+    if unscheduled := condition(pod, "PodScheduled", "False"):
+        return f"no node takes it: {unscheduled}"
     for state in status.get("containerStatuses") or []:
         waiting = (state.get("state") or {}).get("waiting") or {}
         if waiting:
@@ -51,25 +58,17 @@ def not_yet(pod: Mapping[str, Any]) -> str:
 
 def of_rollout(workload: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> str:
     """What keeps a rollout from ending, the surest reason first."""
-    conditions = (workload.get("status") or {}).get("conditions") or []
-    for condition in conditions:
-        if condition["type"] == "ReplicaFailure" and condition["status"] == "True":
-            return f"no pod may be made: {condition.get('message')}"
+    if forbidden := refused(workload):
+        return f"no pod may be made: {forbidden}"
     reasons = [hopeless(pod) or not_yet(pod) for pod in reversed(pods) if not _runs(pod)]
     if reasons:
         return f"its newest pod does not get ready: {reasons[0]}"
-    for condition in conditions:
-        if condition["type"] == "Progressing" and condition["status"] != "True":
-            return str(condition.get("message") or condition.get("reason"))
-    return "the cluster gives no reason"
+    return condition(workload, "Progressing", "False", "Unknown") or "the cluster gives no reason"
 
 
 def refused(workload: Mapping[str, Any]) -> str | None:
     """Why the cluster lets a workload make no pod (a quota, a LimitRange, an admission policy); None if it does."""
-    for condition in (workload.get("status") or {}).get("conditions") or []:
-        if condition["type"] == "ReplicaFailure" and condition["status"] == "True":
-            return str(condition.get("message") or condition.get("reason"))
-    return None
+    return condition(workload, "ReplicaFailure")
 
 
 def _runs(pod: Mapping[str, Any]) -> bool:

@@ -1,0 +1,80 @@
+"""What both ways of running trials in a cluster share: the connection, the lock, and a trial in a container."""
+
+from __future__ import annotations
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Self
+
+from deadzone.errors import TargetError
+from deadzone.measurement import Command, Measurement
+from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.kubernetes import prometheus, trial
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.container import Container
+from deadzone.measuring.targets.kubernetes.lease import Lease
+from deadzone.measuring.targets.kubernetes.quantities import as_cores, check_limits
+from deadzone.study.levels import Level
+from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
+
+
+class ClusterTarget(ABC):
+    """A target in a cluster, which whoever sweeps it has locked while it is open."""
+
+    factors: tuple[str, ...] = ("cpu_limit",)
+
+    def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
+        """levels: the CPU limits the study will ask for."""
+        self.spec, self.around = spec, around
+        self.levels = tuple(dict.fromkeys(levels)) or (spec.cpu_limit,)
+        self.token = secrets.token_hex(4)
+        self._cluster: Cluster | None = None
+        self._lease: Lease | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """The open connection."""
+        assert self._cluster is not None
+        return self._cluster
+
+    def __enter__(self) -> Self:
+        try:
+            check_limits(self.levels)
+            self._cluster = Cluster(self.spec.context, self.around.note)
+            self._open()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Find what trials run in, and lock it."""
+
+    @abstractmethod
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Leave everything as it was."""
+
+    def check_lease(self) -> None:
+        """Raise TargetError if somebody took this sweep for dead, and has its lock now."""
+        assert self._lease is not None
+        self._lease.check()
+
+    def _lock(self, name: str, subject: str) -> None:
+        self._lease = Lease(self.cluster, self.spec.namespace, name, subject, self.around.run_id)
+        self._lease.acquire()
+
+    def _check_fits(self, most: float, whose: str) -> None:
+        """Raise TargetError for a limit above the most cores there are: it could not be, or would limit nothing."""
+        cores = max((amount for level in self.levels if (amount := as_cores(level)) is not None), default=0.0)
+        if cores > most:
+            raise TargetError(
+                f"A CPU limit of {cores:g} cores is beyond {whose}. Use smaller limits, and none for no limit."
+            )
+
+    def trial(self, container: Container, pod: Object, command: Command, timeout_s: float) -> Measurement:
+        """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
+        note = self.around.note
+        measured = trial.execute(self.cluster, container, pod, command, timeout_s, note)
+        return prometheus.added(self.spec.prometheus_url, pod, container.spot.container, measured, note)
