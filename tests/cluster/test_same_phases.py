@@ -8,7 +8,7 @@ import pytest
 from sweeping import ALLOWED, Left, job_target, target
 
 from deadzone import fit_phases
-from deadzone.measuring.targets.kubernetes.quantities import cores_of
+from deadzone.measuring.targets.kubernetes.resources import cores_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 

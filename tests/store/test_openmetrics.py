@@ -7,7 +7,7 @@ import subprocess
 import pandas as pd
 from needs import needs
 
-from deadzone.store.openmetrics import as_openmetrics
+from deadzone.store.exports import as_openmetrics
 
 NOON = 1_767_787_200  # 2026-01-07 12:00 UTC
 

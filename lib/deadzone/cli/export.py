@@ -22,8 +22,7 @@ def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
     or the times of its trials as OpenMetrics, for dashboards."""
     from deadzone import places
     from deadzone.errors import SaidAs, StoreError
-    from deadzone.store.hyperfine import as_csv, results
-    from deadzone.store.openmetrics import as_openmetrics
+    from deadzone.store.exports import as_csv, as_openmetrics, results
     from deadzone.store.run import Run
 
     found = Run.find(places.runs_folder(), run)

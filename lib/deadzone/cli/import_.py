@@ -52,7 +52,7 @@ def command(
     """
     from deadzone.store.imports.registry import reader_of
     from deadzone.store.imports.result import tidy
-    from deadzone.store.imports.writing import appended, write_table
+    from deadzone.store.tables import appended, write_table
 
     reader = reader_of(form)
     results = [reader(path) for path in files]

@@ -183,8 +183,8 @@ class _Asking(Progress):
 
 
 def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
-    from deadzone.store.hyperfine import as_csv as csv_of
-    from deadzone.store.hyperfine import results
+    from deadzone.store.exports import as_csv as csv_of
+    from deadzone.store.exports import results
 
     if not (as_json or as_csv):
         return

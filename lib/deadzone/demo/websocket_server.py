@@ -21,8 +21,7 @@ from websockets.http11 import Request
 
 from deadzone.demo.clients import REPLY_DESTINATION, Client, Listeners
 from deadzone.demo.pools import Pool, Work
-from deadzone.measuring.load.http1 import GarbageError
-from deadzone.measuring.load.stomp import write_frame
+from deadzone.measuring.load.protocols import GarbageError, write_frame
 
 BACKLOG = 1_024
 PIECE_BYTES = 65_536

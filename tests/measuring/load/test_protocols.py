@@ -10,9 +10,18 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.server import ServerProtocol
 
-from deadzone.measuring.load.http1 import GarbageError, ResponseReader, request
-from deadzone.measuring.load.stomp import escaped, read_frame, write_frame
-from deadzone.measuring.load.websocket import FrameReader, RefusedError, text_frame, upgrade
+from deadzone.measuring.load.protocols import (
+    FrameReader,
+    GarbageError,
+    RefusedError,
+    ResponseReader,
+    escaped,
+    read_frame,
+    request,
+    text_frame,
+    upgrade,
+    write_frame,
+)
 
 RESPONSES = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",

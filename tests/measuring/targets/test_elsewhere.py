@@ -8,14 +8,15 @@ import sys
 
 import pytest
 
-from deadzone.measuring.targets.elsewhere import (
+from deadzone.measuring.targets.leftovers import (
+    find_leftovers,
     forget,
     left_elsewhere,
     note,
     remove_elsewhere,
     remove_left_in,
+    remove_leftovers,
 )
-from deadzone.measuring.targets.leftovers import find_leftovers, remove_leftovers
 from deadzone.measuring.targets.limits.base import group_name
 
 

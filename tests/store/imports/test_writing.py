@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import FormatError, TableError
-from deadzone.store.imports.writing import appended, write_table
-from deadzone.store.tables import read_table
+from deadzone.store.tables import appended, read_table, write_table
 from store.imports.samples import imported, sample
 
 

@@ -7,9 +7,9 @@ from collections import deque
 
 from deadzone.measuring.load.addresses import Address
 from deadzone.measuring.load.connection import Connection, Failure
-from deadzone.measuring.load.http1 import GarbageError, ResponseReader, request
 from deadzone.measuring.load.loop import Loop
 from deadzone.measuring.load.plan import ID, LoadPlan
+from deadzone.measuring.load.protocols import GarbageError, ResponseReader, request
 from deadzone.measuring.load.recording import Recorder
 from deadzone.measuring.load.sessions import HTTP_ERRORS
 from deadzone.measuring.load.window import WindowedLoad

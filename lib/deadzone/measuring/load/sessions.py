@@ -9,11 +9,20 @@ from typing import Protocol
 
 from deadzone.measuring.load.addresses import Address
 from deadzone.measuring.load.connection import Connection, Failure
-from deadzone.measuring.load.http1 import GarbageError, ResponseReader, request
 from deadzone.measuring.load.loop import Loop
 from deadzone.measuring.load.plan import ROOM, USER, LoadPlan
-from deadzone.measuring.load.stomp import SUBPROTOCOL, read_frame, write_frame
-from deadzone.measuring.load.websocket import FrameReader, RefusedError, text_frame, upgrade
+from deadzone.measuring.load.protocols import (
+    SUBPROTOCOL,
+    FrameReader,
+    GarbageError,
+    RefusedError,
+    ResponseReader,
+    read_frame,
+    request,
+    text_frame,
+    upgrade,
+    write_frame,
+)
 
 HTTP_ERRORS = 400
 """Status codes from here on are errors."""

@@ -21,7 +21,7 @@ from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.load import check_rates
 from deadzone.places import cache_folder
 from deadzone.store.imports.document import parse_json
-from deadzone.store.imports.k6_summary import read_summary
+from deadzone.store.imports.k6 import read_summary
 from deadzone.store.imports.latency import counted_percentiles
 from deadzone.store.imports.locust import TOOL as LOCUST
 from deadzone.store.provenance import program_version

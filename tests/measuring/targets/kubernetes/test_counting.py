@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadzone.measuring.targets.kubernetes.counting import parse
+from deadzone.measuring.targets.kubernetes.accounting import counted
 from deadzone.measuring.targets.limits.base import Counters
 
 VERSION_2 = """\
@@ -53,12 +53,12 @@ FOUND = {
 
 
 def test_version_2_tells_of_pressure_too():
-    assert parse(VERSION_2) == Counters(**FOUND, memory_stall_s=0.03, io_stall_s=0.25)
+    assert counted(VERSION_2) == Counters(**FOUND, memory_stall_s=0.03, io_stall_s=0.25)
 
 
 def test_version_1_counts_with_the_groups_below():
-    assert parse(VERSION_1) == Counters(**FOUND)
+    assert counted(VERSION_1) == Counters(**FOUND)
 
 
 def test_what_is_not_told_is_unknown():
-    assert parse("told\n") == Counters()
+    assert counted("told\n") == Counters()

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from needs import needs
 
-from deadzone.measuring.targets.kubernetes import counting
-from deadzone.measuring.targets.kubernetes.accounting import measurement, parse
+from deadzone.measuring.targets.kubernetes.accounting import counted, measurement, parse
 
 SHELLS = (("dash",), ("bash",), ("busybox", "sh"))
 
@@ -140,11 +139,11 @@ def test_the_probe_tells_of_the_node(launcher):
 
 
 def test_its_accounting_grows_with_what_is_used(launcher):
-    before = counting.parse(act(launcher("count")).stdout)
+    before = counted(act(launcher("count")).stdout)
     end = time.process_time() + 0.2
     while time.process_time() < end:
         pass
-    after = counting.parse(act(launcher("count")).stdout)
+    after = counted(act(launcher("count")).stdout)
     if before.usage_s is None:
         pytest.skip("this machine's root group counts no CPU time")
     assert after.usage_s - before.usage_s > 0.19

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes.quantities import cores_of, cpu_quantity
 from deadzone.measuring.targets.kubernetes.resources import (
     CpuResources,
+    cores_of,
+    cpu_quantity,
     for_resize,
     for_template,
     qos_class,

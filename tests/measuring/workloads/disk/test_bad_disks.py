@@ -13,8 +13,7 @@ from needs import needs
 
 from deadzone.errors import WorkloadError
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory, mount_of
-from deadzone.measuring.workloads.disk.engine import EngineFailure
-from deadzone.measuring.workloads.disk.failures import in_words
+from deadzone.measuring.workloads.disk.engine import EngineFailure, in_words
 from deadzone.measuring.workloads.disk.files import DiskFiles
 
 MIB = 2**20

@@ -16,11 +16,14 @@ from pathlib import Path, PurePosixPath
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
-from deadzone.measuring.targets.kubernetes import counting, streams
+from deadzone.measuring.targets.kubernetes import streams
+from deadzone.measuring.targets.kubernetes.accounting import counted
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.errors import ClusterError
+from deadzone.measuring.targets.kubernetes.resources import as_cores
 from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
 from deadzone.measuring.targets.limits.base import Counters
+from deadzone.study.levels import Level, format_level
 
 SHELLS: tuple[tuple[str, ...], ...] = (("/bin/sh",), ("/busybox/sh",), ("/bin/busybox", "sh"), ("/bin/bash",))
 """Where images keep a shell; the second is that of distroless images for debugging."""
@@ -52,6 +55,12 @@ WRITE_FILE = (
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
 COUNT = 'n=0; for f in "$1"/* "$1"/.[!.]*; do [ -e "$f" ] && n=$((n + 1)); done; echo $n'
+
+
+IN_FORCE_TIMEOUT_S = 10.0
+"""The kubelet writes the group a moment after it says so, if at all [s]."""
+
+ROUNDING = 1e-6
 
 
 class NotStartedError(ClusterError):
@@ -168,7 +177,7 @@ class Container:
 
     def count(self) -> Counters:
         """Its accounting now. The reading itself costs the container a few milliseconds of CPU."""
-        return counting.parse(self._act("count").stdout)
+        return counted(self._act("count").stdout)
 
     def _argv(self, action: str, *arguments: str) -> tuple[str, ...]:
         launch = str(self.home / "launch")
@@ -279,3 +288,27 @@ class Container:
         script = 'if command -v sha256sum >/dev/null; then sha256sum "$1"; else wc -c <"$1"; fi'
         said = self.shell(script, str(there), timeout_s=600.0).stdout.split()
         return bool(said) and said[0] in (sha256, str(size))
+
+
+def verified(container: Container, level: Level) -> Probe:
+    """Look into the container's control group until it has the limit.
+
+    Raises TargetError if it does not get it, or shows no control group.
+    """
+    cores = as_cores(level)
+    deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
+    while True:
+        probe = container.probe()
+        if probe.cgroup == 0:
+            raise TargetError(
+                f"{container.spot} shows no control group, so no limit can be verified and nothing be measured."
+            )
+        have = probe.limit_cores
+        if have == cores or (have is not None and cores is not None and abs(have - cores) < ROUNDING):
+            return probe
+        if time.monotonic() > deadline:
+            raise TargetError(
+                f"The control group of {container.spot} says {probe.cpu_max!r} where a limit of {format_level(level)} "
+                f"cores was asked for, {IN_FORCE_TIMEOUT_S:g} s after the cluster called it done."
+            )
+        time.sleep(0.05)

@@ -12,23 +12,16 @@ from deadzone.errors import DeadzoneError, SaidAs, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.kubernetes import (
-    changing,
-    lending,
-    originals,
-    restoring,
-    trial,
-    verifying,
-)
+from deadzone.measuring.targets.kubernetes import changing, lending, originals, restoring, trial
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
-from deadzone.measuring.targets.kubernetes.container import Container
+from deadzone.measuring.targets.kubernetes.container import Container, verified
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError
 from deadzone.measuring.targets.kubernetes.lease import lease_name
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.quantities import as_cores
 from deadzone.measuring.targets.kubernetes.resources import (
     CpuResources,
+    as_cores,
     for_resize,
     for_template,
     qos_class,
@@ -178,7 +171,7 @@ class ExecTarget(ClusterTarget):
             self._change(cores)
         assert self._container is not None
         level = NONE if cores is None else cores
-        self._probe = verifying.verified(self._container, level)
+        self._probe = verified(self._container, level)
 
     def _in_force(self, cores: float | None) -> bool:
         return CpuResources.of(self._now()).limit_cores == cores

@@ -15,14 +15,14 @@ from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.kubernetes import jobs, trial, trouble, verifying
+from deadzone.measuring.targets.kubernetes import jobs, trial, trouble
 from deadzone.measuring.targets.kubernetes.changing import NO_HOPE_AFTER_S
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
-from deadzone.measuring.targets.kubernetes.container import Container, Probe
+from deadzone.measuring.targets.kubernetes.container import Container, Probe, verified
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError, MissingVerbError
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.quantities import as_cores, cores_of
+from deadzone.measuring.targets.kubernetes.resources import as_cores, cores_of
 from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import container_status, label_selector
 from deadzone.study.design import Treatment
@@ -153,7 +153,7 @@ class JobWorker:
         cores = as_cores(level)
         self.start(cores)
         assert self._container is not None
-        self.probe = verifying.verified(self._container, NONE if cores is None else cores)
+        self.probe = verified(self._container, NONE if cores is None else cores)
 
     def start(self, cores: float | None) -> None:
         """Replace the pod by a new one that waits for a trial."""

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from deadzone.measuring.targets.kubernetes.lending import BUSYBOX, COPY_INSIDE
-from deadzone.measuring.targets.kubernetes.quantities import cpu_quantity
+from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
 from deadzone.study.target_specs import JobSpec
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 

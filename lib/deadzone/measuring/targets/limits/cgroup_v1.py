@@ -21,7 +21,7 @@ from deadzone.measuring.targets.limits.base import (
     stall_s,
     whole_number,
 )
-from deadzone.measuring.targets.limits.cgroup_v2 import v2_mount
+from deadzone.measuring.targets.limits.cgroup_v2 import has_cpu_controller, own_v2_group, read_v2, v2_mount
 
 NANOSECONDS = 1e9
 
@@ -174,3 +174,17 @@ def _mounted() -> Iterator[tuple[str, str, Path]]:
         if kind == "cgroup":
             root, mount_point = left.split()[3:5]
             yield from ((controller, root, Path(mount_point)) for controller in options.split(","))
+
+
+def read_group_of(pid: int) -> Counters | None:
+    """Counters of the group of a process; None where it is in no group of its own.
+
+    Raises OSError or TargetError if the process or its group is gone.
+    """
+    group, mount = own_v2_group(pid), v2_mount()
+    if group and mount and group != mount and has_cpu_controller(group):
+        return read_v2(group)
+    groups = v1_homes(pid)
+    if "cpu" not in groups or "cpuacct" not in groups or groups["cpu"] == v1_homes()["cpu"]:
+        return None
+    return read_v1(groups, group if group and group != mount else None)

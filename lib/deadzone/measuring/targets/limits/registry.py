@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from deadzone.measuring.targets.limits.affinity import Affinity, Unlimited
 from deadzone.measuring.targets.limits.base import LimitMechanism
 from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1
 from deadzone.measuring.targets.limits.cgroup_v2 import CgroupV2
 from deadzone.measuring.targets.limits.emulated import Emulated
 from deadzone.measuring.targets.limits.systemd import SystemdScope
+from deadzone.measuring.targets.limits.ungrouped import Affinity, Unlimited
 
 MECHANISMS: dict[str, type[LimitMechanism]] = {
     "cgroup-v2": CgroupV2,

@@ -9,8 +9,7 @@ from typing import Any
 
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.disk import builtin_engine
-from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial
-from deadzone.measuring.workloads.disk.failures import in_words
+from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial, in_words
 
 PLAN = "plan.json"
 

@@ -8,8 +8,7 @@ import shutil
 
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial
-from deadzone.measuring.workloads.disk.failures import WORDS
+from deadzone.measuring.workloads.disk.engine import WORDS, Account, EngineFailure, Latency, Trial
 from deadzone.store.provenance import program_version
 
 LAST_LINE = re.compile(r"^(\d+) bytes.* copied, ([\d.eE+-]+) s", re.MULTILINE)

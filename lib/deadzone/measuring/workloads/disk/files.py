@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone.errors import WorkloadError
-from deadzone.measuring.targets.elsewhere import forget, note, remove_left_in
+from deadzone.measuring.targets.leftovers import forget, note, remove_left_in
 from deadzone.measuring.targets.limits.base import group_name
-from deadzone.measuring.workloads.disk.failures import in_words
+from deadzone.measuring.workloads.disk.engine import in_words
 from deadzone.measuring.workloads.disk.page_cache import evict
 from deadzone.study.sizes import size_text
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial
-from deadzone.measuring.workloads.disk.failures import in_words
+from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial, in_words
 from deadzone.store.provenance import program_version
 
 OLDEST = (3, 0)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from needs import needs
 
-from deadzone.store.hyperfine import as_csv, results
+from deadzone.store.exports import as_csv, results
 
 TRIALS = pd.DataFrame(
     {
