@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
+from typing import Any
 
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.study.levels import Level, format_level
@@ -40,3 +41,12 @@ def fill(template: str, values: Mapping[str, Level]) -> str:
                 f"{{{name}}} in {template!r} is no factor.{did_you_mean(name, values)} Known: {known}."
             )
     return template.format_map({name: format_level(level) for name, level in values.items()})
+
+
+def filled(value: Any, values: Mapping[str, Level]) -> Any:
+    """A value of JSON with the placeholders in its texts filled in; keys stay as they are. Raises StudyError as `fill`."""
+    if isinstance(value, str):
+        return fill(value, values)
+    if isinstance(value, dict):
+        return {name: filled(part, values) for name, part in value.items()}
+    return type(value)(filled(part, values) for part in value) if isinstance(value, list | tuple) else value

@@ -36,6 +36,7 @@ BROADCAST_PERCENTILES = {"p50": 50, "p90": 90, "p99": 99, "p99_9": 99.9}
 CONNECT_PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
 LAG_PERCENTILES = {"p50": 50, "p99": 99}
 
+CONNECTIONS = ("connections", "connections_peak", "connections_held", "connections_lost")
 
 RESPONSES = (
     *("offered_rate", "achieved_rate", "requests"),
@@ -43,7 +44,7 @@ RESPONSES = (
     "errors",
     *(f"errors_{kind}" for kind in FAILURES),
     *("unfinished", "dropped", "late"),
-    *("connections", "connections_peak", "connections_held", "connections_lost"),
+    *CONNECTIONS,
     *("connect_errors", "connect_failed_percent"),
     *(f"connect_{name}_ms" for name in ("mean", *CONNECT_PERCENTILES, "max")),
     *("broadcasts", "broadcasts_missing", "broadcast_rate"),
@@ -171,17 +172,12 @@ def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, floa
             **_statistics("latency", recorded.latency.in_window(), LATENCY_PERCENTILES, with_min=True),
             "errors": errors,
             **{f"errors_{kind}": recorded.errors[kind] for kind in FAILURES},
-            "unfinished": recorded.unfinished,
-            "dropped": recorded.dropped,
-            "late": recorded.late,
+            **{name: getattr(recorded, name) for name in ("unfinished", "dropped", "late")},
         }
     if recorded.attempted:
         connect_errors = sum(recorded.connect_errors.values())
         found |= {
-            "connections": recorded.connections,
-            "connections_peak": recorded.connections_peak,
-            "connections_held": recorded.connections_held,
-            "connections_lost": recorded.connections_lost,
+            **{name: getattr(recorded, name) for name in CONNECTIONS},
             "connect_errors": connect_errors,
             "connect_failed_percent": 100 * connect_errors / recorded.attempted,
             **_statistics("connect", recorded.connect.arrays()[1], CONNECT_PERCENTILES),
@@ -207,12 +203,10 @@ def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, floa
 
 def slices(recorded: Recorder, end_s: float) -> list[HistogramSlice]:
     """Every histogram of the trial."""
-    return [
-        *recorded.latency.slices("latency_us", end_s),
-        *recorded.broadcast.slices("broadcast_us", end_s),
-        *recorded.connect.slices("connect_us", end_s),
-        *recorded.lag.slices("lag_us", end_s),
-    ]
+    metrics: dict[str, Timed] = {
+        name: getattr(recorded, name) for name in ("latency", "broadcast", "connect", "lag")
+    }
+    return [one for name, timed in metrics.items() for one in timed.slices(f"{name}_us", end_s)]
 
 
 def saturation(told: dict[str, float], lag_matters: bool = True) -> str | None:

@@ -25,6 +25,13 @@ from deadzone.study.design import PlannedTrial
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
 
+MEASURED = (
+    *("started_at", "wall_s", "user_s", "sys_s", "cpu_efficiency", "max_rss_bytes"),
+    *("nr_periods", "nr_throttled", "throttled_s", "exit_code"),
+)
+INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
+"""Figures of a measurement, and of what disturbed it, that are columns of the journal."""
+
 FAILURES_IN_A_ROW = 3
 """After so many failed trials one after the other the next ones would fail too."""
 
@@ -198,31 +205,15 @@ def trial_record(
     final: bool,
 ) -> dict[str, Any]:
     """A line of the journal."""
-    seen = measured.interference
     failed = measured.status == "ok" and outcome.failure is not None
     error = outcome.failure if failed else measured.error
     return {
-        "trial": trial.trial,
+        **{name: getattr(trial, name) for name in ("trial", "block", "replicate", "warmup")},
         "attempt": attempt,
         "final": final,
-        "block": trial.block,
-        "replicate": trial.replicate,
-        "warmup": trial.warmup,
-        "started_at": measured.started_at,
         "levels": dict(trial.treatment.levels),
-        "wall_s": measured.wall_s,
-        "user_s": measured.user_s,
-        "sys_s": measured.sys_s,
-        "cpu_efficiency": measured.cpu_efficiency,
-        "foreign_cpu": seen.foreign_cpu,
-        "steal": seen.steal,
-        "memory_pressure": seen.memory_pressure,
-        "io_pressure": seen.io_pressure,
-        "max_rss_bytes": measured.max_rss_bytes,
-        "nr_periods": measured.nr_periods,
-        "nr_throttled": measured.nr_throttled,
-        "throttled_s": measured.throttled_s,
-        "exit_code": measured.exit_code,
+        **{name: getattr(measured, name) for name in MEASURED},
+        **{name: getattr(measured.interference, name) for name in INTERFERENCE},
         "status": (outcome.status or "failed") if failed else measured.status,
         "error": masked(error) if error else None,
         "trusted": not reasons,

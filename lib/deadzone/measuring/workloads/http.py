@@ -23,7 +23,7 @@ from deadzone.study.http_specs import CLIP, FormFile
 from deadzone.study.http_specs import HttpWorkload as HttpSpec
 from deadzone.study.levels import Level
 from deadzone.study.masking import masked
-from deadzone.study.templates import fill, placeholders
+from deadzone.study.templates import fill, filled, placeholders
 
 CLIENT = "deadzone.measuring.workloads.http_client"
 
@@ -34,6 +34,17 @@ MEASURED = (
     "service_s", "service_receive_s",
 )  # fmt: skip
 """Responses of every request, as far as it got; data/README.md says what each one is."""
+
+AS_WRITTEN = (
+    "method",
+    "has_body",
+    "timeout_s",
+    "connect_timeout_s",
+    "keep_alive",
+    "expect_100",
+    "verify_tls",
+)
+"""What the client is told of the request just as the study has it."""
 
 SHOWN_BODY = 200
 """How much of an unexpected answer stands in the message [characters]."""
@@ -150,17 +161,11 @@ class HttpWorkload:
         return {
             "url": url,
             "origin": f"{parts.scheme}://{parts.netloc}/",
-            "method": spec.method,
             "headers": headers,
             "form": self._form(values),
-            "body": None if spec.json_body is None else json.dumps(_filled(spec.json_body, values)),
+            "body": None if spec.json_body is None else json.dumps(filled(spec.json_body, values)),
             "body_file": None if spec.body_file is None else str(self._file(spec.body_file, values)),
-            "has_body": spec.has_body,
-            "timeout_s": spec.timeout_s,
-            "connect_timeout_s": spec.connect_timeout_s,
-            "keep_alive": spec.keep_alive,
-            "expect_100": spec.expect_100,
-            "verify_tls": spec.verify_tls,
+            **{name: getattr(spec, name) for name in AS_WRITTEN},
             "ca_file": str((self._folder / spec.ca_file).resolve()) if spec.ca_file else None,
             "body_to": str(body_of(scratch)),
         }
@@ -220,17 +225,6 @@ def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
     if "tls_s" in found and "connect_s" in found:
         found["tls_handshake_s"] = max(0.0, found["tls_s"] - found["connect_s"]) if found["tls_s"] else 0.0
     return found
-
-
-def _filled(value: Any, values: Mapping[str, Level]) -> Any:
-    """A JSON value with the placeholders in its texts filled in."""
-    if isinstance(value, str):
-        return fill(value, values)
-    if isinstance(value, dict):
-        return {name: _filled(part, values) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_filled(part, values) for part in value]
-    return value
 
 
 def _number(extraction: BodyResponse, body: bytes) -> float | None:

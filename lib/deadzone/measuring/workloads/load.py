@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from deadzone.measuring.workloads.base import Outcome
 from deadzone.study.levels import Level, format_level, is_number
 from deadzone.study.load_specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS
 from deadzone.study.load_specs import LoadWorkload as LoadSpec
-from deadzone.study.templates import fill, placeholders
+from deadzone.study.templates import fill, filled, placeholders
+
+TEXTS = ("url", "headers", "body", "subscribe", "send_to", "on_open")
+"""Parts of a load in which placeholders are filled in."""
 
 KEPT = {name: f"{{{name}}}" for name in MESSAGE_PLACEHOLDERS}
 """Placeholders that stay as they are, for the generator to fill in."""
@@ -60,47 +64,16 @@ class LoadWorkload:
         plan.write(scratch / "load-plan.json")
         result = scratch / "load-result.json"
         result.unlink(missing_ok=True)
-        return Command(
-            (
-                sys.executable,
-                "-m",
-                "deadzone.measuring.load.client",
-                str(scratch / "load-plan.json"),
-                str(result),
-            )
-        )
+        client = (sys.executable, "-m", "deadzone.measuring.load.client")
+        return Command((*client, str(scratch / "load-plan.json"), str(result)))
 
     def plan(self, levels: Mapping[str, Level]) -> LoadPlan:
         """What the generator is told for these levels."""
         spec, values = self._spec, {**levels, **KEPT}
-        numbers = {name: float(levels.get(name, getattr(spec, name) or 0.0)) for name in FIELD_FACTORS}
-        return LoadPlan(
-            url=fill(spec.url, values),
-            protocol=spec.protocol,
-            mode=spec.mode,
-            rate=numbers["rate"],
-            duration_s=numbers["duration_s"],
-            warmup_s=numbers["warmup_s"],
-            arrival=spec.arrival,
-            connections=int(numbers["connections"]),
-            connection_rate=numbers["connection_rate"],
-            room_size=spec.room_size,
-            method=spec.method,
-            headers={name: fill(value, values) for name, value in spec.headers.items()},
-            body=fill(spec.body, values),
-            subscribe=tuple(fill(text, values) for text in spec.subscribe),
-            send_to=fill(spec.send_to, values),
-            on_open=tuple(fill(text, values) for text in spec.on_open),
-            answered_by=spec.answered_by,
-            reply_contains=spec.reply_contains,
-            broadcast_contains=spec.broadcast_contains,
-            fan_out=spec.fan_out,
-            timeout_s=spec.timeout_s,
-            drain_s=spec.drain_s,
-            hold_s=spec.hold_s,
-            verify_tls=spec.verify_tls,
-            allow_remote=spec.allow_remote,
-        )
+        same = {one.name: getattr(spec, one.name) for one in fields(LoadPlan) if one.name != "seed"}
+        numbers = {name: float(levels.get(name, same[name] or 0.0)) for name in FIELD_FACTORS}
+        texts = {name: filled(same[name], values) for name in TEXTS}
+        return LoadPlan(**{**same, **numbers, **texts, "connections": int(numbers["connections"])})
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """What the generator recorded, and why the trial failed, if it did."""
