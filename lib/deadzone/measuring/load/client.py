@@ -22,13 +22,14 @@ from typing import Any
 from deadzone.errors import DeadzoneError, WorkloadError
 from deadzone.measuring.load import recording
 from deadzone.measuring.load.addresses import resolve
-from deadzone.measuring.load.connection import tls_context
+from deadzone.measuring.load.connection import Wire, tls_context
 from deadzone.measuring.load.connection_load import ConnectionLoad
 from deadzone.measuring.load.http_load import HttpLoad
 from deadzone.measuring.load.loop import Loop
 from deadzone.measuring.load.message_load import MessageLoad
 from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.load.recording import Recorder
+from deadzone.measuring.load.window import Load
 
 OWN_DESCRIPTORS = 64
 """Descriptors that the process needs besides its connections."""
@@ -52,7 +53,7 @@ def run_load(plan: LoadPlan) -> dict[str, Any]:
     context = tls_context(plan.verify_tls) if address.tls else None
     recorder, loop = Recorder(), Loop()
     kind = ConnectionLoad if plan.mode != "constant" else HttpLoad if plan.protocol == "http" else MessageLoad
-    load = kind(loop, plan, address, context, recorder)
+    load: Load = kind(Wire(loop, address, context), plan, recorder)
     began, used = time.monotonic(), time.process_time()
     with on_time():
         load.run()

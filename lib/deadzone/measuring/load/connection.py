@@ -7,6 +7,7 @@ import select
 import socket
 import ssl
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from deadzone.measuring.load.addresses import Address
@@ -50,6 +51,15 @@ def tls_context(verify: bool) -> ssl.SSLContext:
     return context
 
 
+@dataclass(frozen=True)
+class Wire:
+    """How a server is reached: in which loop, where, and by which TLS, None for plain."""
+
+    loop: Loop
+    address: Address
+    context: ssl.SSLContext | None
+
+
 class Connection:
     """A TCP connection in a loop. on_open(), on_data(bytes) and on_close(failure) tell what happens to it.
 
@@ -58,16 +68,12 @@ class Connection:
 
     def __init__(
         self,
-        loop: Loop,
-        address: Address,
-        context: ssl.SSLContext | None,
+        wire: Wire,
         on_open: Callable[[], None],
         on_data: Callable[[bytes], None],
         on_close: Callable[[Failure], None],
     ) -> None:
-        self._loop = loop
-        self._address = address
-        self._context = context
+        self._loop, self._address, self._context = wire.loop, wire.address, wire.context
         self._on_open, self._on_data, self._on_close = on_open, on_data, on_close
         self._socket: socket.socket | None = None
         self._descriptor = -1

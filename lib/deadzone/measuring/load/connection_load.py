@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import socket
-import ssl
 import time
 
 from deadzone.measuring.load.addresses import Address
-from deadzone.measuring.load.connection import Failure
-from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.connection import Failure, Wire
 from deadzone.measuring.load.pacing import Pacer, moments
 from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.load.recording import Recorder
 from deadzone.measuring.load.sessions import KINDS, Session
-from deadzone.measuring.load.window import CHECK_S, START_IN_S
+from deadzone.measuring.load.window import CHECK_S, START_IN_S, Load
 
 FAILURES_IN_A_ROW = 20
 """A ramp ends when so many connections fail one after the other: the server takes no more."""
@@ -25,19 +23,15 @@ PROBE_S = 1.0
 """How long the server is asked for a sign of life at the end [s]."""
 
 
-class ConnectionLoad:
+class ConnectionLoad(Load):
     """Opens connections at a rate and holds them."""
 
-    def __init__(
-        self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
-    ) -> None:
-        self.recorder = recorder
-        self._loop, self._plan, self._address, self._context = loop, plan, address, context
+    def __init__(self, wire: Wire, plan: LoadPlan, recorder: Recorder) -> None:
+        super().__init__(wire, plan, recorder)
         self._sessions: dict[Session, None] = {}
         self._connecting: dict[Session, None] = {}
         self._failed_in_a_row = 0
-        self._all_due = self._over = False
-        self._origin = 0.0
+        self._over = False
         self._numbered = 0
         longest = plan.connections / plan.connection_rate
         self.end_s = min(plan.duration_s, longest) if plan.mode == "spike" else longest
@@ -48,24 +42,24 @@ class ConnectionLoad:
         self._origin = time.monotonic() + START_IN_S
         starts = moments(plan.connection_rate, 0.0, self.end_s, plan.arrival, plan.seed)
         self._pacer = Pacer(
-            self._loop, self._origin, starts, self.end_s, self._connect, self.recorder.lag.add, self._on_end
+            self.loop, self._origin, starts, self.end_s, self._connect, self.recorder.lag.add, self._on_end
         )
         self._pacer.start()
-        self._loop.at(time.monotonic() + CHECK_S, self._check)
-        self._loop.run()
+        self.loop.at(time.monotonic() + CHECK_S, self._check)
+        self.loop.run()
         self.recorder.connections_held = self.recorder.connections_now
         if plan.mode == "ramp" and (self.recorder.connections_lost or self.recorder.connect_errors):
             self.recorder.connections_held = self.recorder.connections_peak
         for session in self._sessions:
-            self._count_bytes(session)
+            self._count_bytes(session.connection)
             session.close()
-        self.recorder.server_died = not answers(self._address)
+        self.recorder.server_died = not answers(self.wire.address)
 
     def on_ready(self, session: Session) -> None:
         """A connection stands."""
         self._connecting.pop(session, None)
         self._failed_in_a_row = 0
-        self.recorder.opened(session.began_s, self._now_s() - session.began_s)
+        self.recorder.opened(session.began_s, self.now_s() - session.began_s)
         self._end_if_done()
 
     def on_message(self, session: Session, body: bytes) -> None:
@@ -74,7 +68,7 @@ class ConnectionLoad:
     def on_closed(self, session: Session, kind: Failure) -> None:
         """A connection failed, or was closed by the server."""
         self._sessions.pop(session, None)
-        self._count_bytes(session)
+        self._count_bytes(session.connection)
         if session.is_ready:
             self.recorder.lost()
         else:
@@ -83,12 +77,9 @@ class ConnectionLoad:
         self._end_if_given_up()
         self._end_if_done()
 
-    def _now_s(self) -> float:
-        return time.monotonic() - self._origin
-
     def _connect(self, moment_s: float) -> None:
         make = KINDS[self._plan.protocol]
-        session = make(self._loop, self._plan, self._address, self._context, self, self._numbered, moment_s)
+        session = make(self.wire, self._plan, self, self._numbered, moment_s)
         self._numbered += 1
         self._sessions[session] = self._connecting[session] = None
         self.recorder.attempted += 1
@@ -98,18 +89,15 @@ class ConnectionLoad:
         self.recorder.connect_errors[kind] += 1
         self._failed_in_a_row += 1
 
-    def _check(self, _: float) -> None:
-        """Give up on connections that were not ready in time."""
-        oldest = self._now_s() - self._plan.timeout_s
+    def _give_up_overdue(self, now_s: float) -> None:
+        oldest = now_s - self._plan.timeout_s
         for session in [one for one in self._connecting if one.began_s <= oldest]:
             session.close()
             self._connecting.pop(session)
             self._sessions.pop(session)
-            self._count_bytes(session)
+            self._count_bytes(session.connection)
             self._fail("timeout")
         self._end_if_given_up()
-        self._end_if_done()
-        self._loop.at(time.monotonic() + CHECK_S, self._check)
 
     def _end_if_given_up(self) -> None:
         """A ramp is over when the server takes no more connections, or drops those it had."""
@@ -120,7 +108,7 @@ class ConnectionLoad:
         if refuses or lost > max(LOST_SHARE * self.recorder.connections_peak, 1):
             self._over = True
             self._pacer.stop()
-            self._loop.at(time.monotonic() + CHECK_S, lambda _: self._loop.stop())
+            self.loop.at(time.monotonic() + CHECK_S, lambda _: self.loop.stop())
 
     def _on_end(self) -> None:
         self._all_due = True
@@ -131,11 +119,7 @@ class ConnectionLoad:
     def _end_if_done(self) -> None:
         if self._all_due and not self._connecting and not self._over:
             self._over = True
-            self._loop.at(time.monotonic() + self._plan.hold_s, lambda _: self._loop.stop())
-
-    def _count_bytes(self, session: Session) -> None:
-        self.recorder.sent_bytes += session.connection.sent_bytes
-        self.recorder.received_bytes += session.connection.received_bytes
+            self.loop.at(time.monotonic() + self._plan.hold_s, lambda _: self.loop.stop())
 
 
 def answers(address: Address) -> bool:

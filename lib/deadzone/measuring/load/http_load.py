@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ssl
 from collections import deque
 
-from deadzone.measuring.load.addresses import Address
-from deadzone.measuring.load.connection import Connection, Failure
-from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.connection import Connection, Failure, Wire
 from deadzone.measuring.load.plan import ID, LoadPlan
 from deadzone.measuring.load.protocols import GarbageError, ResponseReader, request
 from deadzone.measuring.load.recording import Recorder
@@ -28,9 +25,7 @@ class Channel:
         self.served = 0
         self._has_bytes = False
         self._reader = ResponseReader()
-        self.connection = Connection(
-            load.loop, load.address, load.context, self._on_open, self._receive, self._on_close
-        )
+        self.connection = Connection(load.wire, self._on_open, self._receive, self._on_close)
 
     def open_for(self, due_s: float, now_s: float) -> None:
         """Connect, then send the request of a moment."""
@@ -74,24 +69,23 @@ class Channel:
 class HttpLoad(WindowedLoad):
     """The load: every request has its moment, and waits for a free connection where all are busy."""
 
-    def __init__(
-        self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
-    ) -> None:
-        super().__init__(loop, plan, address, context, recorder)
+    def __init__(self, wire: Wire, plan: LoadPlan, recorder: Recorder) -> None:
+        super().__init__(wire, plan, recorder)
+        self.address = wire.address
         self._idle: list[Channel] = []
         self._busy: dict[Channel, None] = {}
         self._waiting: deque[float] = deque()
         self._numbered = 0
         body = plan.body.encode()
-        self._request = request(plan.method, address.path, address.host_header, plan.headers, body)
-        self._numbers = ID in plan.body or ID in address.path
+        self._request = request(plan.method, self.address.path, self.address.host_header, plan.headers, body)
+        self._numbers = ID in plan.body or ID in self.address.path
 
     def run(self) -> None:
         """Send everything, then wait for the answers."""
         self._open_window()
         self.loop.run()
         for channel in (*self._busy, *self._idle):
-            self._count_bytes(channel)
+            self._count_bytes(channel.connection)
             channel.connection.close()
 
     def request_bytes(self) -> bytes:
@@ -130,7 +124,7 @@ class HttpLoad(WindowedLoad):
         due_s = channel.due_s
         channel.due_s = None
         self._busy.pop(channel, None)
-        self._count_bytes(channel)
+        self._count_bytes(channel.connection)
         if channel.served or channel.connection.sent_bytes:
             self.recorder.lost()
         else:
@@ -172,13 +166,9 @@ class HttpLoad(WindowedLoad):
             self._open(self._waiting.popleft())
 
     def _drop(self, channel: Channel) -> None:
-        self._count_bytes(channel)
+        self._count_bytes(channel.connection)
         channel.connection.close()
         self.recorder.connections_now -= 1
-
-    def _count_bytes(self, channel: Channel) -> None:
-        self.recorder.sent_bytes += channel.connection.sent_bytes
-        self.recorder.received_bytes += channel.connection.received_bytes
 
     def _give_up_overdue(self, now_s: float) -> None:
         oldest = now_s - self._plan.timeout_s

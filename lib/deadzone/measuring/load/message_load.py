@@ -7,13 +7,10 @@ the n-th message of a connection answers the n-th sent.
 
 from __future__ import annotations
 
-import ssl
 import time
 from array import array
 
-from deadzone.measuring.load.addresses import Address
-from deadzone.measuring.load.connection import Failure
-from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.connection import Failure, Wire
 from deadzone.measuring.load.pacing import Pacer, moments
 from deadzone.measuring.load.plan import ID, LoadPlan
 from deadzone.measuring.load.recording import Recorder
@@ -32,10 +29,8 @@ OPEN, ANSWERED, GIVEN_UP = 0, 1, 2
 class MessageLoad(WindowedLoad):
     """The load: first all users connect, then messages have their moments."""
 
-    def __init__(
-        self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
-    ) -> None:
-        super().__init__(loop, plan, address, context, recorder)
+    def __init__(self, wire: Wire, plan: LoadPlan, recorder: Recorder) -> None:
+        super().__init__(wire, plan, recorder)
         self._users: list[WebSocketSession] = []
         self._texts: dict[int, list[bytes]] = {}
         self._unsettled = 0
@@ -71,8 +66,7 @@ class MessageLoad(WindowedLoad):
         self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
         self.loop.run()
         for user in self._users:
-            self.recorder.sent_bytes += user.connection.sent_bytes
-            self.recorder.received_bytes += user.connection.received_bytes
+            self._count_bytes(user.connection)
             user.close()
 
     def on_ready(self, session: Session) -> None:
@@ -119,7 +113,7 @@ class MessageLoad(WindowedLoad):
 
     def _connect(self, moment_s: float) -> None:
         make = KINDS[self._plan.protocol]
-        user = make(self.loop, self._plan, self.address, self.context, self, len(self._users), moment_s)
+        user = make(self.wire, self._plan, self, len(self._users), moment_s)
         assert isinstance(user, WebSocketSession)
         self._users.append(user)
         self.recorder.attempted += 1

@@ -3,13 +3,10 @@ handing messages over."""
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable
 from typing import Protocol
 
-from deadzone.measuring.load.addresses import Address
-from deadzone.measuring.load.connection import Connection, Failure
-from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.connection import Connection, Failure, Wire
 from deadzone.measuring.load.plan import ROOM, USER, LoadPlan
 from deadzone.measuring.load.protocols import (
     SUBPROTOCOL,
@@ -44,23 +41,13 @@ class Owner(Protocol):
 class Session:
     """A connection of user `number` that began at a moment of the plan; an HTTP session is ready at its first answer."""
 
-    def __init__(
-        self,
-        loop: Loop,
-        plan: LoadPlan,
-        address: Address,
-        context: ssl.SSLContext | None,
-        owner: Owner,
-        number: int,
-        began_s: float,
-    ) -> None:
-        self.number = number
-        self.began_s = began_s
+    def __init__(self, wire: Wire, plan: LoadPlan, owner: Owner, number: int, began_s: float) -> None:
+        self.number, self.began_s = number, began_s
         self.is_ready = False
         self.is_over = False
         self.pending: dict[int, None] = {}
-        self._plan, self._address, self._owner = plan, address, owner
-        self.connection = Connection(loop, address, context, self._on_open, self._receive, self._over)
+        self._plan, self._address, self._owner = plan, wire.address, owner
+        self.connection = Connection(wire, self._on_open, self._receive, self._over)
 
     def start(self) -> None:
         """Begin to connect."""

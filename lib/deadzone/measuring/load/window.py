@@ -1,13 +1,11 @@
-"""The measured window of a load at a given arrival rate: what loads of requests and of messages have in common."""
+"""What loads have in common, and the measured window of those at a given arrival rate: of requests and of messages."""
 
 from __future__ import annotations
 
-import ssl
 import time
 from abc import ABC, abstractmethod
 
-from deadzone.measuring.load.addresses import Address
-from deadzone.measuring.load.loop import Loop
+from deadzone.measuring.load.connection import Connection, Wire
 from deadzone.measuring.load.pacing import Pacer, moments
 from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.load.recording import LATE_S, Recorder
@@ -19,16 +17,13 @@ START_IN_S = 0.05
 """Time to get ready before the first moment [s]."""
 
 
-class WindowedLoad(ABC):
-    """Something is sent at every moment of the warm-up and of the window; then answers are waited for."""
+class Load(ABC):
+    """A load over a wire, of which a recorder keeps what happened."""
 
     _pacer: Pacer
 
-    def __init__(
-        self, loop: Loop, plan: LoadPlan, address: Address, context: ssl.SSLContext | None, recorder: Recorder
-    ) -> None:
-        self.loop, self.recorder = loop, recorder
-        self.address, self.context = address, context
+    def __init__(self, wire: Wire, plan: LoadPlan, recorder: Recorder) -> None:
+        self.wire, self.loop, self.recorder = wire, wire.loop, recorder
         self._plan = plan
         self._origin = 0.0
         self._all_due = False
@@ -36,6 +31,32 @@ class WindowedLoad(ABC):
     def now_s(self) -> float:
         """Time since the start of the measured window."""
         return time.monotonic() - self._origin
+
+    @abstractmethod
+    def run(self) -> None:
+        """Send everything, then wait for what is to come."""
+
+    def _count_bytes(self, connection: Connection) -> None:
+        self.recorder.sent_bytes += connection.sent_bytes
+        self.recorder.received_bytes += connection.received_bytes
+
+    def _check(self, _: float) -> None:
+        """Now and then: give up on what had no answer in time."""
+        self._give_up_overdue(self.now_s())
+        self._end_if_done()
+        self.loop.at(time.monotonic() + CHECK_S, self._check)
+
+    @abstractmethod
+    def _give_up_overdue(self, now_s: float) -> None:
+        """Give up on what had no answer in time."""
+
+    @abstractmethod
+    def _end_if_done(self) -> None:
+        """Stop the loop if everything was sent and answered."""
+
+
+class WindowedLoad(Load):
+    """Something is sent at every moment of the warm-up and of the window; then answers are waited for."""
 
     def sends(self, due_s: float) -> None:
         """What a moment is for is being sent."""
@@ -61,22 +82,9 @@ class WindowedLoad(ABC):
         self.recorder.connections_held = self.recorder.connections_now
         self._end_if_done()
 
-    def _check(self, _: float) -> None:
-        self._give_up_overdue(self.now_s())
-        self._end_if_done()
-        self.loop.at(time.monotonic() + CHECK_S, self._check)
-
     @abstractmethod
     def _fire(self, due_s: float) -> None:
         """Send what a moment is for."""
-
-    @abstractmethod
-    def _give_up_overdue(self, now_s: float) -> None:
-        """Give up on what had no answer in time."""
-
-    @abstractmethod
-    def _end_if_done(self) -> None:
-        """Stop the loop if everything was sent and answered."""
 
     @abstractmethod
     def _cut_off(self, _: float) -> None:
