@@ -34,9 +34,9 @@ class Estimate:
 
     def p_above(self, bound: float) -> float:
         """p-value of the null that the number is at most the bound (Student's t)."""
-        from scipy.stats import t
+        from scipy.special import stdtr
 
-        return float(t.sf((self.value - bound) / self.error, self.df))
+        return float(stdtr(self.df, (bound - self.value) / self.error))
 
     def p_below(self, bound: float) -> float:
         """p-value of the null that the number is at least the bound."""

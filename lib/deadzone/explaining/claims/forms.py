@@ -120,9 +120,9 @@ def _one_sided(estimate: Estimate, edge: float, found: str, **values: Any) -> Te
 
 def _interval(estimate: Estimate) -> tuple[float, float]:
     """The ends of the 95 % interval of a number."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    half = float(t.ppf(0.975, estimate.df)) * estimate.error
+    half = float(stdtrit(estimate.df, 0.975)) * estimate.error
     return estimate.value - half, estimate.value + half
 
 

@@ -87,10 +87,10 @@ def more_trials(one: Tested, claims: int, confidence: float = CONFIDENCE) -> int
     claims: how many are judged together; each is given its share of the error, as the strictest step of Holm does. None
     where no number does, or more than MOST_TRIALS.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     if not one.distance or one.n is None:
         return None
-    wanted = float(norm.isf((1 - confidence) / claims / len(one.ways)))
+    wanted = float(ndtri(1 - (1 - confidence) / claims / len(one.ways)))
     needed = int(np.ceil(one.n * ((wanted / abs(one.distance)) ** 2 - 1)))
     return max(needed, 1) if needed <= MOST_TRIALS else None

@@ -57,7 +57,7 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     """A level whose trials agree with each other and not with the curve: t test of its median against the fit, with the
     misfit of the other levels as its error (Bonferroni over the levels)."""
-    from scipy import stats
+    from scipy.special import stdtr
 
     if seen.model is None:
         return
@@ -69,7 +69,7 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     enough = bool(
         score[worst] > LEVEL_OFF and off[worst] > np.log(LEVEL_FACTOR) and table["n"].iloc[worst] >= 2
     )
-    p = min(1.0, len(score) * 2 * float(stats.t.sf(score[worst], max(noise.degrees_of_freedom, 3))))
+    p = min(1.0, len(score) * 2 * float(stdtr(max(noise.degrees_of_freedom, 3), -score[worst])))
     yield Suspicion(
         "one_level_off", p, enough, (float(table["level"].iloc[worst]),), (), None,
         {"knob": seen.knob, "level": f"{table['level'].iloc[worst]:g}", "times": float(np.exp(off[worst]))},

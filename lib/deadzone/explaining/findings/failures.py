@@ -57,11 +57,11 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
 
 def _scan(failed: np.ndarray, sizes: np.ndarray) -> float:
     """p-value of the most unlikely window. failed, sizes: shape (levels,)."""
-    from scipy.stats import binom
+    from scipy.special import bdtrc
 
     count = len(sizes)
     windows = np.concatenate([np.tri(count), np.tri(count).T[1:], np.eye(count)[1:-1]])
     rng = np.random.default_rng(SEED)
     drawn = np.concatenate([failed[None, :], rng.binomial(sizes, ALLOWED, (PERMUTATIONS, count))])
-    least = binom.sf(drawn @ windows.T - 1, sizes @ windows.T, ALLOWED).min(axis=1)
+    least = bdtrc(drawn @ windows.T - 1, (sizes @ windows.T).astype(int), ALLOWED).min(axis=1)
     return float(np.mean(least <= least[0] * (1 + 1e-9)))

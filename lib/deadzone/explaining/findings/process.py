@@ -45,7 +45,7 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) of the cores
     used within ONE_CORE. Of knobs that count what works at once, for others are allowed one thread.
     """
-    from scipy import stats
+    from scipy.special import stdtr
 
     rows = seen.sound
     used = numbers(rows, "cpu_efficiency")
@@ -63,7 +63,7 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
         return
     at = used[here]
     error = max(float(at.std(ddof=1)) / np.sqrt(len(at)), 1e-6)
-    p = float(max(stats.t.sf((at.mean() - ONE_CORE[0]) / error, len(at) - 1), stats.t.cdf((at.mean() - ONE_CORE[1]) / error, len(at) - 1)))  # fmt: skip
+    p = float(max(stdtr(len(at) - 1, (ONE_CORE[0] - at.mean()) / error), stdtr(len(at) - 1, (at.mean() - ONE_CORE[1]) / error)))  # fmt: skip
     yield Suspicion(
         "client_full", p, True, tuple(levels), tuple(rows["number"][here]), None,
         {"levels": seen.named(levels), "cores": float(at.mean())},

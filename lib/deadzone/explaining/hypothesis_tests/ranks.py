@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import pandas as pd
 
 MOST_EXACT = 40
 """Trials of a treatment up to which the distribution is counted out; beyond, the normal approximation is
@@ -112,9 +113,7 @@ def _wilcoxon(d: np.ndarray) -> _Null:
 
 def _doubled_ranks(values: np.ndarray) -> np.ndarray:
     """Twice the midranks, which are whole numbers; shape (n,)."""
-    from scipy.stats import rankdata
-
-    return np.rint(2 * rankdata(values)).astype(int)
+    return np.rint(2 * pd.Series(values).rank().to_numpy(float)).astype(int)
 
 
 @cache
@@ -150,10 +149,10 @@ def _exact_tails(known: Sequence[np.ndarray], observed: int) -> RankTest:
 
 def _normal_tails(nulls: Sequence[_Null], observed: float) -> RankTest:
     """With a correction for continuity of half a rank, which is one step of a doubled statistic."""
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     spread = sum(null.variance for null in nulls) ** 0.5
     if spread == 0:
         return RankTest(1.0, 1.0)
     away = observed - sum(null.mean for null in nulls)
-    return RankTest(float(norm.cdf((away + 1) / spread)), float(norm.sf((away - 1) / spread)))
+    return RankTest(float(ndtr((away + 1) / spread)), float(ndtr((1 - away) / spread)))

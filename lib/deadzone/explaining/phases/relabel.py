@@ -75,17 +75,17 @@ def _between(steps: pd.DataFrame, low: float, high: float) -> np.ndarray:
 
     Taken as normal on each side of the median, with the widths that the step's interval has there.
     """
-    from scipy.stats import norm
+    from scipy.special import ndtr, ndtri
 
     middle = steps["elasticity"].to_numpy(float)
     sides = (
         middle - steps["elasticity_low"].to_numpy(float),
         steps["elasticity_high"].to_numpy(float) - middle,
     )
-    below, above = (np.maximum(side, 1e-9) / norm.ppf(0.95) for side in sides)
+    below, above = (np.maximum(side, 1e-9) / ndtri(0.95) for side in sides)
 
     def cumulative(value: float) -> np.ndarray:
-        return np.asarray(norm.cdf((value - middle) / np.where(value < middle, below, above)))
+        return np.asarray(ndtr((value - middle) / np.where(value < middle, below, above)))
 
     return cumulative(high) - cumulative(low)
 

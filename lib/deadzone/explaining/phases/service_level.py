@@ -64,7 +64,7 @@ def statistic(name: str, estimates: LevelEstimates, goal: str) -> np.ndarray:
 def _one_target(
     name: str, bound: float, estimates: LevelEstimates, worst: np.ndarray, goal: str
 ) -> np.ndarray:
-    from scipy import stats
+    from scipy.special import stdtr
 
     sign = 1.0 if goal == "min" else -1.0
     shift = _shift(name, goal)
@@ -79,14 +79,14 @@ def _one_target(
         known = 1 / np.sqrt(2 * estimates.degrees_of_freedom)
         error = np.hypot(error, (a + 2 * b * estimates.noise) * estimates.noise * known)
     distance = sign * (np.log(bound) - log_statistic) / np.maximum(error, 1e-12)
-    chance = np.asarray(stats.t.cdf(distance, estimates.degrees_of_freedom))
+    chance = np.asarray(stdtr(estimates.degrees_of_freedom, distance))
     broken = sign * worst > sign * bound
     return np.where(broken, 0.0, chance) if shift is None else chance
 
 
 def _shift(name: str, goal: str) -> tuple[float, float] | None:
     """(a, b) with ln(statistic) = mu + a * sigma + b * sigma ** 2, or None for the extreme of trials."""
-    from scipy import stats
+    from scipy.special import ndtri
 
     extreme = "max" if goal == "min" else "min"
     if name == "mean":
@@ -98,7 +98,7 @@ def _shift(name: str, goal: str) -> tuple[float, float] | None:
     if match := re.fullmatch(r"p(\d{1,2}(?:\.\d+)?)", name):
         share = float(match[1]) / 100
         if 0 < share < 1:
-            return float(stats.norm.ppf(share)), 0.0
+            return float(ndtri(share)), 0.0
     raise PhaseError(
         f"slo names the statistic {name!r}; known are mean, median, {extreme} and quantiles such as p90."
     )

@@ -92,7 +92,7 @@ def _compared(
     contexts: Mapping[tuple[Any, ...], Mapping[Any, int]],
     n_comparisons: int,
 ) -> Comparison:
-    from scipy import stats
+    from scipy.special import stdtrit
 
     best, other = pair
     df = candidates.estimates.degrees_of_freedom
@@ -101,8 +101,8 @@ def _compared(
         contrast[row, [found[best], found[other]]] = -1.0, 1.0
     gain = contrast @ value
     covariance = contrast @ candidates.estimates.covariance @ contrast.T
-    half = stats.t.isf((1 - CONFIDENCE) / 2 / n_comparisons, df) * np.sqrt(np.diag(covariance))
-    own = float(stats.t.isf((1 - CONFIDENCE) / 2, df) * np.sqrt(covariance.mean()))
+    half = stdtrit(df, 1 - (1 - CONFIDENCE) / 2 / n_comparisons) * np.sqrt(np.diag(covariance))
+    own = float(stdtrit(df, 1 - (1 - CONFIDENCE) / 2) * np.sqrt(covariance.mean()))
     mean = float(gain.mean())
     return Comparison(
         factor, best, other, tuple(dict(c) for c in contexts), gain, gain - half, gain + half,
@@ -112,7 +112,7 @@ def _compared(
 
 def _p_same(gain: np.ndarray, covariance: np.ndarray, df: float) -> float:
     """p-value of the hypothesis that all gains are equal."""
-    from scipy import stats
+    from scipy.special import fdtrc
 
     n = len(gain)
     if n < 2:
@@ -120,4 +120,4 @@ def _p_same(gain: np.ndarray, covariance: np.ndarray, df: float) -> float:
     apart = np.eye(n)[1:] - np.eye(n)[:1]
     off = apart @ gain
     square = float(off @ np.linalg.pinv(apart @ covariance @ apart.T) @ off)
-    return float(stats.f.sf(square / (n - 1), n - 1, df))
+    return float(fdtrc(n - 1, df, square / (n - 1)))

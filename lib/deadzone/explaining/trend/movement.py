@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel
@@ -86,11 +86,11 @@ def _p_values(both: pd.DataFrame, certainty_before: float, certainty_after: floa
     variance = sum(
         (
             (both[f"elasticity_high_{side}"] - both[f"elasticity_low_{side}"])
-            / (2 * norm.ppf((1 + certainty) / 2))
+            / (2 * ndtri((1 + certainty) / 2))
         )
         ** 2
         for side, certainty in (("before", certainty_before), ("after", certainty_after))
     )
     error = np.sqrt(np.maximum(np.asarray(variance, dtype=float), 1e-12))
     difference = np.asarray(both["elasticity_after"] - both["elasticity_before"], dtype=float)
-    return np.asarray(2 * norm.sf(np.abs(difference) / error))
+    return np.asarray(2 * ndtr(-np.abs(difference) / error))
