@@ -28,6 +28,8 @@ from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
+pytest_plugins = ("servers",)
+
 settings.register_profile("deadzone", deadline=None)  # a busy machine is no mistake of what is tested
 settings.load_profile("deadzone")
 

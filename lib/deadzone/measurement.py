@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -66,7 +67,7 @@ class Interference:
     steal: CPU the hypervisor withheld [cores].
     memory_pressure, io_pressure: share of the time some task was stalled; None without PSI in the kernel.
     clock_drift: wall clock against monotonic clock, as a share of the trial. exposure: the share of what neighbours use
-    that meets the trial: 1 on a machine that it fills.
+    that meets the trial: 1 on a machine that it fills. processes: who used it, by name [cores], largest first.
     """
 
     foreign_cpu: float
@@ -76,6 +77,7 @@ class Interference:
     io_pressure: float | None
     clock_drift: float
     exposure: float = 1.0
+    processes: tuple[tuple[str, float], ...] = ()
 
 
 NO_INTERFERENCE = Interference(0.0, 0.0, 0.0, None, None, 0.0)
@@ -115,6 +117,12 @@ class Measurement:
         if self.user_s is None or self.sys_s is None or self.wall_s <= 0:
             return None
         return (self.user_s + self.sys_s) / self.wall_s
+
+
+def not_measured(error: str, status: Status = "failed") -> Measurement:
+    """A trial in which no program ran, for what it needs was not there."""
+    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Measurement(started_at, 0.0, exit_code=-1, status=status, error=error)
 
 
 def difference(before: Number | None, after: Number | None) -> Number | None:

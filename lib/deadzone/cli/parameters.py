@@ -12,7 +12,16 @@ import click
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
 from deadzone.errors import StudyError
+from deadzone.study.belonging_specs import belonging_of
 from deadzone.study.loading import SUFFIXES, read_yaml
+
+belongs_option = click.option(
+    "--belongs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="What runs already and works for the trials, such as a server: port=5432, process=postgres, unit=, pid_file=, "
+    "cgroup=, container= or pod=.",
+)
 
 
 def study_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -31,11 +40,13 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         warmup: int | None,
         allow: bool,
         sentences: tuple[str, ...],
+        belongs: tuple[str, ...],
         **given: Any,
     ) -> None:
         if Path(given["study"]).suffix in SUFFIXES:
             places.settle_beside(Path(given["study"]))
         overrides = overrides_of(parameters, parameter_file, replicates, warmup, allow)
+        overrides |= {"belongs": [belonging_of(text) for text in belongs]} if belongs else {}
         function(overrides=claims_as_overrides(given["study"], overrides, sentences), **given)
 
     options = (
@@ -53,6 +64,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             is_flag=True,
             help="Sweep a workload of a cluster that lacks the annotation deadzone.dev/sweep.",
         ),
+        belongs_option,
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),

@@ -31,14 +31,14 @@ PATIENCE_S = 10.0
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> None:
     """Remove control groups, containers and scratch folders of runs that were killed, with whatever still runs in
-    them; give back the resources of every workload that a killed sweep left changed in a cluster."""
+    them; give back the limits and settings that a killed run left changed here, and the resources of every workload that a killed sweep left changed in a cluster."""
     from deadzone.measuring.targets.container import remove_left_containers
     from deadzone.measuring.targets.leftovers import remove_leftovers
+    from deadzone.measuring.targets.promises import keep_left_over
 
+    done, problems = keep_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
-    done: list[str] = []
     busy: list[str] = []
-    problems: list[str] = []
     for name, known in _clusters(context, namespaces).items():
         try:
             found = _restored(name, known)

@@ -200,6 +200,8 @@ class _Watcher:
             self._archived.sync()
         for record in new:
             self._estimate.add(record)
+            for found in record.get("recognised", ()):
+                self._progress.note(f"counted as the trials': {found}; write it in the study under belongs")
         for number in finished_trials(new) & self._left.keys():
             self._estimate.finish(self._left.pop(number))
         following = next(iter(self._left.values()), None)

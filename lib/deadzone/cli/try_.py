@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.parameters import belongs_option
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.study.trying import Wishes
@@ -55,6 +56,7 @@ LONG_S = 600.0
 @click.option(
     "--output", metavar="PROGRAM", help="Read the results that this program prints, such as pgbench."
 )
+@belongs_option
 @click.option("--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take.")
 @click.option(
     "--foreign-cpu",
@@ -163,6 +165,13 @@ class _Asking(Progress):
     def note(self, sentence: str) -> None:
         """Tell it."""
         self._progress.note(sentence)
+
+    def agrees(self, question: str) -> bool:
+        """Ask, where there is a terminal."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return True
+        self.note("")
+        return click.confirm(question, default=True, err=True)
 
     def close(self, sentence: str) -> None:
         """Tell the end."""

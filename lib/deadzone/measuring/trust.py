@@ -22,7 +22,7 @@ def doubts(
     """
     seen = measurement.interference
     found = [
-        _foreign_cpu(seen, limits.max_foreign_cpu),
+        foreign_cpu(seen, limits.max_foreign_cpu),
         _above(seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"),
         _above(
             seen.memory_pressure,
@@ -40,12 +40,14 @@ def doubts(
     return tuple(reason for reason in found if reason)
 
 
-def _foreign_cpu(seen: Interference, threshold: float) -> str | None:
-    """Judged only beyond what the kernel's tick can resolve, and on a machine with cores to spare, by what meets the trial."""
+def foreign_cpu(seen: Interference, threshold: float) -> str | None:
+    """Whether others used too much, with who they were, largest first. Judged only beyond what the kernel's tick can resolve, and on a machine with cores to spare, by what meets the trial."""
     threshold /= seen.exposure
     if seen.foreign_cpu <= threshold + seen.foreign_cpu_resolution:
         return None
-    return f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"
+    named = ", ".join(f"{name} {cores:.2f}" for name, cores in seen.processes)
+    said = f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"
+    return f"{said}: {named}" if named else said
 
 
 def _above(value: float | None, threshold: float, sentence: str) -> str | None:

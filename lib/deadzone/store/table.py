@@ -50,10 +50,13 @@ TRACES = (
 """What a trial left behind besides its figures, from which mistakes of the experiment are found; columns of runs that
 have them."""
 
+FOREIGN_PROCESSES = "foreign_processes"
+"""Which other processes used the CPU meanwhile, largest first, with their cores; a column of runs where some did."""
+
 PRINTED_UNITS = "printed_units"
 """The words that stood behind the numbers that became responses, `name=word` each."""
 
-NOT_COLUMNS = ("levels", "responses", "final", "profiles")
+NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")
 
 COUNTS = (
     "trial",
@@ -78,7 +81,7 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
     rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in records]
     own = dict.fromkeys(name for row in rows for name in row["responses"])
     seen = {name for row in rows for name in row}
-    words = [name for name in (*PLACED, PRINTED_UNITS) if name in seen]
+    words = [name for name in (*PLACED, FOREIGN_PROCESSES, PRINTED_UNITS) if name in seen]
     traces = [name for name in TRACES if name in seen]
     columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *words, *traces, *own)))
     table = pd.DataFrame(rows, columns=[*columns])

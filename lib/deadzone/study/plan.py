@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deadzone.study.belonging_specs import BelongingSpec
 from deadzone.study.design import Limits, PlannedTrial, Treatment, limits_of, run_order, treatments
 from deadzone.study.disk_plan import warning_of
 from deadzone.study.disk_specs import DiskWorkload
@@ -70,7 +71,7 @@ class Plan:
 
     study: what it was made of, with every default written out, for the record. folder: where the study file lies;
     relative paths start there. targets: where, by name. services: those under test, by environment; where there are
-    none, the program of a trial is, on the target NOWHERE. warning: what a person should know before, often nothing.
+    none, the program of a trial is, on the target NOWHERE. belongs: what runs already and works for the trials. warning: what a person should know before, often nothing.
     """
 
     study: Study
@@ -81,6 +82,7 @@ class Plan:
     workload: AnyWorkload
     targets: Mapping[str, PlannedTarget]
     services: Mapping[str, PlannedService]
+    belongs: tuple[BelongingSpec, ...]
     profiles: ProfilesSpec | None
     design: DesignSpec
     asked: Asked
@@ -111,6 +113,7 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         workload=study.workload,
         targets=_targets(study, folder, planned, services),
         services=services,
+        belongs=study.belongs,
         profiles=study.profiles,
         design=study.design,
         asked=Asked(

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from deadzone.errors import did_you_mean
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
+from deadzone.study.belonging_specs import LIMITS, BelongingSpec, labels_of
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
@@ -127,6 +128,9 @@ class Study(Spec):
     environments: dict[EnvironmentName, EnvironmentSpec] = Field(default_factory=dict)
     """where the service is tested, by name; the names are the levels of the factor environment"""
 
+    belongs: tuple[BelongingSpec, ...] = ()
+    """what runs already and works for the trials, such as a server: counted as theirs and not as neighbours'"""
+
     design: DesignSpec = Field(default_factory=DesignSpec)
     knob: str | None = None
     """the factor that phases are fitted over; default the first"""
@@ -189,6 +193,12 @@ class Study(Spec):
                     f"{name} equals {factor.equals!r}, which is no factor with levels of its own"
                 )
         return factors
+
+    @field_validator("belongs")
+    @classmethod
+    def _each_called_once(cls, belongs: tuple[BelongingSpec, ...]) -> tuple[BelongingSpec, ...]:
+        labels_of(belongs)
+        return belongs
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Study:
@@ -281,7 +291,7 @@ class Study(Spec):
     def unit_of(self, factor: str) -> str | None:
         """Unit of a factor: as declared, else what its name says by convention."""
         declared = self.factors[factor].unit if factor in self.factors else None
-        return declared or CONVENTIONAL_UNITS.get(factor)
+        return declared or CONVENTIONAL_UNITS.get(limit_named(factor))
 
 
 CONVENTIONAL_UNITS = {
@@ -298,12 +308,18 @@ CONVENTIONAL_UNITS = {
 }
 
 
+def limit_named(factor: str) -> str:
+    """The limit that a factor is, be it of the trials or of what belongs to them; any other factor itself."""
+    return next((limit for limit in LIMITS if factor.endswith(f"_{limit}")), factor)
+
+
 def check_level(factor: str, level: Level) -> str | None:
     """What is wrong with a level of a factor whose meaning Deadzone knows, or None.
 
     A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or none; threads
     are whole and positive, none or auto.
     """
+    factor = limit_named(factor)
     if factor == "memory_limit" and level != NONE and not (is_number(level) and float(level) >= 1):
         return f"is {format_level(level)!r}; a memory limit is a positive number of bytes, or none"
     if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not _at_least_one(level):

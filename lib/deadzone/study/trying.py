@@ -15,6 +15,7 @@ from typing import Any
 
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.study.base import COLUMN_PATTERN
+from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.levels import Level, chosen_levels, plain_number, range_levels
 from deadzone.study.loading import dump_value, read_yaml
 from deadzone.study.templates import placeholders
@@ -57,6 +58,7 @@ class Wishes:
     response: str | None = None
     output: str | None = None
     goal: str | None = None
+    belongs: Sequence[str] = ()
 
 
 def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:
@@ -70,6 +72,7 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
     name = _slug(wishes.name or "-".join([_program(wishes), *factors]))
     responses, response = _response(wishes)
     setup, prepare = _preparations(wishes)
+    belongs = [belonging_of(text) for text in wishes.belongs]
     workload = {
         "kind": "command",
         "argv": argv,
@@ -94,6 +97,7 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         "# A factor is a list of levels, or {from: 1, to: 8, step: 1}.",
         "factors:",
         *(part for key, levels in factors.items() for part in _entry(key, list(levels), "  ")),
+        *_entry("belongs", belongs),
         "# Replicates: measured trials of each treatment; warm-up trials are recorded and not analysed.",
         *_entry("design", {key: value for key, value in design.items() if value is not None}),
         *_entry("trust", wishes.foreign_cpu and {"max_foreign_cpu": wishes.foreign_cpu}),
@@ -206,6 +210,7 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes
     """Every `{name}` has an option, and every option stands somewhere."""
     lines = [*argv, *(_escaped(text) for text in (wishes.setup, wishes.prepare) if text)]
     used = dict.fromkeys(name for text in lines for name in placeholders(text))
+    limits = {*wishes.limits, *limits_of_belongs(wishes.belongs)}
     for name in used:
         if name not in factors and name not in ("scratch", "inputs"):
             raise StudyError(
@@ -213,7 +218,7 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], wishes: Wishes
                 f"braces if they are the program's own.{did_you_mean(name, factors)}"
             )
     for name in factors:
-        if name not in used and name not in wishes.limits:
+        if name not in used and name not in limits:
             raise StudyError(
                 f"The parameter {name} stands nowhere in the command: write {{{name}}} where its level belongs."
                 f"{did_you_mean(name, used)}"

@@ -26,6 +26,8 @@ KNOB_UNITS = {
 """Factors whose name does not end in their unit; the names are those of the project's studies."""
 
 SUFFIX_UNITS = {
+    "_cpu_limit": "cores",
+    "_memory_limit": "bytes",
     "_bytes_s": "bytes/s",
     "_mib_s": "MiB/s",
     "_mb_s": "MB/s",
@@ -78,6 +80,7 @@ def plain_name(column: str) -> str:
     if "*" in column:
         return " * ".join(plain_name(part.strip()) for part in column.split("*"))
     suffix = next((end for end in SUFFIX_UNITS if column.endswith(end) and column not in KNOB_UNITS), "")
+    suffix = "" if suffix.endswith("_limit") else suffix  # whose word it is
     bare = column.removesuffix(suffix).replace("_", " ").strip() or column
     return term("column", column, default=bare)
 

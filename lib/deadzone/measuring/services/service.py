@@ -203,7 +203,7 @@ class Service:
             parts = urlsplit(self.url)
             if is_this_machine(parts.hostname or ""):
                 found = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
-                return tuple(dict.fromkeys((*found, *(one for pid in found for one in below(pid))))), ()
+                return (*found, *below(*found)), ()
         return (), ()
 
     def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:

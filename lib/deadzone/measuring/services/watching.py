@@ -27,9 +27,11 @@ class Watch:
         read: Callable[[], Counters] = Counters,
         processes: Callable[[], tuple[Pids, Pids]] = lambda: ((), ()),
         from_afar: bool = False,
+        disk_waits: bool = True,
     ) -> None:
         """read: the group's accounting now. processes: those of the service, and those that only hold the account
-        of others that ended. from_afar: reading is slow, so that there is no time series."""
+        of others that ended. from_afar: reading is slow, so that there is no time series. disk_waits: whether to look for
+        threads that wait for a disk, which costs CPU with every process there is."""
         self._read = read
         self._processes = processes
         self._from_afar = from_afar
@@ -39,13 +41,15 @@ class Watch:
         self._most_memory = 0
         self._known = False
         self._disk_waits = DiskWaits(lambda: processes()[0])
+        self._looks_for_waits = disk_waits
 
     def begin(self) -> float:
         """The trial begins: CPU time of the service so far [s]."""
         self._before = self._now()
         self._most, self._most_memory = ProcessTotals(), 0
         self._note(*self._before)
-        self._disk_waits.start()
+        if self._looks_for_waits:
+            self._disk_waits.start()
         return _cpu_s(*self._before)
 
     def tick(self, t_s: float) -> Sequence[Sample]:

@@ -10,9 +10,18 @@ from deadzone.measuring.sweep.profiling import check_profiles
 from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
-from deadzone.store.table import IDENTITY, NOT_COLUMNS, PLACED, PRINTED_UNITS, SHARED, TRACES
+from deadzone.store.table import (
+    FOREIGN_PROCESSES,
+    IDENTITY,
+    NOT_COLUMNS,
+    PLACED,
+    PRINTED_UNITS,
+    SHARED,
+    TRACES,
+)
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import ENVIRONMENT, HOST, PORT, PYTHON, SERVICE_PLACEHOLDERS, ServiceSpec
+from deadzone.study.target_specs import LOCAL
 from deadzone.study.templates import fill, placeholders
 
 JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
@@ -24,7 +33,13 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
 
     targets, workload: what will execute the plan.
     """
-    responses = (*JUDGED, *workload.responses, *(SERVICE_RESPONSES if plan.services else ()))
+    theirs = tuple(column for one in plan.belongs for column in one.columns)
+    responses = (*JUDGED, *workload.responses, *(SERVICE_RESPONSES if plan.services else ()), *theirs)
+    if plan.belongs and plan.study.target.kind != LOCAL and not plan.services:
+        raise StudyError(
+            f"belongs: what runs on this machine belongs to trials on this machine, and these run on the {plan.study.target.kind} "
+            "target."
+        )
     check_names(plan, workload)
     check_factors(plan, targets, workload)
     check_response(plan.asked.response, responses)
@@ -33,7 +48,18 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
 
 def check_names(plan: Plan, workload: Workload) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
-    taken = {*IDENTITY, *SHARED, *PLACED, *TRACES, PRINTED_UNITS, *NOT_COLUMNS, INPUTS, SCRATCH}
+    taken = {
+        *IDENTITY,
+        *SHARED,
+        *PLACED,
+        *TRACES,
+        FOREIGN_PROCESSES,
+        PRINTED_UNITS,
+        *NOT_COLUMNS,
+        INPUTS,
+        SCRATCH,
+    }
+    taken |= {column for one in plan.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
     if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
     for kind, names in (("factor", plan.factors), ("response", workload.responses)):
@@ -52,7 +78,8 @@ def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Worklo
     workload.check((*names, *(SERVICE_PLACEHOLDERS if services else ())))
     for service in services:
         _check_placeholders(service, names)
-    in_force = tuple(dict.fromkeys(name for target in targets for name in target.factors))
+    reached = (*(name for target in targets for name in target.factors), *_limits_of_belongs(plan))
+    in_force = tuple(dict.fromkeys(reached))
     for name in names:
         served = any(service.uses(name) for service in services)
         known_environment = name == ENVIRONMENT and bool(plan.services.keys() - {NOWHERE})
@@ -63,6 +90,11 @@ def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Worklo
                 f"{', '.join(in_force) or 'nothing'} in force, and the {plan.workload.kind} workload does not use it"
                 f"{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
             )
+
+
+def _limits_of_belongs(plan: Plan) -> tuple[str, ...]:
+    """Factors that limit what belongs to the trials."""
+    return tuple(name for one in plan.belongs for name in one.factors)
 
 
 def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:

@@ -5,16 +5,19 @@ The sweep decides what is measured and how often; this module alone knows what a
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from copy import copy
 from typing import Any, Self
 
 from deadzone.errors import StudyError
 from deadzone.measurement import Measurement
 from deadzone.measuring.capture.base import Subject
+from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.profiling import Profiling
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.interrupts import undisturbed
+from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.registry import make_target
 from deadzone.measuring.workloads.base import Outcome, Workload
 from deadzone.measuring.workloads.place import Movable, Place
@@ -35,17 +38,25 @@ class Measuring:
             self._target, make_workload(plan.workload, plan.folder, plan.treatments)
         )
         self._profiling = Profiling(plan.profiles)
+        self.belongings = Belongings(plan.belongs)
+        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self._target.__enter__()
+        with ExitStack() as stack:
+            stack.callback(self._finish)
+            stack.enter_context(self._target)
+            stack.enter_context(self.belongings)
+            self._stack = stack.pop_all()
+        if isinstance(self._target, LocalTarget):
+            self._target.belongs = self.belongings
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        try:
-            self._target.__exit__(*raised)
-        finally:
-            with undisturbed():
-                self._workload.finish()
+        self._stack.__exit__(*raised)
+
+    def _finish(self) -> None:
+        with undisturbed():
+            self._workload.finish()
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
@@ -88,13 +99,23 @@ class Measuring:
         Raises WorkloadError if a program or an input is missing.
         """
         prepared = {**self._profiling.prepare(), **self._workload.prepare_sweep(self._target.scratch)}
-        return {**host_facts(), **self._target.facts(), **prepared, **git_facts(self._plan.folder)}
+        known = {**self._target.facts(), **self.belongings.facts()}
+        return {**host_facts(), **known, **prepared, **git_facts(self._plan.folder)}
 
     def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         """Run one trial of a treatment.
 
-        Raises TargetError or WorkloadError where it cannot be started as the study asks.
+        What belongs to it is there, under its limits, or the trial is lost. Raises TargetError or WorkloadError where it
+        cannot be started as the study asks.
         """
+        return self.belongings.beside(treatment.levels, lambda: self._measure(treatment))
+
+    def others_between_trials(self, seconds: float) -> dict[str, float] | None:
+        """What other processes use while no trial runs [cores], by name; None where they cannot be seen."""
+        target = self._target
+        return target.others_between_trials(seconds) if isinstance(target, LocalTarget) else None
+
+    def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         self._target.prepare(treatment)
         command = self._workload.prepare_trial(treatment.levels, self._target.scratch)
         with self._profiling.beside(Subject(treatment.levels, self._program)) as profiles:

@@ -25,6 +25,10 @@ class Progress:
     def note(self, sentence: str) -> None:
         """Something a person should read meanwhile."""
 
+    def agrees(self, question: str) -> bool:
+        """Whether somebody who is asked agrees; so does nobody."""
+        return True
+
     def close(self, sentence: str) -> None:
         """The sweep is over."""
 

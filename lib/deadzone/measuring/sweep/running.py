@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import count
 from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
@@ -15,6 +16,7 @@ from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.parallel import in_parallel
 from deadzone.measuring.sweep.printed import printed_counts
 from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts
@@ -84,7 +86,7 @@ def run_sweep(
                     if plan.warning:
                         progress.note(plan.warning)
                     run.write_provenance(measuring.prepare())
-                    sweep.begin()
+                    sweep.begin(measuring)
                     while batch:
                         sweep.measure_all(batch, measuring)
                         batch = next(batches, ())
@@ -123,8 +125,10 @@ class _Sweep:
         self._failures, self._unread, self._done, self.total = 0, 0, 0, 0
         self._turn = threading.Lock()
 
-    def begin(self) -> None:
+    def begin(self, measuring: Measuring | ServiceMeasuring) -> None:
         """Take account of what the run holds already."""
+        self._recognising = Recognising(measuring, self._progress, self._plan.asked.trust)
+        self._recognising.go_on(self._run.records())
         for record in self._run.records():
             self._estimate.add(record)
             self._attempts[record["trial"]] = record["attempt"]
@@ -151,7 +155,9 @@ class _Sweep:
         with self._turn:
             self._progress.show(self._done, self.total, trial.treatment.label(), self._estimate.left_s())
         first = self._attempts.get(trial.trial, 0) + 1
-        last = _measure_until_trusted(self._plan, self._run, trial, first, worker, self._progress, self._turn)
+        last = _measure_until_trusted(
+            self._plan, self._run, trial, first, worker, self._progress, self._turn, self._recognising
+        )
         with self._turn:
             self._estimate.add(last)
             self._estimate.finish(trial)
@@ -174,18 +180,25 @@ def _measure_until_trusted(
     measuring: Measuring | ServiceMeasuring,
     progress: Progress,
     turn: threading.Lock,
+    recognising: Recognising,
 ) -> dict[str, Any]:
     """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
 
     first: number of the next attempt at it, above 1 in a resumed run. turn: held while something is recorded.
     """
     asked, limit = plan.asked, plan.limits_of(trial.treatment).cpu_limit
-    for attempt in range(first, max(first, asked.trust.max_attempts) + 1):
+    for attempt in count(first):
         measured, outcome = measuring.measure(trial.treatment)
+        measured, recognised = recognising.see(measured)
         reasons = doubts(measured, limit, asked.trust, asked.waits_on_io)
         lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
-        again = bool(lost or reasons) and attempt < asked.trust.max_attempts
+        # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
+        spared = recognising.is_open and trial.warmup and not lost
+        bound = asked.trust.max_attempts + (LOOKS if recognising.is_open else 0)
+        more = not spared and attempt < bound
+        again = bool(lost or reasons) and more
         record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
+        record |= {"recognised": recognised} if recognised else {}
         with turn:
             run.append(record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles)
             if again:
@@ -214,6 +227,7 @@ def trial_record(
         "levels": dict(trial.treatment.levels),
         **{name: getattr(measured, name) for name in MEASURED},
         **{name: getattr(measured.interference, name) for name in INTERFERENCE},
+        **({"foreign_processes": named} if (named := _named(measured.interference.processes)) else {}),
         "status": (outcome.status or "failed") if failed else measured.status,
         "error": masked(error) if error else None,
         "trusted": not reasons,
@@ -223,6 +237,11 @@ def trial_record(
         **printed_counts(measured.stdout, measured.stderr, outcome.units),
         "responses": dict(outcome.responses),
     }
+
+
+def _named(processes: Sequence[tuple[str, float]]) -> str:
+    """Who used the CPU beside a trial [cores]: `postgres 1.41, chrome 0.20`; a name loses what separates."""
+    return ", ".join(f"{name.replace(',', ' ')} {cores:.2f}" for name, cores in processes)
 
 
 def _unread(last: Mapping[str, Any]) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, cast
 
-from deadzone.measurement import Measurement, Status
+from deadzone.measurement import Measurement, Status, not_measured
 from deadzone.measuring.capture.base import Subject
 from deadzone.measuring.services.base import Host, ServiceError, Use
+from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.profiling import Profiling
@@ -37,6 +37,7 @@ class ServiceMeasuring:
         self._plan = plan
         self._workload = make_workload(plan.workload, plan.folder, plan.treatments)
         self._client = LocalTarget(LocalSpec(mechanism="unlimited"))
+        self._client.belongs = self.belongings = Belongings(plan.belongs)
         self._profiling = Profiling(plan.profiles)
         self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
         self._services = {name: self._service(name, logs) for name in plan.services}
@@ -45,6 +46,7 @@ class ServiceMeasuring:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(self._client)
+            stack.enter_context(self.belongings)
             for host in self._hosts.values():
                 stack.enter_context(host)
             for service in self._services.values():
@@ -78,6 +80,7 @@ class ServiceMeasuring:
             **first,
             **prepared,
             **git_facts(self._plan.folder),
+            **self.belongings.facts(),
             "environments": {
                 name: {**on.get(name, {}), **({"url": masked(one.url)} if one.url else {})}
                 for name, one in self._services.items()
@@ -87,9 +90,12 @@ class ServiceMeasuring:
     def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         """Ask the service once, or as long as the load of a trial lasts.
 
-        A service that does not become ready, or ends meanwhile, is a failed trial. Raises TargetError or
+        What belongs to the trial is there, under its limits, or the trial is lost. A service that does not become ready, or ends meanwhile, is a failed trial. Raises TargetError or
         WorkloadError where nothing can be started as the study asks.
         """
+        return self.belongings.beside(treatment.levels, lambda: self._measure(treatment))
+
+    def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         service = self._services[self._plan.environment_of(treatment)]
         for other in self._services.values():
             if other is not service:
@@ -98,7 +104,7 @@ class ServiceMeasuring:
         try:
             reached = service.ready(treatment)
         except ServiceError as error:
-            return _not_measured(str(error)), Outcome(_known(limits))
+            return not_measured(masked(str(error))), Outcome(_known(limits))
         try:
             values = {**treatment.levels, **reached.placeholders}
             command = self._workload.prepare_trial(values, self._client.scratch)
@@ -115,6 +121,10 @@ class ServiceMeasuring:
             return measured, profiles.added_to(replace(outcome, responses=responses))
         finally:
             service.after_trial()
+
+    def others_between_trials(self, seconds: float) -> dict[str, float]:
+        """What other processes use while no trial runs [cores], by name."""
+        return self._client.others_between_trials(seconds)
 
     def _service(self, environment: str, logs: Path | None) -> Service:
         planned = self._plan.services[environment]
@@ -157,9 +167,3 @@ def _fallen(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]
     if use.grown.oom_kills:
         return "oom_killed", f"a process of the service was killed for want of memory{client}"
     return "failed", f"{death}{client}"
-
-
-def _not_measured(error: str) -> Measurement:
-    """A trial whose service did not become ready: no client asked."""
-    started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return Measurement(started_at, 0.0, exit_code=-1, status="failed", error=masked(error))

@@ -39,6 +39,13 @@ class Companion(Protocol):
         """The trial has ended: CPU time of the companion so far [s]."""
 
 
+class Belongs(Companion, Protocol):
+    """What belongs to every trial, such as a server that is up: its CPU time goes on over the trials."""
+
+    def processes(self) -> tuple[int, ...]:
+        """Its processes now."""
+
+
 class Limiting(Protocol):
     """What puts limits in force. A context manager: whatever it changes is put back on leaving."""
 

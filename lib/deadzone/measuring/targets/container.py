@@ -21,7 +21,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import GROUP_PREFIX, Counters, as_bytes, as_cores, is_left_over
-from deadzone.measuring.targets.limits.cgroup_v1 import read_group_of
+from deadzone.measuring.targets.limits.inhabited import read_group_of
 from deadzone.measuring.targets.local import make_scratch
 from deadzone.measuring.targets.processes import below
 from deadzone.study.design import Treatment

@@ -127,5 +127,10 @@ def _noted() -> Iterator[tuple[Path, Path]]:
 
 
 def _notes() -> Path:
+    return state_folder("made")
+
+
+def state_folder(name: str) -> Path:
+    """A folder of the user's state that outlives a restart of the machine."""
     state = os.environ.get(STATE_VARIABLE)
-    return (Path(state) if state else Path.home() / ".local" / "state") / "deadzone" / "made"
+    return (Path(state) if state else Path.home() / ".local" / "state") / "deadzone" / name

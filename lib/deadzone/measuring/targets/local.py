@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Measurement, Sample
-from deadzone.measuring.targets.base import Companion
+from deadzone.measuring.targets.base import Belongs, Companion
 from deadzone.measuring.targets.ending import measurement
 from deadzone.measuring.targets.interference import (
     MachineReading,
@@ -37,7 +38,9 @@ from deadzone.measuring.targets.limits.base import (
 )
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
 from deadzone.measuring.targets.limits.registry import MECHANISMS
+from deadzone.measuring.targets.others import Others
 from deadzone.measuring.targets.processes import below, listed
+from deadzone.measuring.targets.promises import keep_left_over
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import LocalTarget as LocalSpec
@@ -76,11 +79,15 @@ class LocalTarget:
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}
         self._neighbours = Neighbours()
+        self._others = Others()
         self._trials_cpu_s = 0.0
+        self.belongs: Belongs | None = None
+        """What belongs to every trial besides, and is no neighbour."""
 
     def __enter__(self) -> Self:
         if not Path("/proc/self").exists():
             raise TargetError(NO_PROC)
+        keep_left_over()
         remove_leftovers()
         try:
             self.scratch = make_scratch()
@@ -135,29 +142,34 @@ class LocalTarget:
         before: list[tuple[Counters, MachineReading, float]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
+        belongs = self.belongs
+        self._others.look(fresh=False)
+
         def read(beside_s: float) -> tuple[Counters, MachineReading, float]:
             counted = mechanism.read()
             return counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
 
         def on_start() -> None:
             beside_s = companion.begin() if companion else 0.0
-            before.append(read(beside_s))
+            before.append(read(beside_s + (belongs.begin() if belongs else 0.0)))
             self._neighbours.mark(before[0][1], before[0][2] - beside_s + self._trials_cpu_s)
 
         def on_tick(t_s: float) -> None:
             samples.extend(
                 companion.tick(t_s) if companion else mechanism.read().since(before[0][0]).series(t_s)
             )
+            samples.extend(belongs.tick(t_s) if belongs else ())
 
         ended = launcher.run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick)
         beside_s = companion.end() if companion else 0.0
-        counted, machine, others_s = read(beside_s)
+        counted, machine, others_s = read(beside_s + (belongs.end() if belongs else 0.0))
         used = counted.since(before[0][0])
         samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
         own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
         interference = between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
         self._trials_cpu_s += own_cpu_s
         self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
+        others = self._others.look(spare=belongs.processes() if belongs else ())
         if companion is None:
             interference = self._neighbours.beside(interference)
         return measurement(
@@ -167,10 +179,17 @@ class LocalTarget:
             started_at=started_at,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=replace(interference, exposure=exposure(own_cpu_s / max(ended.wall_s, 1e-9))),
+            interference=replace(
+                interference, exposure=exposure(own_cpu_s / max(ended.wall_s, 1e-9)), processes=others
+            ),
             telemetry=tuple(samples),
             counted=ended.counted,
         )
+
+    def others_between_trials(self, seconds: float) -> dict[str, float]:
+        """What other processes use while no trial runs, looked at for so long [cores], by name."""
+        time.sleep(seconds)
+        return dict(self._others.look(spare=self.belongs.processes() if self.belongs else ()))
 
     def facts(self) -> dict[str, Any]:
         """The mechanism in force, and why better ones were not."""

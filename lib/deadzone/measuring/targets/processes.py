@@ -94,14 +94,35 @@ def _is_thread(pid: int) -> bool:
     return False
 
 
-def below(pid: int) -> tuple[int, ...]:
-    """Descendants of a process that run now."""
-    with contextlib.suppress(psutil.Error):
-        return tuple(one.pid for one in psutil.Process(pid).children(recursive=True))
-    return ()
+def below(*pids: int) -> tuple[int, ...]:
+    """Descendants of processes that run now, without these."""
+    found: dict[int, None] = {}
+    for pid in pids:
+        with contextlib.suppress(psutil.Error):
+            found.update(dict.fromkeys(one.pid for one in psutil.Process(pid).children(recursive=True)))
+    return tuple(one for one in found if one not in pids)
+
+
+def names_of(pid: int) -> tuple[str, ...]:
+    """What a process is called: by the kernel, and by its program; empty for one of the kernel's own, or that is gone."""
+    try:
+        process = psutil.Process(pid)
+        arguments, own = process.cmdline(), Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+    except (psutil.Error, OSError):
+        return ()
+    program = arguments[0].rpartition("/")[2].split(" ")[0].rstrip(":") if arguments else ""
+    return tuple(dict.fromkeys(name for name in (own, program) if name)) if arguments else ()
 
 
 def listening_on(port: int) -> tuple[int, ...]:
     """Processes of this machine that listen on a TCP port, as far as this user may see them."""
-    found = [one for one in psutil.net_connections("tcp") if one.status == psutil.CONN_LISTEN]
-    return tuple(dict.fromkeys(one.pid for one in found if one.pid and one.laddr.port == port))
+    return listening().get(port, ())
+
+
+def listening() -> dict[int, tuple[int, ...]]:
+    """The TCP ports that are listened on, each with the processes that do, as far as this user may see them."""
+    found: dict[int, dict[int, None]] = {}
+    for one in psutil.net_connections("tcp"):
+        if one.status == psutil.CONN_LISTEN:
+            found.setdefault(one.laddr.port, {}).update({one.pid: None} if one.pid else {})
+    return {port: tuple(pids) for port, pids in found.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.sweep.source import Source
-from deadzone.reports.sweep.tables import positions
+from deadzone.reports.sweep.tables import cores_beside, positions
 from deadzone.style import HOVER, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ PANEL_HEIGHT_IN = 1.15
 LEGEND_HEIGHT_IN = 0.5
 WIDTH_IN = 7.2
 
+MOST_BESIDE = 3
+"""So many servers that belong to the trials have a panel of their own."""
+
 
 def response_figure(
     source: Source, model: PhaseModel, advice: Recommendation, identity: str = "response", name: str = ""
@@ -39,6 +43,8 @@ def response_figure(
     import matplotlib.pyplot as plt
 
     panels = [panel for panel in (_draw_efficiency, _draw_throttling) if _measured(source, panel)]
+    beside = cores_beside(source.analysed)[:MOST_BESIDE]
+    panels[1:1] = [partial(_draw_beside, column) for column in beside]
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
     with figure_style():
         drawing, axes = plt.subplots(
@@ -134,6 +140,14 @@ def _draw_efficiency(source: Source, model: PhaseModel, ax: Axes) -> None:
     else:
         ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label("cpu_efficiency").replace(" (", "\n("))
+
+
+def _draw_beside(column: str, source: Source, model: PhaseModel, ax: Axes) -> None:
+    """The cores used by a server that belongs to the trials."""
+    trials = source.analysed
+    _points_and_medians(ax, positions(model, trials), trials[column].to_numpy(float))
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(axis_label(column).replace(" (", "\n("))
 
 
 def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,10 @@ from deadzone.errors import DeadzoneError, TableError
 from deadzone.explaining.findings.experiment import plain
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
-from deadzone.language.catalogue import Message, say
+from deadzone.language.catalogue import Message, join, say
 from deadzone.reports.sweep.emulation import emulation_doubts
 from deadzone.store.run import Run
+from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 LEAST_TRUSTED = 0.5
 """If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would leave no
 curve to fit: then all are analysed, and the report says so first."""
+
+MOST_DISTURBERS = 3
+"""So many programs are named in the sentence on what disturbed a run; the table of the disturbed trials names more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,11 +168,27 @@ def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Messag
     if kept < LEAST_TRUSTED * whole:
         last = trials[~_flag(trials, "warmup", default=False)].groupby("trial").tail(1)
         key = "source.disturbed" if kept else "source.all_disturbed"
-        doubts.append(say(key, n=kept, levels=whole))
+        doubts.append(join([say(key, n=kept, levels=whole), _disturbers(trials)]))
         trials = trials.assign(trusted=trials.index.isin(last.index))
     elif kept < whole:
         doubts.append(say("source.untrusted_levels", n=whole - kept, levels=whole))
     return trials, tuple(doubts)
+
+
+def _disturbers(trials: pd.DataFrame) -> str:
+    """Who used the CPU in the attempts that are not trusted, largest first; empty where that is not known."""
+    if FOREIGN_PROCESSES not in trials:
+        return ""
+    rows = trials.loc[~_flag(trials, "trusted", default=True), FOREIGN_PROCESSES].dropna()
+    used: dict[str, float] = defaultdict(float)
+    for name, _, cores in (one.rpartition(" ") for row in rows for one in row.split(", ")):
+        used[name] += float(cores) / len(rows)
+    largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_DISTURBERS]
+    return (
+        say("source.disturbers", who=", ".join(f"{name} {cores:.2f}" for name, cores in largest))
+        if largest
+        else ""
+    )
 
 
 def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:

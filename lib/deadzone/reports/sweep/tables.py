@@ -108,10 +108,17 @@ def _treatment(model: PhaseModel, position: float, group: pd.DataFrame) -> dict[
     }
     if "cpu_efficiency" in group and group["cpu_efficiency"].notna().any():
         row[axis_label("cpu_efficiency")] = f"{group['cpu_efficiency'].median():.2f}"
+    for column in cores_beside(group):
+        row[axis_label(column)] = f"{group[column].median():.2f}"
     if "nr_periods" in group and group["nr_periods"].notna().any():
         periods, throttled = group["nr_periods"].sum(), group["nr_throttled"].sum()
         row[say("report.throttled")] = f"{100 * throttled / periods:.0f}" if periods else "0"
     return row
+
+
+def cores_beside(trials: pd.DataFrame) -> list[str]:
+    """The columns with the cores that servers used which belong to the trials."""
+    return [str(name) for name in trials if str(name).endswith("_cores") and trials[name].notna().any()]
 
 
 def phases_table(s: Slice) -> Table:

@@ -21,9 +21,12 @@ from deadzone.measuring.targets.limits.base import (
     stall_s,
     whole_number,
 )
-from deadzone.measuring.targets.limits.cgroup_v2 import has_cpu_controller, own_v2_group, read_v2, v2_mount
+from deadzone.measuring.targets.limits.cgroup_v2 import v2_mount
 
 NANOSECONDS = 1e9
+
+NO_MEMORY_LIMIT = 2**62
+"""Without a limit the kernel tells the largest number of pages it can count [bytes]."""
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 """The kernel rounds memory limits down to whole pages."""
@@ -39,8 +42,9 @@ class CgroupV1:
 
     name = "cgroup-v1"
 
-    def __init__(self) -> None:
-        self._groups: dict[str, Path] = {}
+    def __init__(self, groups: Mapping[str, Path] | None = None) -> None:
+        """groups: folders of a group that is there already, by hierarchy; by default open makes them."""
+        self._groups: dict[str, Path] = dict(groups or {})
 
     def open(self, group: str) -> None:
         """Make the groups below the ones this process is in."""
@@ -110,6 +114,25 @@ class CgroupV1:
         """The group's process list; all hierarchies hold the same processes."""
         return (self._groups["cpu"] / "cgroup.procs",) if self._groups else ()
 
+    def folders(self) -> dict[str, Path]:
+        """The group in each hierarchy."""
+        return dict(self._groups)
+
+    def limit_files(self) -> tuple[Path, ...]:
+        """What putting limits in force writes to."""
+        memory = self._groups.get("memory")
+        cpu = tuple(self._groups["cpu"] / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
+        return (*cpu, *((memory / "memory.swappiness", memory / "memory.limit_in_bytes") if memory else ()))
+
+    def limits(self) -> tuple[float | None, int | None]:
+        """CPU and memory limit in force, in cores and bytes; None: no limit."""
+        quota, period = (
+            int((self._groups["cpu"] / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period")
+        )
+        memory = self._groups.get("memory")
+        size = whole_number(memory / "memory.limit_in_bytes") if memory else None
+        return (quota / period if quota > 0 else None), (size if size and size < NO_MEMORY_LIMIT else None)
+
     def close(self) -> None:
         """Remove the groups."""
         for path in set(self._groups.values()):
@@ -174,17 +197,3 @@ def _mounted() -> Iterator[tuple[str, str, Path]]:
         if kind == "cgroup":
             root, mount_point = left.split()[3:5]
             yield from ((controller, root, Path(mount_point)) for controller in options.split(","))
-
-
-def read_group_of(pid: int) -> Counters | None:
-    """Counters of the group of a process; None where it is in no group of its own.
-
-    Raises OSError or TargetError if the process or its group is gone.
-    """
-    group, mount = own_v2_group(pid), v2_mount()
-    if group and mount and group != mount and has_cpu_controller(group):
-        return read_v2(group)
-    groups = v1_homes(pid)
-    if "cpu" not in groups or "cpuacct" not in groups or groups["cpu"] == v1_homes()["cpu"]:
-        return None
-    return read_v1(groups, group if group and group != mount else None)

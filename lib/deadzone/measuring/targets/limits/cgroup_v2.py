@@ -45,8 +45,9 @@ class CgroupV2:
 
     name = "cgroup-v2"
 
-    def __init__(self) -> None:
-        self._group: Path | None = None
+    def __init__(self, group: Path | None = None) -> None:
+        """group: folder of a group that is there already; by default open makes one."""
+        self._group = group
         self._list = "cgroup.procs"
 
     def open(self, group: str) -> None:
@@ -106,6 +107,20 @@ class CgroupV2:
     def procs_files(self) -> tuple[Path, ...]:
         """The group's process list; a threaded group has one of threads only, which serves as well."""
         return (self._group / self._list,) if self._group else ()
+
+    def folders(self) -> dict[str, Path]:
+        """The group, by the name of its hierarchy."""
+        return {self.name: self._path}
+
+    def limit_files(self) -> tuple[Path, ...]:
+        """What putting limits in force writes to."""
+        files = (self._path / name for name in ("cpu.max", "memory.swap.max", "memory.max"))
+        return tuple(path for path in files if path.exists())
+
+    def limits(self) -> tuple[float | None, int | None]:
+        """CPU and memory limit in force, in cores and bytes; None: no limit."""
+        quota, _, period = (cpu_max(self._path) or "max 1").partition(" ")
+        return (None if quota == "max" else int(quota) / int(period)), whole_number(self._path / "memory.max")
 
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""

@@ -1,0 +1,130 @@
+"""The processes of what belongs to a trial, by unit, process, port, pid file, control group, container or pod."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import psutil
+
+from deadzone.errors import TargetError, did_you_mean
+from deadzone.measuring.targets.container import ENGINES, ask
+from deadzone.measuring.targets.limits.cgroup_v1 import v1_mounts
+from deadzone.measuring.targets.limits.cgroup_v2 import v2_mount
+from deadzone.measuring.targets.limits.inhabited import Group, group_named, inhabitants
+from deadzone.measuring.targets.processes import below, listening, names_of
+from deadzone.study.belonging_specs import BelongingSpec
+
+MOST_NAMED = 8
+"""So many of what there is are named where what was asked for is not there."""
+
+KUBERNETES = "kubepods"
+"""Part of the path of every pod's control group."""
+
+
+class GoneError(TargetError):
+    """What belongs to the trials is not there, or not any more."""
+
+
+def roots_of(spec: BelongingSpec) -> tuple[int, ...]:
+    """Its processes, those below them left out. Raises GoneError, with the nearest that is there, if there are none."""
+    value = str(getattr(spec, spec.way))
+    found, known, hint = _FINDERS[spec.way](value)
+    if not found:
+        there = did_you_mean(value, known) or _listed(known)
+        raise GoneError(f"belongs: {spec}: {hint or 'there is none here'}.{there}")
+    return tuple(found)
+
+
+def group_of_spec(spec: BelongingSpec) -> tuple[Group, Path] | None:
+    """The control group that a spec names; None where it names processes."""
+    return group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
+
+
+Found = tuple[Iterable[int], Iterable[str], str]
+"""Processes, names of others that are there, and what to say where there are none."""
+
+
+def _by_process(name: str) -> Found:
+    ours = {os.getpid(), os.getppid(), *below(os.getpid())}  # a harness and a server may both be python3
+    all_names = {pid: names_of(pid) for pid in psutil.pids() if pid not in ours}
+    return [pid for pid, names in all_names.items() if name in names], _names(all_names.values()), ""
+
+
+def _by_port(port: str) -> Found:
+    there = listening()
+    pids = there.get(int(port), ())
+    hint = (
+        "which process listens there, this user may not see; be root, or name the process"
+        if int(port) in there
+        else ""
+    )
+    nearest = sorted(there, key=lambda one: abs(one - int(port)))[:MOST_NAMED]
+    return pids, [f"{one}{_named(there[one])}" for one in nearest], hint or "nothing listens there"
+
+
+def _by_pid_file(path: str) -> Found:
+    file = Path(path)
+    try:
+        pid = int(file.read_text().split()[0])
+    except OSError as error:
+        siblings = [str(one) for one in file.parent.glob("*.pid")] if file.parent.is_dir() else []
+        return (), siblings, f"it cannot be read: {error.strerror}"
+    except (ValueError, IndexError):
+        return (), (), "it begins with no process id"
+    return [pid] if Path(f"/proc/{pid}").is_dir() else [], (), f"its process {pid} has ended"
+
+
+def _by_group(name: str) -> Found:
+    group = group_named(name)
+    if group:
+        return inhabitants(group[1]), (), "no process runs in it"
+    roots = {root for root in (v2_mount(), v1_mounts().get("cpu")) if root}
+    return (), sorted({path.name for root in roots for path in root.glob("**/*") if path.is_dir()}), ""
+
+
+def _by_container(name: str) -> Found:
+    engines = [engine for engine in ENGINES if shutil.which(engine)]
+    for engine in engines:
+        answer = ask((engine,), "inspect", "--format", "{{.State.Pid}}", name)
+        if answer.returncode == 0 and answer.stdout.strip().isdigit() and answer.stdout.strip() != "0":
+            return [int(answer.stdout)], (), ""
+    known = [
+        name for engine in engines for name in ask((engine,), "ps", "--format", "{{.Names}}").stdout.split()
+    ]
+    return (), known, "" if engines else f"none of {', '.join(ENGINES)} is installed"
+
+
+def _by_pod(name: str) -> Found:
+    """A container of a pod has the pod's name for its host's, unless it shares the node's network."""
+    pods: dict[str, list[int]] = {}
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError):
+            if KUBERNETES in Path(f"/proc/{pid}/cgroup").read_text():
+                pods.setdefault(
+                    Path(f"/proc/{pid}", "root", "etc", "hostname").read_text().strip(), []
+                ).append(pid)
+    return pods.get(name, ()), pods, "no container of it runs on this node"
+
+
+_FINDERS = {
+    "unit": _by_group, "cgroup": _by_group, "process": _by_process, "port": _by_port, "pid_file": _by_pid_file,
+    "container": _by_container, "pod": _by_pod,
+}  # fmt: skip
+
+
+def _names(all_names: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    return iter(dict.fromkeys(name for names in all_names for name in names))
+
+
+def _named(pids: Iterable[int]) -> str:
+    names = dict.fromkeys(names[0] for pid in pids if (names := names_of(pid)))
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _listed(known: Iterable[str]) -> str:
+    shown = sorted(set(known))[:MOST_NAMED]
+    return f" There {'are' if len(shown) > 1 else 'is'} {', '.join(shown)}." if shown else ""

@@ -1,0 +1,118 @@
+"""Recognising a server that works for the trials by itself: foreign CPU that is there in each trial and gone between them.
+
+After each of the first disturbed trials the machine is looked at while no trial runs. What worked in all of these trials
+and rested in all of these looks belongs to them; what works steadily, or at times of its own, stays a disturbance. A
+program that works half of the time whatever the trials do passes LOOKS such looks by chance once in a thousand times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from deadzone.measurement import Measurement
+from deadzone.measuring.services.belonging.finding import GoneError
+from deadzone.measuring.services.belonging.watching import Belongings
+from deadzone.measuring.sweep.measuring import Measuring
+from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.sweep.serving import ServiceMeasuring
+from deadzone.measuring.targets.processes import listening, names_of
+from deadzone.measuring.trust import foreign_cpu
+from deadzone.study.belonging_specs import BelongingSpec
+from deadzone.study.spec import TrustSpec
+
+LOOKS = 5
+"""So many disturbed trials, each with a look after it, decide."""
+
+LOOK_S = 0.4
+"""Long enough for a core that is kept busy to be counted to a fortieth, by the kernel's tick [s]."""
+
+WORKS = 0.05
+"""What uses less in some trial is left to the neighbours [cores]."""
+
+RESTS = 0.2
+"""What uses less than this share of its part in the trial, while none runs, is at rest."""
+
+
+class Recognising:
+    """Of one sweep: sees every attempt until it is decided."""
+
+    def __init__(self, measuring: Measuring | ServiceMeasuring, progress: Progress, trust: TrustSpec) -> None:
+        self._measuring, self._progress, self._trust = measuring, progress, trust
+        self._candidates: set[str] | None = None
+        self._looks = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something may belong to the trials, and more of them are to tell."""
+        return bool(self._candidates) and self._looks < LOOKS
+
+    def go_on(self, records: list[dict[str, Any]]) -> None:
+        """Count what an earlier part of the run recognised."""
+        for seen in {
+            str(found): found for record in records for found in record.get("recognised", ())
+        }.values():
+            try:
+                self._belongings.add(BelongingSpec.model_validate(seen))
+            except GoneError as error:
+                self._progress.note(
+                    f"{error} It was recognised as the trials' in an earlier part of this run."
+                )
+
+    def see(self, measured: Measurement) -> tuple[Measurement, list[dict[str, Any]]]:
+        """The attempt, in the last that decides without the CPU of what belongs to it, and what that is; none before."""
+        seen = measured.interference
+        if (
+            not foreign_cpu(seen, self._trust.max_foreign_cpu)
+            or self._candidates == set()
+            or self._looks >= LOOKS
+        ):
+            return measured, []
+        between = self._measuring.others_between_trials(LOOK_S)
+        if between is None:
+            return measured, []
+        at_work = {
+            name
+            for name, cores in seen.processes
+            if cores >= WORKS and between.get(name, 0.0) <= RESTS * cores
+        }
+        self._candidates = at_work if self._candidates is None else self._candidates & at_work
+        self._looks += 1
+        if not self._candidates or self._looks < LOOKS:
+            return measured, []
+        named = {name: cores for name, cores in seen.processes if name in self._candidates}
+        found = [spec for name, cores in named.items() if (spec := self._accepted(name, cores))]
+        counted = sum(named.values()) if found else 0.0
+        theirs = replace(seen, foreign_cpu=max(0.0, seen.foreign_cpu - counted))
+        return replace(measured, interference=theirs), [spec.model_dump(exclude_none=True) for spec in found]
+
+    def _accepted(self, name: str, cores: float) -> BelongingSpec | None:
+        """What a name stands for, from now on counted as the trials'; None where it is not, or nobody wants that."""
+        spec, port = _spec_of(name)
+        listens = f", listening on port {port}," if port else ""
+        written = ", ".join(f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items())
+        said = f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between them"
+        if not self._progress.agrees(f"{said}. Count it as the trials'?"):
+            return None
+        try:
+            self._belongings.add(spec)
+        except GoneError:
+            return None
+        self._progress.note(
+            f"{said}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the study, or "
+            f"--belongs {spec.way}={getattr(spec, spec.way)}."
+        )
+        return spec
+
+    @property
+    def _belongings(self) -> Belongings:
+        return self._measuring.belongings
+
+
+def _spec_of(name: str) -> tuple[BelongingSpec, int | None]:
+    """What to write for a program: the port that it listens on, else its name; and that port."""
+    ports = [port for port, pids in listening().items() if any(name in names_of(pid)[:1] for pid in pids)]
+    keys: Mapping[str, Any] = {"port": min(ports)} if ports else {"process": name}
+    label = BelongingSpec(name=None, process=name).label
+    return BelongingSpec.model_validate({"name": label, **keys}), min(ports, default=None)

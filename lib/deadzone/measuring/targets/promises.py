@@ -1,0 +1,124 @@
+"""What has to be given back: noted on disk before it is changed, so that a kill at any instant leaves nothing changed for good.
+
+A note bears the name of the process that made it, like everything Deadzone makes; once that process is gone, the next run or
+`deadzone restore` keeps the promise.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from deadzone.errors import system_reason
+from deadzone.measuring.targets.leftovers import state_folder
+from deadzone.measuring.targets.limits.base import group_name, is_left_over, remove_group
+from deadzone.measuring.targets.processes import listed
+
+ENDING = ".json"
+
+KEEPING_TIMEOUT_S = 120.0
+"""A command that gives something back and takes longer than this is taken for hung [s]."""
+
+_COUNT = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What to give back. what: said to people. files: text by path, written in this order. moves: groups whose processes go
+    back to another one, and are removed. argv: run in cwd as user."""
+
+    what: str
+    files: dict[str, str] = field(default_factory=dict)
+    moves: dict[str, str] = field(default_factory=dict)
+    argv: tuple[str, ...] = ()
+    cwd: str | None = None
+
+
+def promise(made: Promise) -> Path:
+    """Note what has to be given back, before it is changed. Raises OSError where nothing can be noted."""
+    folder = state_folder("promised")
+    folder.mkdir(parents=True, exist_ok=True)
+    note = folder / f"{group_name()}-{next(_COUNT)}{ENDING}"
+    with note.open("w", encoding="utf-8") as out:
+        json.dump(asdict(made), out)
+        out.flush()
+        os.fsync(out.fileno())
+    return note
+
+
+def keep(note: Path) -> str | None:
+    """Give back what a note promises, and remove it; what could not be given back, None where all was."""
+    made = Promise(**json.loads(note.read_text(encoding="utf-8")))
+    problems = [*_moved_back(made), *_written(made), *_run(made)]
+    if problems:
+        return f"{made.what} was not given back: {'; '.join(problems)}"
+    note.unlink(missing_ok=True)
+    return None
+
+
+def keep_left_over() -> tuple[list[str], list[str]]:
+    """Keep what killed runs promised; what was given back, and what could not be."""
+    done: list[str] = []
+    problems: list[str] = []
+    for note in sorted(state_folder("promised").glob(f"*{ENDING}")):
+        if not is_left_over(note.name.removesuffix(ENDING)):
+            continue
+        try:
+            what = json.loads(note.read_text(encoding="utf-8"))["what"]
+        except (OSError, ValueError, KeyError):  # cut off before anything was changed
+            note.unlink(missing_ok=True)
+            continue
+        problem = keep(note)
+        (problems if problem else done).append(problem or what)
+    return done, problems
+
+
+def _moved_back(made: Promise) -> list[str]:
+    problems = []
+    for ours, home in made.moves.items():
+        for pid in listed([Path(ours, "cgroup.procs")]):
+            try:
+                Path(home, "cgroup.procs").write_text(str(pid))
+            except ProcessLookupError:
+                continue
+            except OSError as error:
+                problems.append(system_reason(error))
+        if not remove_group(Path(ours)):
+            problems.append(f"{ours} is not empty")
+    return problems
+
+
+def _written(made: Promise) -> list[str]:
+    """What is gone needs nothing back."""
+    problems = []
+    for name, text in made.files.items():
+        try:
+            Path(name).write_text(text)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problems.append(f"{name}: {error.strerror}")
+    return problems
+
+
+def _run(made: Promise) -> list[str]:
+    if not made.argv:
+        return []
+    said = " ".join(made.argv)
+    try:
+        answer = subprocess.run(
+            made.argv, cwd=made.cwd, capture_output=True, text=True, errors="replace", check=False,
+            timeout=KEEPING_TIMEOUT_S, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return [f"{said} did not end within {KEEPING_TIMEOUT_S:g} s"]
+    except OSError as error:
+        return [f"{said}: {error.strerror}"]
+    words = (answer.stderr or answer.stdout).strip().splitlines()
+    return (
+        [f"{said}: {words[-1] if words else f'exit code {answer.returncode}'}"] if answer.returncode else []
+    )

@@ -1,0 +1,65 @@
+"""Which other processes used the CPU: by name, those that lived for a moment too, and never the harness's own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from deadzone.measuring.targets.others import Others
+
+BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
+
+
+@pytest.fixture
+def stranger(tmp_path):
+    """Start a program that is no descendant of this process, under a name of its own."""
+    program = tmp_path / f"stranger{os.getpid() % 1000}"
+    program.symlink_to(sys.executable)
+
+    def begin(source):
+        with subprocess.Popen(["sh", "-c", '"$0" -c "$1" >/dev/null 2>&1 &', str(program), source]):
+            pass
+        return program.name[:15]
+
+    return begin
+
+
+def used(looks, name):
+    return dict(looks).get(name, 0.0)
+
+
+def test_a_program_that_works_is_named_with_its_cores(stranger):
+    others = Others()
+    assert others.look() == ()
+    began = time.monotonic()
+    name = stranger(BURN.format(0.4))
+    time.sleep(1.0)
+    looks = others.look()
+    assert used(looks, name) * (time.monotonic() - began) == pytest.approx(0.4, rel=0.4)
+    assert [cores for _, cores in looks] == sorted((cores for _, cores in looks), reverse=True)
+
+
+def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
+    others = Others()
+    source = "import subprocess, sys, time\ntime.sleep(.3)\nfor _ in range(3): subprocess.run([sys.executable, '-c', {!r}])\ntime.sleep(30)"
+    name = stranger(source.format(BURN.format(0.1)))
+    time.sleep(0.2)
+    others.look()
+    time.sleep(1.5)
+    assert used(others.look(), name) > 0.1
+
+
+def test_the_harness_and_what_it_started_are_no_others():
+    others = Others()
+    others.look()
+    subprocess.run([sys.executable, "-c", BURN.format(0.3)], check=True)
+    process = subprocess.Popen(["sleep", "5"])
+    try:
+        assert "sleep" not in dict(others.look())
+    finally:
+        process.kill()
+        process.wait()

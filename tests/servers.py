@@ -1,0 +1,122 @@
+"""Real servers for tests: started by the test, on loopback, ended by their own process id."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from needs import needs
+
+from deadzone.measuring.targets.limits.base import start_ticks
+
+PATIENCE_S = 30.0
+
+
+@dataclass
+class Server:
+    """A server that runs. pid: of its first process."""
+
+    port: int
+    pid: int
+    folder: Path
+
+    def kill(self) -> None:
+        """End it at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        deadline = time.monotonic() + PATIENCE_S
+        while self.runs() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def runs(self) -> bool:
+        """Whether it lives."""
+        return start_ticks(self.pid) is not None
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def await_port(port: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    raise TimeoutError(f"nothing listens on {port}")
+
+
+@contextlib.contextmanager
+def redis_server(folder: Path, *options: str) -> Iterator[Server]:
+    """A Redis that keeps nothing on disk."""
+    program, port, note = needs("redis-server"), free_port(), folder / "redis.pid"
+    listens = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    subprocess.run(
+        [program, *listens, "--daemonize", "yes", "--pidfile", str(note), *options],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    await_port(port)
+    while not (note.exists() and note.read_text().strip()):
+        time.sleep(0.01)
+    server = Server(port, int(note.read_text()), folder)
+    try:
+        yield server
+    finally:
+        server.kill()
+
+
+def postgres_programs() -> Path:
+    """The folder of PostgreSQL's programs, which Debian keeps off the PATH; without one the test is skipped."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    return (found[-1] if found else Path(needs("postgres"))).parent
+
+
+@contextlib.contextmanager
+def postgres_server() -> Iterator[Server]:
+    """A PostgreSQL with a small database of pgbench, as the user postgres where the test is root."""
+    programs, port = postgres_programs(), free_port()
+    as_user: list[str] = []
+    folder = Path(tempfile.mkdtemp(prefix="postgres-"))  # a test's own folder is closed to other users
+    if os.geteuid() == 0:
+        as_user = [needs("setpriv"), "--reuid=postgres", "--regid=postgres", "--init-groups"]
+        shutil.chown(folder, "postgres")
+    data = folder / "data"
+
+    def ask(*argv: str) -> None:
+        subprocess.run(
+            [*as_user, *argv], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
+        )
+
+    ask(f"{programs}/initdb", "-D", str(data), "-A", "trust", "-U", "postgres", "--no-sync")
+    options = f"-p {port} -k {folder} -c fsync=off -c listen_addresses=127.0.0.1"
+    start = [f"{programs}/pg_ctl", "-D", str(data), "-w", "-o", options, "-l", f"{folder}/log"]
+    ask(*start, "start")
+    server = Server(port, int((data / "postmaster.pid").read_text().split()[0]), folder)
+    try:
+        ask(f"{programs}/createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "bench")
+        ask(f"{programs}/pgbench", "-q", "-i", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "bench")
+        yield server
+    finally:
+        if server.runs():
+            ask(*start, "-m", "immediate", "stop")
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[Server]:
+    """A Redis that is up before the sweep."""
+    with redis_server(tmp_path) as server:
+        yield server
