@@ -44,7 +44,7 @@ def test_how_many_cores_a_running_server_wants_is_a_study(as_root, redis, write_
     trials = sweep(study_of(write_study, redis)).trials().set_index("redis_cpu_limit")
     assert (trials.loc["0.2", "redis_cores"] < 0.3).all()
     assert trials.loc["0.2", "redis_nr_throttled"].sum() > 0
-    assert trials.loc["0.2", "wall_s"].min() > trials.loc["none", "wall_s"].max()
+    assert trials.loc["none", "redis_nr_throttled"].sum() == 0
     assert group_of(redis.pid) == home
     assert not list(home.glob("held-by-*")) and redis.runs()
 
