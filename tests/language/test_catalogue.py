@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+import yaml
 
 import deadzone
 from deadzone.errors import ReportError
@@ -18,6 +19,7 @@ from deadzone.language.formats import date, date_and_time, particle, percent
 
 TRANSLATIONS = [language for language in LANGUAGES if language != "en"]
 SOURCES = sorted(Path(deadzone.__file__).parent.rglob("*.py"))
+LAYOUTS = sorted(Path(deadzone.__file__).parent.rglob("reports/*/published.yaml"))
 WORDS = ("unit", "column", "phase", "law")
 """Sections whose keys are looked up with names from the data."""
 
@@ -71,10 +73,34 @@ def known(key):
     return any(pattern.fullmatch(known_key) for known_key in catalogue("en"))
 
 
+def laid_out(path):
+    """The keys that the layout of a published report says; a part made from data is a wildcard."""
+    layout = yaml.safe_load(path.read_text(encoding="utf-8"))
+    shown = [entry for section in layout["sections"].values() for entry in section if isinstance(entry, dict)]
+    tables = layout.get("tables", {}).values()
+    words = [layout["facts"].values(), *layout.get("sentences", {}).values(), layout["abstract"]]
+    words += [table["columns"].values() for table in tables]
+    keys = ["title", "subtitle", "doubt", "verdict", *(table["caption"] for table in tables)]
+    keys += [entry["say"] for entries in words for entry in entries if isinstance(entry, dict)]
+    keys += [one for entry in shown for one in entry.get("prose", ())]
+    keys += [entry["section"] for entry in shown if "section" in entry]
+    keys += [head for table in tables for head in table["columns"]]
+    keys = {re.sub(r"\{[^}]*\}", "*", key) for key in keys} - set(layout.get("sentences", {}))
+    return [key if "." in key else f"{layout['words']}.{key}" for key in keys]
+
+
+@pytest.mark.parametrize("path", LAYOUTS, ids=lambda path: path.parent.name)
+def test_every_message_that_a_layout_says_is_in_the_catalogue(path):
+    assert not [key for key in laid_out(path) if not known(key)]
+
+
 def test_no_message_is_left_over_in_the_catalogue():
     code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     prefixes = tuple(set(re.findall(r"""f["']([a-z_]+\.[a-z_]*)\{""", code)))
     quoted = {part for quote in ('"', "'") for part in code.split(quote)}
+    said = {key for path in LAYOUTS for key in laid_out(path)}
+    quoted |= {key for key in said if "*" not in key}
+    prefixes += tuple(key.partition("*")[0] for key in said if "*" in key)
     unused = [
         key
         for key in catalogue("en")

@@ -33,12 +33,18 @@ class Template(Formatter):
         """A value in its format."""
         if format_spec == "percent":
             return percent(float(value), self.language)
+        if format_spec == "tenths":
+            return tenths(float(value), self.language)
+        if format_spec == "printed":
+            return printed(value)
         if format_spec == "count":
             return f"{value:,}"
         if format_spec == "date":
             return date(str(value), self.language)
         if "/" in format_spec:
-            return f"{value}{particle(str(value), format_spec)}"
+            own, _, pair = format_spec.rpartition(" ")
+            text = str(self.format_field(value, own))
+            return f"{text}{particle(text, pair)}"
         return super().format_field(value, format_spec)
 
 
@@ -47,6 +53,16 @@ def percent(fraction: float, language: str) -> str:
     value = 100 * fraction
     digits = f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
     return f"{digits}%" if language == "ko" else f"{digits} %"
+
+
+def printed(value: float) -> str:
+    """A figure of a document with the digits it was printed with, its thousands separated."""
+    return f"{float(value):,.12g}"
+
+
+def tenths(fraction: float, language: str) -> str:
+    """A share in percent with one decimal, as the documents print their changes: `31.8 %`."""
+    return f"{100 * fraction:.1f}{'' if language == 'ko' else ' '}%"
 
 
 def date(moment: str, language: str) -> str:

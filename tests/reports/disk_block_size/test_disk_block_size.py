@@ -6,7 +6,6 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.errors import PhaseError
-from deadzone.reports.disk_block_size import block_times
 from deadzone.reports.disk_block_size import published as disk_block_size
 from deadzone.reports.disk_block_size.block_times import TwoPoints
 
@@ -25,7 +24,7 @@ def test_a_chunk_takes_twelve_seconds_or_a_twentieth(study):
     assert study.chunk == 20e6
     assert study.chunk / study.write.slow == pytest.approx(20e6 * 1.20932 / 2048000)
     assert study.chunk / study.write.fast == pytest.approx(20e6 * 0.567581 / 204800000)
-    rows = block_times.runs_table(study.published, study.rows).rows
+    rows = study.table("runs").rows
     assert [row[-1] for row in rows] == ["11.73", "11.81", "0.0554", "0.1008", "0.0615"]
 
 
@@ -48,7 +47,7 @@ def test_the_phase_model_refuses_two_levels(study):
 
 
 def test_the_one_like_pair_differs_by_less_than_a_percent(study):
-    assert block_times.repeat_difference(study.rows) == pytest.approx(0.0064, abs=5e-4)
+    assert study.facts()["difference"] == pytest.approx(0.0064, abs=5e-4)
 
 
 def test_reads_and_writes_are_not_compared(judged):
@@ -58,5 +57,5 @@ def test_reads_and_writes_are_not_compared(judged):
 
 
 def test_the_guideline_has_a_gap_where_nothing_was_measured(study):
-    rows = disk_block_size.guideline_table(study.write, study.chunk).rows
+    rows = study.table("guideline").rows
     assert [row[2] for row in rows] == ["11.8", "-", "0.055"]

@@ -8,7 +8,7 @@ import pytest
 
 from deadzone.reports.ffmpeg_threads import cpu_work
 from deadzone.reports.ffmpeg_threads import published as ffmpeg_threads
-from deadzone.reports.ffmpeg_threads.thread_counts import at_limit, flagged_sentence, gain
+from deadzone.reports.ffmpeg_threads.thread_counts import at_limit, gain
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_ten_to_eleven_threads_are_not_told_apart_from_the_rest(judged):
 
 
 def test_the_outliers_work_like_the_runs_beyond_the_breakthrough(study):
-    text = flagged_sentence(study.published)
+    text = study.said("thread_counts.flagged")
     assert "The 3 values" in text and "28.0 to 38.2 s" in text and "78.8 to 159.7 s" in text
 
 
@@ -78,12 +78,12 @@ def test_the_authors_outliers_are_fitted_with_and_without(study):
                       (5, False, 6), (6, False, 4)]  # fmt: skip
 
 
-def test_a_breakthrough_by_more_cores_is_told_as_such():
+def test_a_breakthrough_by_more_cores_is_told_as_such(study):
     rows = pd.DataFrame(
         {"cpu_limit": [1, 2], "wall_s": [8.0, 2.0], "user_s": [8.0, 8.0], "sys_s": [0.0, 0.0]}
     )
     change = cpu_work.change(rows, "cpu_limit", 1, 2)
     assert change.cpu_share == pytest.approx(0) and change.cores == pytest.approx(4)
-    assert "more parallelism" in cpu_work.sentence(change)
-    assert "no breakthrough" in cpu_work.sentence(None)
+    assert "more parallelism" in study.said("breakthrough", **cpu_work.facts(change))
+    assert "no breakthrough" in study.said("breakthrough", **cpu_work.facts(None))
     assert np.isnan(cpu_work.Change(1, 2, 1.0, 1.0, 1.0).cpu_share)

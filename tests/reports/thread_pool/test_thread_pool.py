@@ -7,7 +7,6 @@ import pytest
 
 from deadzone.reports.figures.heat_map import grid, heat_map
 from deadzone.reports.thread_pool import published as thread_pool
-from deadzone.reports.thread_pool import settings as pool_settings
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +35,7 @@ def test_outbound_is_best_at_16_and_turns_back_from_2800_on(study):
 def test_the_inbound_target_is_missed_at_the_rate_above_and_was_not_measured(study, judged):
     assert study.inbound.around() == (171.0, 373.0)
     assert study.inbound.smallest_meeting(373.0) is None
-    assert "113 ms at 373 requests/s" in pool_settings.target_sentence(study.inbound)
+    assert "113 ms at 373 requests/s" in study.said("target", "inbound")
     assert (
         judged["inbound-target"].verdict == "undecided" and "not measured" in judged["inbound-target"].found
     )
@@ -59,7 +58,7 @@ def test_the_knee_of_the_spike_test_is_at_200_a_second(study, judged):
 
 
 def test_the_guideline_prefers_a_pool_that_keeps_the_target(study):
-    rows = pool_settings.guideline_table((study.inbound, study.outbound)).rows
+    rows = study.table("guideline").rows
     assert [(row[2], row[3]) for row in rows] == [
         ("171", "8"), ("373", "32"), ("513", "32"), ("290, 700 and 1,400", "16"), ("2,800", "16"), ("4,200", "16"),
     ]  # fmt: skip

@@ -5,15 +5,15 @@ wall time = CPU time / cores used, so every change of the wall time is a change 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.quantities import number
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.document.display import Figure
 from deadzone.reports.figures.curves import steps_text
 from deadzone.style import INK, MUTED, PHASE_STYLES, TRIAL_COLOUR, figure_style
 
@@ -64,36 +64,31 @@ def breakthrough(model: PhaseModel, rows: pd.DataFrame) -> Change | None:
     return change(rows, model.knob, float(found["start"].iloc[0]), float(found["stop"].iloc[-1]))
 
 
-def sentence(found: Change | None) -> str:
-    """Whether the breakthrough is more parallelism or less work."""
+def facts(found: Change | None) -> dict[str, Any]:
+    """What tells whether the breakthrough is more parallelism or less work."""
     if found is None:
-        return say("cpu_work.no_breakthrough")
-    key = "cpu_work.less_work" if found.cpu_share > 0.5 else "cpu_work.more_cores"
-    return say(
-        key,
-        start=f"{found.start:g}",
-        stop=f"{found.stop:g}",
-        wall=f"{1 / found.wall:.2f}",
-        cpu=f"{1 / found.cpu:.2f}",
-        cores=f"{found.cores:.2f}",
-        share=found.cpu_share,
-    )
+        return {"has_breakthrough": False, "cpu_share": 0.0}
+    return {
+        "has_breakthrough": True,
+        "cpu_share": found.cpu_share,
+        "work_start": found.start,
+        "work_stop": found.stop,
+        "wall_times": 1 / found.wall,
+        "cpu_times": 1 / found.cpu,
+        "cores_times": found.cores,
+    }
 
 
-def work_table(model: PhaseModel, rows: pd.DataFrame) -> Table:
+def by_phase(model: PhaseModel, rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The change of wall time, CPU time and cores used over each phase."""
-    phases = model.phases.to_dict("records")
-    changes = [change(rows, model.knob, float(p["start"]), float(p["stop"])) for p in phases]
-    frame = pd.DataFrame(
+    return [
         {
-            say("curves.steps"): [steps_text(model, c.start, c.stop) for c in changes],
-            say("curves.phase"): [PHASE_STYLES[p["label"]].name for p in phases],
-            say("cpu_work.wall"): [f"× {c.wall:.2f}" for c in changes],
-            say("cpu_work.cpu"): [f"× {c.cpu:.2f}" for c in changes],
-            say("cpu_work.cores"): [f"× {c.cores:.2f}" for c in changes],
+            "steps": steps_text(model, phase["start"], phase["stop"]),
+            "phase": PHASE_STYLES[phase["label"]].name,
+            **asdict(change(rows, model.knob, float(phase["start"]), float(phase["stop"]))),
         }
-    )
-    return Table(frame, say("cpu_work.caption"), numeric=list(frame.columns[2:]), id="work-changes")
+        for phase in model.phases.to_dict("records")
+    ]
 
 
 def work_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:

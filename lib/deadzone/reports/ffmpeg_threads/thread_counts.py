@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.plot import plot
-from deadzone.explaining.phases.quantities import number, percent, response
+from deadzone.explaining.phases.quantities import number, response
 from deadzone.language.catalogue import join, say
-from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.document.display import Figure
 from deadzone.reports.ffmpeg_threads.cpu_work import cpu_time
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
 from deadzone.style import figure_style
@@ -93,51 +93,36 @@ def counts_figure(counts: tuple[ThreadCount, ...]) -> Figure:
     return Figure.of(drawing, say("thread_counts.figure"), join(words, "; "), id="threads")
 
 
-def counts_table(counts: tuple[ThreadCount, ...]) -> Table:
-    """One row a curve: phases, recommended count, how many cannot be told apart, and the fastest measured."""
-    frame = pd.DataFrame(
+def by_count(counts: tuple[ThreadCount, ...]) -> list[dict[str, Any]]:
+    """Of each curve: phases, recommended count, how many cannot be told apart, and the fastest measured."""
+    return [
         {
-            say("thread_counts.limit"): [_name(count) for count in counts],
-            say("thread_counts.phases"): [phases_text(count.model) for count in counts],
-            say("thread_counts.advised"): [setting_text(count.model, count.advice) for count in counts],
-            say("thread_counts.tied"): [tied_text(count.model, count.advice) for count in counts],
-            say("thread_counts.fastest"): [f"{count.best_measured:g}" for count in counts],
+            "limit": count.limit,
+            "kind": "without" if count.is_without_flagged else "with",
+            "suffix": "-clean" if count.is_without_flagged else "",
+            "n": len(count.rows),
+            "phases": phases_text(count.model),
+            "fastest": count.best_measured,
+            **_advice(count),
         }
-    )
-    ids = [f"{c.limit:g}{'-clean' if c.is_without_flagged else ''}" for c in counts]
-    return Table(frame, say("thread_counts.caption"), id="thread-counts", row_ids=ids)
+        for count in counts
+    ]
 
 
-def _name(count: ThreadCount) -> str:
-    key = "thread_counts.without" if count.is_without_flagged else "thread_counts.with"
-    return say(key, limit=f"{count.limit:g}", n=len(count.rows))
+def by_limit(counts: tuple[ThreadCount, ...]) -> list[dict[str, Any]]:
+    """Of each fixed limit: the thread count to set, and what it gains over as many threads as cores."""
+    rows = []
+    for limit in sorted({count.limit for count in counts}):
+        count = at_limit(counts, limit)
+        advised: float = count.advice.setting
+        value = float(count.model.levels.set_index("level")["fitted"][advised])
+        expected = response(value, "wall_s", 0.02 * value)
+        rows.append({"limit": limit, "expected": expected, "gained": gain(count, advised), **_advice(count)})
+    return rows
 
 
-def settings_table(counts: tuple[ThreadCount, ...]) -> Table:
-    """For each fixed limit the thread count to set, and what it gains over as many threads as cores."""
-    limits = sorted({count.limit for count in counts})
-    chosen = [at_limit(counts, limit) for limit in limits]
-    frame = pd.DataFrame(
-        {
-            say("thread_counts.cores"): [f"{limit:g}" for limit in limits],
-            say("thread_counts.advised"): [setting_text(count.model, count.advice) for count in chosen],
-            say("thread_counts.expected"): [_expected(count) for count in chosen],
-            say("thread_counts.gain"): [percent(gain(count, _advised(count))) for count in chosen],
-            say("thread_counts.tied"): [tied_text(count.model, count.advice) for count in chosen],
-        }
-    )
-    return Table(
-        frame, say("thread_counts.settings_caption"), numeric=list(frame.columns[1:4]), id="thread-settings"
-    )
-
-
-def _advised(count: ThreadCount) -> float:
-    return float(count.advice.setting)
-
-
-def _expected(count: ThreadCount) -> str:
-    value = float(count.model.levels.set_index("level")["fitted"][_advised(count)])
-    return response(value, "wall_s", 0.02 * value)
+def _advice(count: ThreadCount) -> dict[str, str]:
+    return {"advised": setting_text(count.model, count.advice), "tied": tied_text(count.model, count.advice)}
 
 
 def gain(count: ThreadCount, threads: float) -> float:
@@ -146,18 +131,14 @@ def gain(count: ThreadCount, threads: float) -> float:
     return 1 - float(fitted[threads] / fitted[count.limit])
 
 
-def flagged_sentence(published: Published) -> str:
+def flagged_facts(published: Published) -> dict[str, Any]:
     """What the author's outliers at one and two threads have in common with the runs at many cores: CPU time."""
     low = pd.concat([published.table(name) for name in TABLES[:2]])
     flagged, rest = low[low["flagged_by_author"]], low[~low["flagged_by_author"]]
-    curve = published.table("limit-equals-threads")
-    many = pd.concat(
-        [curve[curve["cpu_limit"] >= 11], published.table(TABLES[2]).query("not flagged_by_author")]
-    )
-    ranges = {
-        name: say(
-            "quantity.range", start=number(cpu_time(rows).min(), 1), stop=number(cpu_time(rows).max(), 1)
-        )
-        for name, rows in (("flagged", flagged), ("rest", rest), ("many", many))
-    }
-    return say("thread_counts.flagged", n=len(flagged), **ranges)
+    curve, eleven = published.table("limit-equals-threads"), published.table(TABLES[2])
+    many = pd.concat([curve[curve["cpu_limit"] >= 11], eleven[~eleven["flagged_by_author"]]])
+    found: dict[str, Any] = {"n_flagged": len(flagged)}
+    for name, rows in (("flagged_s", flagged), ("rest_s", rest), ("many_s", many)):
+        ends = (number(end, 1) for end in (cpu_time(rows).min(), cpu_time(rows).max()))
+        found[name] = say("quantity.range", start=next(ends), stop=next(ends))
+    return found

@@ -45,9 +45,10 @@ def _judged(study: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> J
         verdict = next(name for name, when in verdict.items() if formulas.evaluate(when))
     if isinstance(found, list):
         found = next(case for case in found if formulas.evaluate(case.get("when", 1)))
-    claim, shown = (_written(text, {**names, **figures}) for text in (entry["says"], found))
+    claim, shown = (written(text, {**names, **figures}) for text in (entry["says"], found))
     return Judged(entry["name"], claim, shown, verdict, tuple(entry.get("evidence", ())))
 
 
-def _written(text: str | Mapping[str, str], values: Mapping[str, Any]) -> str:
+def written(text: str | Mapping[str, str], values: Mapping[str, Any]) -> str:
+    """A template, or the one of the language spoken, with its values."""
     return Template(spoken()).vformat(text if isinstance(text, str) else text[spoken()], (), values)

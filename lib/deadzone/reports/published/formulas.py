@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import TableError, did_you_mean
-from deadzone.explaining.phases.quantities import number
-from deadzone.language.numbers import printed
+from deadzone.explaining.phases.quantities import number, percent
+from deadzone.language.catalogue import say
+from deadzone.language.numbers import printed, tenths
 from deadzone.reports.published.reference import load_reference
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -60,6 +61,8 @@ class Formulas:
                 return OPERATORS[type(op)](again(left), again(right))
             case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](again(operand))
+            case ast.IfExp(test=test, body=one, orelse=other):
+                return again(one if again(test) else other)
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](again(left), again(right))
             case ast.BoolOp(op=op, values=values):
@@ -141,8 +144,16 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": lambda condition, one, other: pd.Series(np.where(condition, one, other), index=condition.index),
     "choose": _choose,
     "minutes": _minutes,
+    "ln": np.log,
+    "abs": abs,
+    "round": round,
     "number": number,
     "printed": printed,
+    "tenths": tenths,
+    "percent": percent,
+    "said": say,
+    "fixed": lambda value, decimals: f"{value:,.{decimals}f}",
+    "missing": pd.isna,
     "nan": lambda: np.nan,
 }
 """What a formula may call beside `column`, `value` and `lookup`."""

@@ -1,25 +1,157 @@
-"""What the report of every published study has: its author's conclusions judged, its arithmetic, and where it comes from."""
+"""The report of a published study: what `published.yaml` beside its code lays out, made from facts.
+
+The layout names, section by section, what is shown: headings, sentences, tables, and blocks that the study's own class
+draws. `facts` are formulas over the published tables and over what the class worked out (see `formulas`); every sentence of
+the catalogue is said with all of them. A table has `rows` (of a published table, of a fact, or a list of names), figures
+`with` each row, and `columns`: the key of the heading and the template of the cell, or `say` with the key of its words.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import pandas as pd
+import yaml
 
 from deadzone.explaining.claims.judging import Judged
-from deadzone.reports.document.display import Block, Evidence
+from deadzone.language.catalogue import say
+from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table
+from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic, claims
-from deadzone.reports.published.published import Published, section
+from deadzone.reports.published.conclusions import judge_conclusions, written
+from deadzone.reports.published.formulas import Formulas
+from deadzone.reports.published.live import LIVE, measure_live
+from deadzone.reports.published.published import REFERENCE, Published, open_published, section
+
+REPORTS = Path(__file__).resolve().parent.parent
+LAYOUT = "published.yaml"
+"""Beside the code of a question: the layout of its published study's report."""
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedReport:
-    """A published study and its author's conclusions, judged; every method gives the blocks of one section."""
+    """A published study; every section of its layout, and every method, gives the blocks of one section.
 
+    FOLDER: of its code and layout. known: what was worked out for the layout's formulas, by name.
+    """
+
+    FOLDER: ClassVar[str]
     published: Published
-    judged: tuple[Judged, ...]
+    known: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
 
-    def row(self, name: str) -> Evidence:
-        """A pointer to a conclusion's row."""
-        return claims.row_of(next(one for one in self.judged if one.name == name))
+    @cached_property
+    def layout(self) -> dict[str, Any]:
+        """The layout as it is written."""
+        found: dict[str, Any] = yaml.safe_load((REPORTS / self.FOLDER / LAYOUT).read_text(encoding="utf-8"))
+        return found
+
+    def facts(self, **changed: Any) -> dict[str, Any]:
+        """Everything that sentences and tables may name. changed: facts that are to be others than they are."""
+        names = {**self.known, **changed}
+        for name, formula in self.layout["facts"].items():
+            if name not in changed:
+                names[name] = self._value(formula, names)
+        return names
+
+    def _value(self, formula: str | Mapping[str, str], names: Mapping[str, Any]) -> Any:
+        if isinstance(formula, Mapping):
+            return self._said(formula["say"], names)
+        return Formulas(self.published.name, names).evaluate(formula)
+
+    @cached_property
+    def judged(self) -> tuple[Judged, ...]:
+        """The author's conclusions, judged."""
+        return judge_conclusions(self.published.name, self._facts)
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        return self.facts()
+
+    def said(self, name: str, of: str = "", **changed: Any) -> str:
+        """A sentence of the layout, or of the catalogue by its key; of several the first whose condition holds.
+
+        of: the fact whose own facts it is said with. changed: see `facts`.
+        """
+        facts = self.facts(**changed) if changed else self._facts
+        return self._said(name, {**facts, **facts[of]} if of else facts)
+
+    def _said(self, name: str, facts: Mapping[str, Any]) -> str:
+        formulas = Formulas(self.published.name, facts)
+        cases = self.layout.get("sentences", {}).get(name, [{"say": name}])
+        key = next(case["say"] for case in cases if formulas.evaluate(case.get("when", 1)))
+        return self._word(key, facts)
+
+    def _word(self, key: str, values: Mapping[str, Any]) -> str:
+        return say(key if "." in key else f"{self.layout['words']}.{key}", **values)
+
+    def _paragraph(self, entry: str | Mapping[str, Any]) -> Paragraph:
+        if isinstance(entry, str):
+            return self.said(entry)
+        pointers = [Evidence(one, say("claims.row")) if one.startswith("claims-") else Evidence(one)
+                    for one in entry["evidence"]]  # fmt: skip
+        return Claim(self.said(entry["say"], entry.get("of", "")), tuple(pointers))
+
+    def title(self) -> list[Block]:
+        """Title, findings with their evidence, and the doubt that comes first."""
+        abstract = [self._paragraph(entry) for entry in self.layout["abstract"]]
+        title, subtitle, doubt, verdict = map(self.said, ("title", "subtitle", "doubt", "verdict"))
+        return [self.published.head(title, subtitle, abstract, (doubt,), verdict)]
+
+    def table(self, name: str) -> Table:
+        """A table of the layout."""
+        entry = self.layout["tables"][name]
+        rows = [self._row(entry, row) for row in self._rows(entry["rows"])]
+        cells = [
+            {self._word(head, row): self._cell(cell, row) for head, cell in entry["columns"].items()}
+            for row in rows
+        ]
+        frame = pd.DataFrame(cells)
+        numeric = [frame.columns[i] for i in entry.get("numeric", ())]
+        ids = [written(entry["ids"], row) for row in rows] if "ids" in entry else ()
+        return Table(
+            frame, self.said(entry["caption"], entry.get("of", "")), numeric=numeric, id=name, row_ids=ids
+        )
+
+    def _rows(self, wanted: str | list[Any]) -> list[dict[str, Any]]:
+        if isinstance(wanted, list):
+            named = (one if isinstance(one, dict) else {"name": one} for one in wanted)
+            return [{key: written(text, self._facts) for key, text in one.items()} for one in named]
+        found: list[Any] = self._facts.get(wanted) or self.published.table(wanted).to_dict("records")
+        return found
+
+    def _row(self, entry: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+        names = {**self._facts, **self._facts.get(entry.get("of", ""), {}), **row}
+        for name, formula in entry.get("with", {}).items():
+            names[name] = self._value(formula, names)
+        return names
+
+    def _cell(self, cell: str | Mapping[str, str], row: Mapping[str, Any]) -> str:
+        return written(cell, row) if isinstance(cell, str) else self._word(written(cell["say"], row), row)
+
+    def _block(self, entry: Any) -> list[Block]:
+        match entry:
+            case {"section": key}:
+                full = key if "." in key else f"{self.layout['words']}.{key}"
+                return [section(full, entry.get("level", 2))]
+            case {"prose": said}:
+                return [Prose(tuple(map(self._paragraph, said)), style=entry.get("style", ""))]
+            case {"table": name}:
+                return [self.table(name)]
+        drawn: Block | list[Block] = getattr(self, str(entry))()
+        return drawn if isinstance(drawn, list) else [drawn]
+
+    def __getattr__(self, name: str) -> Callable[[], list[Block]]:
+        """A section of the layout by its name."""
+        if name.startswith("_") or name not in self.layout["sections"]:
+            raise AttributeError(name)
+        return partial(self._section, name)
+
+    def _section(self, name: str) -> list[Block]:
+        return [block for entry in self.layout["sections"][name] for block in self._block(entry)]
 
     def conclusions(self) -> list[Block]:
         """The author's conclusions, judged."""
@@ -34,3 +166,24 @@ class PublishedReport:
     def origin(self) -> list[Block]:
         """Tables and command."""
         return self.published.origin()
+
+
+S = TypeVar("S", bound=PublishedReport)
+R = TypeVar("R")
+
+
+def load_report(
+    study: str, source: str, lang: str, published: Callable[[Published], S], run: Callable[[str], R], bundled: str
+) -> S | R:  # fmt: skip
+    """The report of a published study, or of a run.
+
+    source: "reference" for the published tables, "live" to measure the bundled study first, or a run: its id, its
+    folder, or STUDY/latest. lang: language of the report, "en" or "ko". published, run: make the one and the other.
+
+    Raises ReportError for an unknown language or a sweep that failed, StoreError for an unknown run, TableError if it
+    is a run of another kind, or a published table is missing.
+    """
+    if source == REFERENCE:
+        return published(open_published(study, source, lang))
+    use_language(lang)
+    return run(measure_live(bundled) if source == LIVE else source)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.quantities import listing
-from deadzone.language.catalogue import join, say
+from deadzone.language.catalogue import say
 from deadzone.language.numbers import printed
-from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
-from deadzone.reports.figures.heat_map import grid, heat_map
+from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
+from deadzone.reports.figures.heat_map import grid
 from deadzone.reports.published.reference_checks import figure
 from deadzone.reports.thread_pool.run_words import sure
 
@@ -79,6 +79,10 @@ class Channel:
         rates = np.array(sorted(self.models))
         return float(rates[rates < self.wanted].max()), float(rates[rates > self.wanted].min())
 
+    def set_at(self, rate: float) -> str:
+        """The pool to set at a rate for the shortest time."""
+        return setting_text(self.models[rate], self.advice[rate])
+
 
 def fit_channel(published: Published, name: str) -> Channel:
     """A channel with its curves fitted."""
@@ -92,75 +96,70 @@ def fit_channel(published: Published, name: str) -> Channel:
     )
 
 
-def channel_figure(channel: Channel) -> Figure:
-    """The curves of a channel, one panel a rate."""
-    found = channel.reversals()
-    key = "pools.slices_reversal" if found else "pools.slices_plain"
-    caption = say(
-        key,
-        channel=channel.title,
-        rates=listing([f"{rate:,g}" for rate in found]) if found else "-",
-        n=len(channel.models),
-    )
-    return slices_figure(channel.models, caption, channel.name, columns=2)
+def facts(channel: Channel) -> dict[str, Any]:
+    """Of one channel: where the author's pool is best, where more hurt, and the target at the wanted rate.
+
+    The wanted rate was not measured; between its neighbours stands what a straight line on log-log axes would give.
+    """
+    best = [rate for rate in channel.advice if channel.best_at(rate) == [channel.chosen]]
+    others = {rate: one.setting for rate, one in channel.advice.items() if rate not in best}
+    turning = [rate for rate, start in channel.reversals().items() if start == channel.chosen]
+    sizes, cells = channel.rows["pool_size"], channel.cells
+    below, above = channel.around()
+    low, high = (channel.value(rate, channel.chosen) for rate in (below, above))
+    share = np.log(channel.wanted / below) / np.log(above / below)
+    heavy = {rate: channel.value(rate, channel.chosen) for rate in channel.advice if rate >= above}
+    missed = [rate for rate, value in heavy.items() if value > channel.target]
+    met = cells <= channel.target
+    return {
+        "channel": channel.title,
+        "size": channel.chosen,
+        "next_size": f"{float(sizes[sizes > channel.chosen].min()):g}",
+        "best_rates": rates_text(best),
+        "n_best": len(best),
+        "others": _listed([_at(rate, str(at)) for rate, at in others.items()]),
+        "n_others": len(others),
+        "hurts": rates_text(list(channel.reversals())),
+        "n_reversals": len(channel.reversals()),
+        "n_rates": len(channel.models),
+        "turning": rates_text(turning),
+        "steady": rates_text([rate for rate in channel.advice if rate not in turning]),
+        "n_turning": len(turning),
+        "wanted": f"{channel.wanted:,g}",
+        "target": printed(channel.target),
+        "below": f"{below:,g}",
+        "above": f"{above:,g}",
+        "low": printed(low),
+        "high": printed(high),
+        "between": f"{np.exp(np.log(low) + share * np.log(high / low)):.0f}",
+        "misses": max(low, high) > channel.target,
+        "is_missed": high > channel.target,
+        "high_rates": rates_text(list(heavy)),
+        "high_values": listing([_ms_at(value, rate) for rate, value in heavy.items()]),
+        "missed_rates": rates_text(missed) if missed else "-",
+        "n_missed": len(missed),
+        "n_met": int(met.to_numpy().sum()),
+        "n_cells": int(cells.notna().to_numpy().sum()),
+        "highest": f"{max((float(rate) for rate in cells.index if met.loc[rate].any()), default=0.0):,g}",
+        "sizes": listing([_at(rate, channel.set_at(rate)) for rate in heavy]),
+    }
 
 
-def channel_map(channel: Channel) -> Figure:
-    """The heat map of a channel with the region that meets the target."""
-    cells = channel.cells
-    met = int((cells <= channel.target).to_numpy().sum())
-    highest = max(
-        (float(rate) for rate in cells.index if (cells.loc[rate] <= channel.target).any()), default=0.0
-    )
-    caption = say(
-        "pools.map",
-        channel=channel.title,
-        target=printed(channel.target),
-        met=met,
-        n=int(cells.notna().to_numpy().sum()),
-        highest=f"{highest:,g}",
-    )
-    words = [f"{rate:,g}: {', '.join(f'{size:g} = {value:,g}' for size, value in row.dropna().items())}"
-             for rate, row in cells.iterrows()]  # fmt: skip
-    return heat_map(
-        cells, RESPONSE, channel.target, caption, join([caption, *words], " "), f"{channel.name}-map"
-    )
-
-
-def channel_table(channel: Channel) -> Table:
-    """One row a rate: phases, best pool, where more threads hurt, and the smallest pool that meets the target."""
+def by_rate(channel: Channel) -> Iterator[dict[str, Any]]:
+    """Of each rate: phases, best pool, where more threads hurt, and the smallest pool that meets the target."""
     hurts = channel.reversals()
-    rates = list(channel.advice)
-    frame = pd.DataFrame(
-        {
-            say("pools.rate"): [f"{rate:,g}" for rate in rates],
-            say("pools.phases"): [phases_text(channel.models[rate]) for rate in rates],
-            say("pools.best"): [setting_text(channel.models[rate], channel.advice[rate]) for rate in rates],
-            say("pools.tied"): [tied_text(channel.models[rate], channel.advice[rate]) for rate in rates],
-            say("pools.hurts"): [
-                say("pools.beyond", size=f"{hurts[r]:g}") if r in hurts else "-" for r in rates
-            ],
-            say("pools.meets", target=printed(channel.target)): [_meets(channel, rate) for rate in rates],
-            say("pools.chance"): [_chance(channel.models[rate], channel.target) for rate in rates],
+    for rate, advice in channel.advice.items():
+        model, meets = channel.models[rate], channel.smallest_meeting(rate)
+        least = channel.rows.loc[channel.rows["rate"] == rate, RESPONSE].min()
+        yield {
+            "rate": rate,
+            "phases": phases_text(model),
+            "best": setting_text(model, advice),
+            "tied": tied_text(model, advice),
+            "hurts_beyond": say("pools.beyond", size=f"{hurts[rate]:g}") if rate in hurts else "-",
+            "meets": say("pools.none_meets", best=printed(least)) if meets is None else f"{meets:g}",
+            "chance": _chance(model, channel.target),
         }
-    )
-    caption = say("pools.table", channel=channel.title, target=printed(channel.target))
-    return Table(
-        frame,
-        caption,
-        numeric=[frame.columns[0]],
-        id=f"{channel.name}-table",
-        row_ids=[f"{r:g}" for r in rates],
-    )
-
-
-def _meets(channel: Channel, rate: float) -> str:
-    smallest = channel.smallest_meeting(rate)
-    if smallest is None:
-        return say(
-            "pools.none_meets", best=printed(channel.rows.loc[channel.rows["rate"] == rate, RESPONSE].min())
-        )
-    return f"{smallest:g}"
 
 
 def _chance(model: PhaseModel, target: float) -> str:
@@ -168,43 +167,70 @@ def _chance(model: PhaseModel, target: float) -> str:
     advice = model.recommend(slo={"max": target})
     table = advice.table
     chance = table["chance"].to_numpy(float)
-    index = (
-        [item == advice.setting for item in table["setting"]].index(True)
-        if advice.setting is not None
-        else int(chance.argmax())
-    )
+    chosen = [item == advice.setting for item in table["setting"]]
+    index = int(chance.argmax()) if advice.setting is None else chosen.index(True)
     if chance[index] < LEAST_CHANCE:
         return say("quantity.none")
     return say("pools.chance_of", chance=sure(float(chance[index])), size=str(table["setting"].iloc[index]))
 
 
-def capacity_table(channels: tuple[Channel, ...]) -> Table:
-    """One row a pool of each channel: the highest rate up to which every measured value stays within the target."""
-    rows, ids = [], []
-    for channel in channels:
-        cells = channel.cells
-        for size in cells.columns:
-            measured = cells[size].dropna()
-            met = (measured <= channel.target).cummin()
-            borne = float(measured.index[met].max()) if met.any() else 0.0
-            above = measured[~met]
-            rows.append(
-                {
-                    say("pool_settings.channel"): channel.title,
-                    say("pools.size"): f"{size:g}",
-                    say("pools.borne"): f"{borne:,g}"
-                    if borne
-                    else say("pools.borne_none", rate=f"{measured.index[0]:,g}"),
-                    say("pools.missed_next"): say(
-                        "pool_claims.ms_at",
-                        value=printed(float(above.iloc[0])),
-                        rate=f"{float(above.index[0]):,g}",
-                    )
-                    if len(above)
-                    else "-",
-                }
-            )
-            ids.append(f"{channel.name}-{size:g}")
-    frame = pd.DataFrame(rows)
-    caption = say("pools.capacity_caption", target=printed(channels[0].target))
-    return Table(frame, caption, numeric=[frame.columns[1]], id="capacity", row_ids=ids)
+def capacities(channel: Channel) -> Iterator[dict[str, Any]]:
+    """Of each pool: the highest rate up to which every measured value stays within the target."""
+    for pool in channel.cells.columns:
+        measured = channel.cells[pool].dropna()
+        met = (measured <= channel.target).cummin()
+        above = measured[~met]
+        lowest = say("pools.borne_none", rate=f"{measured.index[0]:,g}")
+        yield {
+            "of": channel.title,
+            "name": channel.name,
+            "pool": pool,
+            "borne": f"{float(measured.index[met].max()):,g}" if met.any() else lowest,
+            "missed": _ms_at(float(above.iloc[0]), float(above.index[0])) if len(above) else "-",
+        }
+
+
+def rules(channel: Channel) -> Iterator[dict[str, str]]:
+    """For light, wanted and heavy load: the smallest pool that meets the target at all its rates, else the best at the
+    highest. Light is every measured rate below the wanted one, heavy every rate above the next one up.
+    """
+    below, above = channel.around()
+    groups = {
+        "light": [rate for rate in channel.advice if rate <= below],
+        "wanted": [above],
+        "heavy": [rate for rate in channel.advice if rate > above],
+    }
+    for load, rates in groups.items():
+        if not rates:
+            continue
+        met = [channel.smallest_meeting(rate) for rate in rates]
+        size = max((m for m in met if m is not None), default=None) if None not in met else None
+        worst = np.inf if size is None else max(channel.value(rate, size) for rate in rates)
+        if worst <= channel.target:
+            why = say("pool_settings.because_met", worst=printed(worst), target=printed(channel.target))
+        else:
+            why = say("pool_settings.because_best", phases=phases_text(channel.models[rates[-1]]))
+        yield {
+            "of": channel.title,
+            "load": load,
+            "rates": rates_text(rates),
+            "setting": f"{size:g}" if worst <= channel.target else channel.set_at(rates[-1]),
+            "why": why,
+        }
+
+
+def rates_text(rates: list[float]) -> str:
+    """Rates as a list in a sentence."""
+    return _listed([f"{rate:,g}" for rate in rates])
+
+
+def _at(rate: float, size: str) -> str:
+    return say("pool_claims.at", rate=f"{rate:,g}", size=size)
+
+
+def _ms_at(value: float, rate: float) -> str:
+    return say("pool_claims.ms_at", value=printed(value), rate=f"{rate:,g}")
+
+
+def _listed(words: list[str]) -> str:
+    return listing(words) if words else say("quantity.none")

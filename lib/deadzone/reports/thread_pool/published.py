@@ -2,109 +2,95 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
-from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose
+from deadzone.explaining.phases.plot import plot
+from deadzone.language.catalogue import join, say
+from deadzone.reports.document.display import Block, Figure, Table
 from deadzone.reports.document.regression import regression
-from deadzone.reports.document.speaking import use_language
 from deadzone.reports.figures import curves
-from deadzone.reports.published import arithmetic
-from deadzone.reports.published.conclusions import judge_conclusions
-from deadzone.reports.published.live import LIVE, measure_live
-from deadzone.reports.published.published import REFERENCE, open_published, section
-from deadzone.reports.published.report import PublishedReport
+from deadzone.reports.figures.heat_map import heat_map
+from deadzone.reports.published.published import REFERENCE, Published
+from deadzone.reports.published.report import PublishedReport, load_report
 from deadzone.reports.sweep.source import load_source
-from deadzone.reports.thread_pool import claims as pool_claims
 from deadzone.reports.thread_pool import pools
-from deadzone.reports.thread_pool import settings as pool_settings
 from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, analyse_connections
 from deadzone.reports.thread_pool.pool_run import load_pools
 from deadzone.reports.thread_pool.run import PoolRunReport
-
-STUDY = "thread-pools"
-
-LIVE_STUDY = "thread-pool"
-"""The bundled study that `live` measures."""
+from deadzone.style import MUTED, TRIAL_COLOUR, figure_style
 
 
 @dataclass(frozen=True, eq=False)
 class ThreadPool(PublishedReport):
-    """The study, its two channels and the spike test; every method gives the blocks of one section.
+    """The study, its two channels and the spike test: longest time to connect over new connections a second."""
 
-    spike: longest time to connect over new connections a second.
-    """
-
+    FOLDER = "thread_pool"
     inbound: pools.Channel
     outbound: pools.Channel
     spike: PhaseModel
 
-    def title(self) -> list[Block]:
-        """Title, findings with their evidence, and the doubt that comes first."""
-        abstract = [
-            Claim(
-                pool_settings.best_sentence(channel),
-                (Evidence(channel.name), self.row(f"{channel.name}-best")),
-            )
-            for channel in (self.inbound, self.outbound)
-        ]
-        abstract.append(
-            Claim(
-                pool_settings.target_sentence(self.inbound),
-                (Evidence("inbound-map"), self.row("inbound-target")),
-            )
+    def _map(self, channel: pools.Channel) -> Figure:
+        """The heat map of a channel with the region that meets the target."""
+        cells, caption = channel.cells, self.said("pools.map", channel.name)
+        words = [f"{rate:,g}: {', '.join(f'{size:g} = {value:,g}' for size, value in row.dropna().items())}"
+                 for rate, row in cells.iterrows()]  # fmt: skip
+        described = join([caption, *words], " ")
+        return heat_map(cells, pools.RESPONSE, channel.target, caption, described, f"{channel.name}-map")
+
+    def inbound_map(self) -> Figure:
+        """The heat map of the inbound channel."""
+        return self._map(self.inbound)
+
+    def outbound_map(self) -> Figure:
+        """The heat map of the outbound channel."""
+        return self._map(self.outbound)
+
+    def inbound_curves(self) -> Figure:
+        """The curves of the inbound channel, one panel a rate."""
+        return curves.slices_figure(self.inbound.models, self.said("slices", "inbound"), "inbound", columns=2)
+
+    def outbound_curves(self) -> Figure:
+        """The curves of the outbound channel, one panel a rate."""
+        return curves.slices_figure(
+            self.outbound.models, self.said("slices", "outbound"), "outbound", columns=2
         )
-        verdict = say("thread_pool.verdict", inbound=self.inbound.chosen, outbound=self.outbound.chosen)
-        return [
-            self.published.head(
-                say("thread_pool.title"),
-                say("thread_pool.subtitle"),
-                abstract,
-                (say("thread_pool.doubt"),),
-                verdict,
-            )
-        ]
 
-    def response(self) -> list[Block]:
-        """For each channel the heat map, the table by rate and the curves."""
-        return [block for channel in (self.inbound, self.outbound) for block in _shown(channel)]
+    def spike_figure(self) -> Figure:
+        """Longest time to connect over new connections a second, with the threads that the server ran below it."""
+        import matplotlib.pyplot as plt
 
-    def capacity(self) -> list[Block]:
-        """How much each pool bore, as far as one value a cell can say."""
-        return [section("thread_pool.capacity"), pools.capacity_table((self.inbound, self.outbound))]
+        rows, model = self.published.table("connection-spike"), self.spike
+        without_setting = replace(model.recommend(), setting=None, tied=())
+        with figure_style():
+            drawing, (above, below) = plt.subplots(
+                2, 1, sharex=True, figsize=(7.2, 5.4), layout="constrained", gridspec_kw={"height_ratios": [3, 1.2]}
+            )  # fmt: skip
+            plot(model, above, advice=without_setting, title=curves.phases_text(model), legend=False)
+            x = rows["connection_rate"].to_numpy(float)
+            below.plot(x, rows["tomcat_threads"], color=TRIAL_COLOUR, marker="o", markersize=4)
+            most = float(rows["tomcat_threads"].max())
+            below.axhline(most, color=MUTED, linestyle="--", linewidth=1)
+            for rate, failed in zip(x, rows["failed_percent"], strict=True):
+                if failed > 0:
+                    below.annotate(f"{failed:g} %", (rate, most), xytext=(0, -12), textcoords="offset points",
+                                   ha="center", color=MUTED, fontsize=8)  # fmt: skip
+            below.set_ylim(0, most * 1.25)
+            below.set_ylabel(say("pool_settings.threads_axis"))
+            below.set_xlabel(above.get_xlabel())
+            above.set_xlabel("")
+        caption = self.said("pool_settings.spike")
+        return Figure.of(drawing, caption, f"{curves.phases_text(model)}. {caption}", id="spike")
 
-    def connections(self) -> list[Block]:
-        """The spike test and the limit of held connections."""
-        return [
-            section("thread_pool.connections"),
-            pool_settings.spike_figure(self.published.table("connection-spike"), self.spike),
-            curves.phases_table(self.spike, "spike-phases"),
-            Prose((pool_settings.limit_sentence(self.published),)),
-        ]
+    def spike_phases(self) -> Table:
+        """The phases of the spike test."""
+        return curves.phases_table(self.spike, "spike-phases")
 
-    def cold_start(self) -> list[Block]:
-        """What the first test after a restart showed."""
-        return [section("thread_pool.cold_start"), Prose((pool_settings.cold_sentence(self.published),))]
-
-    def guideline(self) -> list[Block]:
-        """What to set, with the author's settings beside it."""
-        return [
-            section("study.guideline"),
-            pool_settings.guideline_table((self.inbound, self.outbound)),
-            pool_settings.settings_table(self.published, self.inbound, self.outbound),
-        ]
-
-    def limits(self) -> list[Block]:
-        """What these data cannot say, and what would."""
-        texts = ("one_value", "maximum", "not_measured", "would_decide")
-        return [section("study.limits"), Prose(tuple(say(f"thread_pool.limit_{text}") for text in texts))]
-
-    def details(self) -> list[Block]:
-        """The document's arithmetic, and the regression-style summaries at the rates next above the wanted ones."""
-        found: list[Block] = [*arithmetic.arithmetic(STUDY), section("study.summary")]
+    def regressions(self) -> list[Block]:
+        """The regression-style summaries at the rates next above the wanted ones."""
+        found: list[Block] = []
         for channel in (self.inbound, self.outbound):
             rate = channel.around()[1]
             name = say("thread_pool.slice", channel=channel.title, rate=f"{rate:,g}")
@@ -112,32 +98,32 @@ class ThreadPool(PublishedReport):
         return found
 
 
-def _shown(channel: pools.Channel) -> list[Block]:
-    return [
-        section(f"thread_pool.{channel.name}"),
-        pools.channel_map(channel),
-        pools.channel_table(channel),
-        pools.channel_figure(channel),
-    ]
-
-
-def load(source: str = "reference", lang: str = "en") -> ThreadPool | PoolRunReport | ConnectionRun:
-    """The published study, or a run measured here.
-
-    source: "reference" for the published tables, "live" to measure the bundled study first, or a run: its id, its
-    folder, or STUDY/latest. lang: language of the report, "en" or "ko".
-
-    Raises ReportError for an unknown language or a sweep that failed, StoreError for an unknown run, TableError if it
-    is no run of a load test, or a published table is missing.
-    """
-    if source != REFERENCE:
-        use_language(lang)
-        return load_run(measure_live(LIVE_STUDY) if source == LIVE else source)
-    published = open_published(STUDY, source, lang)
-    inbound, outbound = (pools.fit_channel(published, name) for name in ("inbound", "outbound"))
+def read_study(published: Published) -> ThreadPool:
+    """The study with its curves fitted."""
+    both = inbound, outbound = tuple(pools.fit_channel(published, name) for name in ("inbound", "outbound"))
     spike = fit_phases(published.table("connection-spike"), "connection_rate", "connect_max_ms")
-    judged = judge_conclusions(STUDY, pool_claims.facts(inbound, outbound, spike))
-    return ThreadPool(published, judged, inbound, outbound, spike)
+    last = spike.phases.iloc[-1]
+    known: dict[str, Any] = {
+        "is_reversal": last["label"] == "reversal",
+        "knee": float(last["start"]),
+        "knee_low": float(last["start_low"]),
+        "knee_high": float(last["start_high"]),
+        "capacities": [row for channel in both for row in pools.capacities(channel)],
+        "rules": [row for channel in both for row in pools.rules(channel)],
+    }
+    for channel in both:
+        found = pools.facts(channel)
+        known |= {
+            channel.name: found,
+            f"{channel.name}_rates": list(pools.by_rate(channel)),
+            f"{channel.name}_sizes": found["sizes"],
+        }
+    return ThreadPool(published, inbound, outbound, spike, known=known)
+
+
+def load(source: str = REFERENCE, lang: str = "en") -> ThreadPool | PoolRunReport | ConnectionRun:
+    """The published study, or a run measured here; see `deadzone.reports.published.report.load_report`."""
+    return load_report("thread-pools", source, lang, read_study, load_run, "thread-pool")
 
 
 def load_run(name: str) -> PoolRunReport | ConnectionRun:
