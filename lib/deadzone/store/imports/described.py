@@ -12,8 +12,8 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +62,14 @@ class Column:
 
     find: in text a regular expression whose groups are the number and, where it is printed, its unit; in JSON a JMESPath;
     in CSV the name of a field. unit: of the number where none is printed, or where it stands (a JMESPath after `=`).
-    label: the value is a text, a level of a factor.
+    label: the value is a text, a level of a factor. total: the sum of all numbers found, 0 where there is none.
     """
 
     name: str
     find: str
     unit: str = ""
     label: bool = False
+    total: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class Description:
 
     version: of the tool, whose output was recorded. kind: "text", "json" (one document or one a line) or "csv". begins: in
     text, what begins a result, in JSON a JMESPath to their list; empty for one a file. needs: columns without which it is
-    no result. traps: sentences on how far the numbers can be believed. levels: in JSON, a
-    JMESPath to an object of levels.
+    no result. traps: sentences on how far the numbers can be believed. levels: in JSON, a JMESPath to an object of levels.
+    sizes: units of bytes, where the tool means others. doubts: further traps that only the rows and the text show.
     """
 
     tool: str
@@ -89,21 +90,24 @@ class Description:
     needs: tuple[str, ...]
     traps: tuple[str, ...] = ()
     levels: str = ""
+    sizes: Mapping[str, float] = field(default_factory=lambda: BYTES)
+    doubts: Callable[[Sequence[Row], str], Sequence[str]] = lambda rows, text: ()
 
     def __call__(self, path: Path) -> Results:
         """The results in a file. Raises FormatError if it is none of this tool, or damaged."""
         try:
-            rows = [self._row(part, path) for part in getattr(self, f"_{self.kind}")(text_of(path), path)]
+            text = text_of(path)
+            rows = [self._row(part, path) for part in getattr(self, f"_{self.kind}")(text, path)]
         except (jmespath.exceptions.JMESPathError, csv.Error, AttributeError, OverflowError) as error:
             raise FormatError(f"{path}: is no result of {self.tool}: {error}.") from error
         kept = [row for row in rows if all(row.get(name) is not None for name in self.needs)]
         if not kept:
             raise FormatError(
-                f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. Was it cut off, or is it another "
-                "format?"
+                f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. It is not complete, or it is "
+                f"no output of {self.tool}: was it cut off?"
             )
         head = {"source": path.name, "tool": self.tool}
-        return Results(tuple({**head, **row} for row in kept), self.traps)
+        return Results(tuple({**head, **row} for row in kept), (*self.traps, *self.doubts(kept, text)))
 
     def _row(self, part: Any, path: Path) -> Row:
         row: Row = {}
@@ -117,6 +121,9 @@ class Description:
 
     def _found(self, part: Any, column: Column) -> tuple[Any, str]:
         """The value of a column, None where there is none, and its unit."""
+        if column.total:
+            found = [match.groups() for match in re.finditer(column.find, part, re.MULTILINE)]
+            return sum(int(number) for groups in found for number in groups if number), ""
         if self.kind == "text":
             match = re.search(column.find, part, re.MULTILINE)
             return (match[1] if match else None), (match[2] if match and match.re.groups > 1 else column.unit)
@@ -142,12 +149,15 @@ class Description:
         if not unit:
             return int(number) if number.is_integer() and not isinstance(found, float) else number
         unit = unit.removesuffix("/op")
-        units, own = next(known for end, known in COLUMN_UNITS.items() if column.name.endswith(end))
+        kind, own = next(known for end, known in COLUMN_UNITS.items() if column.name.endswith(end))
+        units = self.sizes if kind is BYTES else kind
         if unit not in units:
+            what = "a time" if kind is SECONDS else "an amount"
             raise FormatError(
-                f"{path}: {column.name} is in {quoted(unit)}, a unit that {self.tool} is not known to use."
+                f"{path}: {column.name} is in {quoted(unit)}, a unit that {self.tool} is not known to use where {what} stands."
             )
-        return number * units[unit] / own
+        size = float(f"{number * units[unit] / own:.15g}")  # 190 us are 0.19 ms, and not 0.18999999999999997
+        return round(size) if column.name.endswith("_bytes") else size
 
     def _text(self, text: str, path: Path) -> Iterator[str]:
         starts = [match.start() for match in re.finditer(self.begins, text, re.MULTILINE)]

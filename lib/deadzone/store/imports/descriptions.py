@@ -2,10 +2,56 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from deadzone.store.imports.described import Column, Description
 from deadzone.store.imports.latency import CLOSED_LOOP
+from deadzone.store.imports.result import Row
 
 NUMBER = r"([\d.,]+)"
+
+TIME = r"([\d.]+)([A-Za-z]+)"
+
+
+def _wrk_doubts(rows: Sequence[Row], text: str) -> list[str]:
+    """wrk2, which prints HdrHistogram, sends at a rate and counts from when a request was due."""
+    doubts = []
+    if any("latency_p50_ms" not in row for row in rows):
+        doubts.append(
+            "wrk tells no percentiles unless asked with --latency; only mean and maximum are there."
+        )
+    return doubts if "HdrHistogram" in text else [*doubts, CLOSED_LOOP.format(tool="wrk")]
+
+
+WRK = Description(
+    "wrk", "4.1.0", "text", r"^Running \S+ test @ \S+",
+    (
+        Column("url", r"^Running \S+ test @ (\S+)", label=True),
+        Column("client_threads", r"^\s*(\d+) threads and", label=True),
+        Column("client_connections", r"threads and (\d+) connections", label=True),
+        Column("wall_s", rf"\d requests in {TIME},"),
+        Column("requests", r"^\s*(\d+) requests in"),
+        Column("achieved_rate", r"^Requests/sec:\s*([\d.]+)"),
+        Column("latency_mean_ms", rf"^\s*Latency\s+{TIME}"),
+        *(
+            Column(f"latency_p{percent.replace('.', '_')}_ms", rf"^\s*{re.escape(percent)}\.?0*%\s+{TIME}\s*$")
+            for percent in ("50", "75", "90", "99", "99.9")
+        ),
+        Column("latency_max_ms", rf"^\s*Latency\s+\S+\s+\S+\s+{TIME}"),
+        Column(
+            "errors",
+            r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)|Non-2xx or 3xx responses: (\d+)",
+            total=True,
+        ),
+        Column("transferred_bytes", rf"requests in \S+, {TIME} read"),
+        Column("throughput_bytes_s", rf"^Transfer/sec:\s*{TIME}"),
+    ),
+    ("requests", "achieved_rate"),
+    ("wrk prints two to three digits, so every figure but the number of requests is rounded.",),
+    sizes={"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40, "PB": 2**50},
+    doubts=_wrk_doubts,
+)  # fmt: skip
 
 PGBENCH = Description(
     "pgbench", "15.18", "text", r"^pgbench \(|^transaction type:",
@@ -217,7 +263,7 @@ GNU_TIME = Description(
 )  # fmt: skip
 
 ALL = (
-    PGBENCH, SYSBENCH, REDIS_TEXT, GO_BENCH, PYTEST_BENCHMARK, PYPERF, GOOGLE_BENCHMARK, CRITERION, JMH, VEGETA, PERF_STAT,
+    WRK, PGBENCH, SYSBENCH, REDIS_TEXT, GO_BENCH, PYTEST_BENCHMARK, PYPERF, GOOGLE_BENCHMARK, CRITERION, JMH, VEGETA, PERF_STAT,
     GNU_TIME,
 )  # fmt: skip
 """One for each tool; REDIS_CSV is its second form."""

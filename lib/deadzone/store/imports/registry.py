@@ -14,7 +14,6 @@ from deadzone.store.imports.k6 import read_k6
 from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
 from deadzone.store.imports.result import Reader, Results
-from deadzone.store.imports.wrk import read_wrk
 
 
 def read_redis_benchmark(path: Path) -> Results:
@@ -28,7 +27,6 @@ FORMATS: dict[str, Reader] = {
     "k6": read_k6,
     "locust": read_locust,
     "oha": read_oha,
-    "wrk": read_wrk,
     "hey": read_hey,
     **{one.tool: one for one in ALL},
     "redis-benchmark": read_redis_benchmark,
