@@ -38,17 +38,11 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
 
     done, problems = keep_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
-    busy: list[str] = []
-    for name, known in _clusters(context, namespaces).items():
-        try:
-            found = _restored(name, known)
-        except DeadzoneError as error:
-            problems.append(str(error))
-            continue
-        if found:
-            done += found.done
-            busy += found.busy
-            problems += found.problems
+    found = [_restored(name, known) for name, known in _clusters(context, namespaces).items()]
+    busy = [said for one in found for said in one.busy]
+    for one in found:
+        done += one.done
+        problems += one.problems
     if as_json:
         click.echo(
             json.dumps({"removed": removed, "restored": done, "left_alone": busy, "problems": problems})
@@ -91,12 +85,15 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
                 yield target.get("context"), target.get("namespace") or "default"
 
 
-def _restored(context: str | None, namespaces: list[str]) -> Restored | None:
-    """What was given back in a cluster; None where no cluster is named, which most machines have none of."""
+def _restored(context: str | None, namespaces: list[str]) -> Restored:
+    """What was given back in a cluster; nothing where no cluster is named, as on most machines."""
     from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
-    from deadzone.measuring.targets.kubernetes.restoring import restore_cluster
+    from deadzone.measuring.targets.kubernetes.restoring import Restored, restore_cluster
 
-    if not is_configured():
-        return None
-    cluster = Cluster(context, lambda sentence: click.echo(sentence, err=True), PATIENCE_S)
-    return restore_cluster(cluster, namespaces)
+    try:
+        if not is_configured():
+            return Restored()
+        cluster = Cluster(context, lambda sentence: click.echo(sentence, err=True), PATIENCE_S)
+        return restore_cluster(cluster, namespaces)
+    except DeadzoneError as error:
+        return Restored(problems=(str(error),))

@@ -119,29 +119,19 @@ def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame
     import pandas as pd
 
     of_metric = histograms[histograms["metric"] == metric]
+    taken = [name for name in COLUMNS if name not in ("metric", "histogram")]
+    names = [*taken, "mean_ms", *(f"p{percent:g}_ms" for percent in SERIES_PERCENTILES), "max_ms"]
     rows = []
     for slice_ in of_metric.itertuples():
         histogram = decode(str(slice_.histogram))
         percentiles = percentiles_ms(histogram, SERIES_PERCENTILES)
         rows.append(
             {
-                **{name: getattr(slice_, name) for name in COLUMNS if name not in ("metric", "histogram")},
+                **{name: getattr(slice_, name) for name in taken},
                 "mean_ms": mean_ms(histogram),
                 **{f"p{percent:g}_ms": value for percent, value in percentiles.items()},
                 "max_ms": histogram.get_max_value() / 1e3,
             }
         )
-    names = [
-        "run_id",
-        "trial",
-        "attempt",
-        "t_s",
-        "duration_s",
-        "count",
-        "mean_ms",
-        "p50_ms",
-        "p90_ms",
-        "p99_ms",
-    ]
-    table = pd.DataFrame(rows, columns=[*names, "max_ms"])
+    table = pd.DataFrame(rows, columns=names)
     return table.sort_values(["trial", "attempt", "t_s"], ignore_index=True)

@@ -15,18 +15,23 @@ from typing import Any
 from deadzone.errors import SaidAs, StoreError
 
 
+def _content(path: Path, offset: int = 0) -> bytes:
+    """The bytes of a journal from an offset on; none where there is no journal yet."""
+    with SaidAs(StoreError, f"{path}: cannot read the journal"):
+        try:
+            with path.open("rb") as handle:
+                handle.seek(offset)
+                return handle.read()
+        except FileNotFoundError:
+            return b""
+
+
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records of a journal, without a torn last line.
 
     Raises StoreError if a line in the middle is no record, which no interrupted run leaves behind.
     """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StoreError(f"{path}: cannot read the journal: {error.strerror}.") from error
-    *lines, _torn = content.split(b"\n")
+    *lines, _torn = _content(path).split(b"\n")
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)
@@ -49,14 +54,7 @@ class JournalTail:
 
     def new_records(self) -> list[dict[str, Any]]:
         """Records that were completed since the last call; none before there is a journal."""
-        try:
-            with self._path.open("rb") as handle:
-                handle.seek(self._offset)
-                content = handle.read()
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StoreError(f"{self._path}: cannot read the journal: {error.strerror}.") from error
+        content = _content(self._path, self._offset)
         whole = content[: content.rfind(b"\n") + 1]
         records = [json.loads(line) for line in whole.splitlines()]
         self._offset += len(whole)
@@ -104,12 +102,7 @@ class Journal:
             raise
 
     def _cut_torn_line(self) -> None:
-        try:
-            content = self._path.read_bytes()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise StoreError(f"{self._path}: cannot read the journal: {error.strerror}.") from error
+        content = _content(self._path)
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
             with SaidAs(StoreError, f"{self._path}: cannot cut off its torn last line"):

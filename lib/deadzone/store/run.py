@@ -146,14 +146,7 @@ class Run:
 
     def overrides(self) -> dict[str, Any]:
         """What the command line changed of the study file when the run started, by name or key path."""
-        path = self.folder / OVERRIDES_FILE
-        try:
-            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path}: cannot be read: {error}.") from error
-        return values
+        return self._facts(OVERRIDES_FILE)
 
     def check_same_study(self, study: Study) -> None:
         """Raise StoreError, with the difference, unless the study is the one the run started with."""
@@ -301,12 +294,17 @@ class Run:
 
     def provenance(self) -> dict[str, Any]:
         """The circumstances of the run; empty before the first trial."""
+        return self._facts(PROVENANCE_FILE)
+
+    def _facts(self, name: str) -> dict[str, Any]:
+        """A file of JSON of the run; empty where there is none."""
+        path = self.folder / name
         try:
-            facts: dict[str, Any] = json.loads((self.folder / PROVENANCE_FILE).read_text(encoding="utf-8"))
+            facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise StoreError(f"{self.folder / PROVENANCE_FILE}: cannot be read: {error}.") from error
+            raise StoreError(f"{path}: cannot be read: {error}.") from error
         return facts
 
     def write_provenance(self, facts: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from deadzone.errors import SaidAs, StudyError, WorkloadError
+from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command
 from deadzone.measuring.load.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.measuring.services.base import (
@@ -23,7 +23,7 @@ from deadzone.measuring.services.readiness import await_ready, check_free, free_
 from deadzone.measuring.services.watching import Pids, Watch, await_settled
 from deadzone.measuring.targets.limits.base import Counters
 from deadzone.measuring.targets.processes import below, listening_on
-from deadzone.measuring.workloads.place import Here, fresh_folder
+from deadzone.measuring.workloads.place import Here, fresh_folder, run_unmeasured
 from deadzone.study.design import Treatment
 from deadzone.study.levels import Level
 from deadzone.study.masking import masked
@@ -35,9 +35,6 @@ LOG_KEPT_BYTES = 1_000_000
 
 LOG_SHOWN = 600
 """How much of the end of a log stands in the message of a failed trial [characters]."""
-
-HOOK_TIMEOUT_S = 600.0
-"""A hook or a setup that takes longer than this is taken for hung [s]."""
 
 SETTLING_S = 2.0
 """How long a service that is ready may still be busy with its start before it is asked [s]."""
@@ -244,15 +241,7 @@ class Service:
 
     def _run(self, key: str, argv: tuple[str, ...], values: Mapping[str, Any]) -> None:
         """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
-        filled = tuple(fill(argument, values) for argument in argv)
-        said = masked(" ".join(filled))
-        with SaidAs(WorkloadError, f"service.{key} cannot be started: {said}"):
-            answer = Here().run(filled, self._cwd(), HOOK_TIMEOUT_S)
-        if answer is None:
-            raise WorkloadError(f"service.{key} did not end within {HOOK_TIMEOUT_S:g} s: {said}.")
-        if answer.code:
-            words = masked(answer.text[-LOG_SHOWN:])
-            raise WorkloadError(f"service.{key} failed with exit code {answer.code}: {said}\n{words}")
+        run_unmeasured(Here(), f"service.{key}", [fill(argument, values) for argument in argv], self._cwd())
 
 
 def _trim(log: Path) -> None:

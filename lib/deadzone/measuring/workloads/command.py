@@ -14,7 +14,7 @@ from typing import Any
 from deadzone.errors import FormatError, WorkloadError, did_you_mean
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome
-from deadzone.measuring.workloads.place import Here, Place
+from deadzone.measuring.workloads.place import UNMEASURED_TIMEOUT_S, Here, Place, run_unmeasured
 from deadzone.store.imports.printed import RESPONSES, printed_by
 from deadzone.store.imports.registry import reader_of
 from deadzone.store.provenance import program_version
@@ -22,9 +22,6 @@ from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.study.levels import Level
 from deadzone.study.templates import fill, placeholders
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
-
-PREPARE_TIMEOUT_S = 600.0
-"""Preparation that takes longer than this is taken for hung [s]."""
 
 SCRATCH = "scratch"
 """Placeholder for the folder in which a trial may write; it is emptied before each trial."""
@@ -134,7 +131,7 @@ class CommandWorkload:
             values = {INPUTS: str(self._inputs)}
             with suppress(OSError):
                 argv = tuple(fill(part, values) for part in self._spec.cleanup)
-                self._place.run(argv, self._cwd, PREPARE_TIMEOUT_S)
+                self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)
 
     def _require(self, program: str) -> None:
         """Raise WorkloadError unless the program can be started from the working folder."""
@@ -149,15 +146,7 @@ class CommandWorkload:
     def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
         filled = tuple(fill(argument, values) for argument in argv)
         self._require(filled[0])
-        said = self._place.run(filled, self._cwd, PREPARE_TIMEOUT_S)
-        if said is None:
-            raise WorkloadError(
-                f"workload.{key} did not end within {PREPARE_TIMEOUT_S:g} s: {' '.join(filled)}."
-            )
-        if said.code:
-            raise WorkloadError(
-                f"workload.{key} failed with exit code {said.code}: {' '.join(filled)}\n{said.text[-500:]}"
-            )
+        run_unmeasured(self._place, f"workload.{key}", filled, self._cwd)
 
 
 def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from deadzone.errors import SaidAs, StudyError, WorkloadError
+from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.clip import generated_clip
-from deadzone.measuring.workloads.command import INPUTS, PREPARE_TIMEOUT_S, find_number, found_at
+from deadzone.measuring.workloads.command import INPUTS, find_number, found_at
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
-from deadzone.measuring.workloads.place import Here, fresh_folder
+from deadzone.measuring.workloads.place import Here, fresh_folder, run_unmeasured
 from deadzone.study.extraction_specs import BodyResponse
 from deadzone.study.http_specs import CLIP, FormFile
 from deadzone.study.http_specs import HttpWorkload as HttpSpec
@@ -90,7 +90,9 @@ class HttpWorkload:
                 )
         facts: dict[str, Any] = {"program": "libcurl", "program_version": str(pycurl.version)}
         if self._spec.setup:
-            self._set_up(self._spec.setup, fresh_folder(scratch / INPUTS))
+            inputs = {INPUTS: str(fresh_folder(scratch / INPUTS))}
+            argv = [fill(argument, inputs) for argument in self._spec.setup]
+            run_unmeasured(Here(), "workload.setup", argv, self._folder)
         if any(CLIP in placeholders(template) for template in self._spec.templates()):
             clip = generated_clip(find_ffmpeg(BUNDLED), self._spec.clip)
             self._clip = clip.path
@@ -139,14 +141,6 @@ class HttpWorkload:
 
     def finish(self) -> None:
         """Nothing lies outside the scratch folder."""
-
-    def _set_up(self, setup: tuple[str, ...], inputs: Path) -> None:
-        argv = tuple(fill(argument, {INPUTS: str(inputs)}) for argument in setup)
-        with SaidAs(WorkloadError, f"workload.setup cannot be started: {argv[0]}"):
-            said = Here().run(argv, self._folder, PREPARE_TIMEOUT_S)
-        if said is None or said.code:
-            how = "did not end" if said is None else f"failed with exit code {said.code}: {said.text[-500:]}"
-            raise WorkloadError(masked(f"workload.setup {how}: {' '.join(argv)}."))
 
     def _request(self, values: Mapping[str, Level], scratch: Path) -> dict[str, Any]:
         spec = self._spec

@@ -12,6 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from deadzone.errors import SaidAs, WorkloadError
+from deadzone.study.masking import masked
+
+UNMEASURED_TIMEOUT_S = 600.0
+"""A preparation, a setup or a hook that takes longer than this is taken for hung [s]."""
+
+SHOWN_WORDS = 600
+"""How much of the end of what a failing preparation printed is shown [characters]."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -54,6 +63,22 @@ class Movable(Protocol):
 
     def move_to(self, place: Place) -> None:
         """From now on, everything happens at this place."""
+
+
+def run_unmeasured(
+    place: Place, key: str, argv: Sequence[str], cwd: Path | None, timeout_s: float = UNMEASURED_TIMEOUT_S
+) -> None:
+    """Run a program of the study that is not measured; key: where the study names it. Raises WorkloadError if it fails."""
+    said = masked(" ".join(argv))
+    with SaidAs(WorkloadError, f"{key} cannot be started: {said}"):
+        answer = place.run(argv, cwd, timeout_s)
+    if answer is None:
+        raise WorkloadError(f"{key} did not end within {timeout_s:g} s: {said}.")
+    if answer.code:
+        words = masked(answer.text[-SHOWN_WORDS:])
+        raise WorkloadError(
+            f"{key} failed with exit code {answer.code}: {words or 'it printed nothing'}: {said}"
+        )
 
 
 def fresh_folder(folder: Path) -> Path:

@@ -116,19 +116,20 @@ class Container:
         """
         self._shell = self._shell or self._find_shell()
         text = resources.files(__package__).joinpath("launcher.sh").read_text()
-        made = self.shell('mkdir -p "$1"', str(self.home))
-        if made.code:
-            raise TargetError(
-                f"Nothing can be written to {self.home} in {self.spot}: {made.stderr.strip()}. Name a folder that can: "
-                "target.scratch, an emptyDir volume for example."
-            )
         stdin = f"{text}\n{END_OF_FILE}\n".encode()
-        wrote = self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin)
-        if wrote.code:
-            raise TargetError(
-                f"Nothing can be written to {self.home} in {self.spot}: {wrote.stderr.strip()}."
-            )
+        for wrote in (
+            self.shell('mkdir -p "$1"', str(self.home)),
+            self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin),
+        ):
+            if wrote.code:
+                raise self._unwritable(wrote.stderr.strip())
         return self.probe()
+
+    def _unwritable(self, why: str = "it is read-only, or not this user's") -> TargetError:
+        return TargetError(
+            f"Nothing can be written to {self.home} in {self.spot}: {why}. Name a folder that can: target.scratch, an "
+            "emptyDir volume for example."
+        )
 
     def _find_shell(self) -> tuple[str, ...]:
         for shell in SHELLS:
@@ -163,9 +164,7 @@ class Container:
         told = [line.partition(" ") for line in self._act("probe").stdout.splitlines()]
         values = {key: value for key, _, value in told}
         if "writable" not in values:
-            raise TargetError(
-                f"Nothing can be written to {self.home} in {self.spot}. Name another target.scratch."
-            )
+            raise self._unwritable()
         return Probe(
             cgroup=int(values["cgroup"]),
             cpu_max=values.get("cpu_max"),
@@ -228,7 +227,7 @@ class Container:
         if answer.code == NOT_STARTED:
             raise NotStartedError(f"A trial in {self.spot} was not started.")
         if answer.code == CANNOT_WRITE:
-            raise TargetError(f"Nothing can be written to {self.home} in {self.spot}.")
+            raise self._unwritable()
         if answer.code or not answer.stdout.rstrip().endswith(TOLD):
             raise LauncherDiedError(
                 f"The launcher in {self.spot} ended with code {answer.code}: {answer.stderr.strip()[-300:] or 'killed'}."

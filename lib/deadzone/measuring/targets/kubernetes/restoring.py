@@ -43,9 +43,9 @@ RESTORER = "restore"
 class Restored:
     """What was done, what is left to sweeps that live, and what could not be done: one sentence each."""
 
-    done: tuple[str, ...]
-    busy: tuple[str, ...]
-    problems: tuple[str, ...]
+    done: tuple[str, ...] = ()
+    busy: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restored:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from deadzone.errors import WorkloadError
@@ -70,31 +71,30 @@ class DiskFiles:
         Raises WorkloadError where it cannot be written; it is removed then.
         """
         path = self._open / f"job-{number}"
-        try:
+        with self._writing(path):
             if not path.exists() or path.stat().st_size != size:
                 path.unlink(missing_ok=True)
                 _fill(path, size, data)
                 evict(path)
-        except OSError as error:
-            path.unlink(missing_ok=True)
-            raise WorkloadError(f"workload.folder: {self._home}: {_why(error)}.") from error
         return path
 
     def fresh(self, number: int, size: int) -> Path:
         """A file of so many bytes that were allocated and never written. Raises WorkloadError as `filled` does."""
         path = self._open / f"fresh-{number}"
-        try:
+        with self._writing(path):
             path.unlink(missing_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            try:
-                os.posix_fallocate(descriptor, 0, size)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            with _new_file(path, size):
+                pass
+        return path
+
+    @contextlib.contextmanager
+    def _writing(self, path: Path) -> Iterator[None]:
+        """A file that cannot be written is removed, and the reason said."""
+        try:
+            yield
         except OSError as error:
             path.unlink(missing_ok=True)
             raise WorkloadError(f"workload.folder: {self._home}: {_why(error)}.") from error
-        return path
 
     def drop(self, paths: Sequence[Path]) -> None:
         """Remove files that one trial needed."""
@@ -138,15 +138,22 @@ def _refuse_devices(home: Path) -> None:
 
 def _fill(path: Path, size: int, data: str) -> None:
     """Write a file from its beginning to its end; random data cannot be compressed, and no two pieces are alike."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.posix_fallocate(descriptor, 0, size)
+    with _new_file(path, size) as descriptor:
         for offset in range(0, size, PIECE_BYTES):
             length = min(PIECE_BYTES, size - offset)
             piece = os.urandom(length) if data == "random" else bytes(length)
             while piece:
                 written = os.pwrite(descriptor, piece, offset)
                 offset, piece = offset + written, piece[written:]
+
+
+@contextlib.contextmanager
+def _new_file(path: Path, size: int) -> Iterator[int]:
+    """The descriptor of a file of so many allocated bytes; what is written is on the disk when the context ends."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+        yield descriptor
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
