@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event
@@ -44,13 +43,3 @@ class Profiler(Protocol):
 
         stop: set when nobody waits for it any more. Raises CaptureError with what went wrong.
         """
-
-
-def wait(duration_s: float, stop: Event) -> bool:
-    """Wait, unless the capture is stopped meanwhile; False if it was."""
-    return not stop.wait(duration_s)
-
-
-def now() -> float:
-    """The clock that captures and trials share [s]."""
-    return time.monotonic()

@@ -6,12 +6,13 @@ that time is over, so that none of them disturbs the others' window.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from threading import Event, Thread
 
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import ProfileFile
-from deadzone.measuring.capture.base import SNAPSHOTS, Profiler, Subject, now, wait
+from deadzone.measuring.capture.base import SNAPSHOTS, Profiler, Subject
 from deadzone.study.profile_specs import ProfilesSpec
 
 GRACE_S = 30.0
@@ -46,7 +47,7 @@ class Capturing:
 
     def begin(self, subject: Subject) -> None:
         """The load begins: take the profiles beside it. Returns at once."""
-        self._began = now()
+        self._began = time.monotonic()
         for kind in self._spec.kinds:
             thread = Thread(target=self._take, args=(kind, subject), name=f"profile {kind}", daemon=True)
             self._threads[kind] = thread
@@ -57,13 +58,13 @@ class Capturing:
 
         A profile that was not over when the load was is a failure: it would be of an idle program.
         """
-        ended = now()
+        ended = time.monotonic()
         latest = self._began + self._spec.start_s + self._spec.duration_s + GRACE_S
         if ended - self._began < self._spec.start_s + self._spec.duration_s:
             self._stop.set()  # whatever comes now is of no use
             latest = ended + LETTING_GO_S
         for thread in self._threads.values():
-            thread.join(max(latest - now(), 0.0))
+            thread.join(max(latest - time.monotonic(), 0.0))
         self._stop.set()
         failures = [self._failure(kind, ended) for kind in self._threads]
         files = tuple(self._taken[kind][0] for kind in self._threads if kind in self._taken)
@@ -77,14 +78,14 @@ class Capturing:
 
     def _take(self, kind: str, subject: Subject) -> None:
         after = self._spec.duration_s if kind in SNAPSHOTS and set(self._spec.kinds) - set(SNAPSHOTS) else 0.0
-        if not wait(self._spec.start_s + after, self._stop):
+        if self._stop.wait(self._spec.start_s + after):
             return
         try:
             taken = self._profiler.take(kind, subject, self._spec.duration_s, self._stop)
         except (DeadzoneError, OSError) as error:  # in a thread of its own nobody else would see it
             self._failed[kind] = str(error)
         else:
-            self._taken[kind] = taken, now()
+            self._taken[kind] = taken, time.monotonic()
 
     def _failure(self, kind: str, ended: float) -> str | None:
         """What is wrong with the profile of a kind, None if nothing is. ended: when the load did."""

@@ -14,7 +14,8 @@ from deadzone.measuring.targets.kubernetes import prometheus, trial
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.lease import Lease
-from deadzone.measuring.targets.kubernetes.resources import as_cores, check_limits
+from deadzone.measuring.targets.kubernetes.resources import check_limits
+from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.levels import Level
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 

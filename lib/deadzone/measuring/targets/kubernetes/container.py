@@ -20,9 +20,8 @@ from deadzone.measuring.targets.kubernetes import streams
 from deadzone.measuring.targets.kubernetes.accounting import counted
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.errors import ClusterError
-from deadzone.measuring.targets.kubernetes.resources import as_cores
 from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.limits.base import Counters, as_cores
 from deadzone.study.levels import Level, format_level
 
 SHELLS: tuple[tuple[str, ...], ...] = (("/bin/sh",), ("/busybox/sh",), ("/bin/busybox", "sh"), ("/bin/bash",))

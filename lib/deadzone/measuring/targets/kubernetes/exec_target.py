@@ -21,7 +21,6 @@ from deadzone.measuring.targets.kubernetes.lease import lease_name
 from deadzone.measuring.targets.kubernetes.place import PodPlace
 from deadzone.measuring.targets.kubernetes.resources import (
     CpuResources,
-    as_cores,
     for_resize,
     for_template,
     qos_class,
@@ -37,7 +36,7 @@ from deadzone.measuring.targets.kubernetes.workload import (
     is_ready,
     template,
 )
-from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.limits.base import Counters, as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import UNCHANGED

@@ -22,9 +22,10 @@ from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
 from deadzone.measuring.targets.kubernetes.container import Container, Probe, verified
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError, MissingVerbError
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.resources import as_cores, cores_of
+from deadzone.measuring.targets.kubernetes.resources import cores_of
 from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import container_status, label_selector
+from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from deadzone.measuring.targets.kubernetes.lending import BUSYBOX, COPY_INSIDE
+from deadzone.measuring.targets.kubernetes.lending import BUSYBOX, COPY
 from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
 from deadzone.study.target_specs import JobSpec
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
@@ -107,7 +107,7 @@ def _lender(image: str, mount: Mapping[str, Any], job: JobSpec) -> dict[str, Any
         "name": "lend",
         "image": image,
         **pull,
-        "command": [BUSYBOX, "sh", "-c", COPY_INSIDE, "lend", str(LENT)],
+        "command": [BUSYBOX, "sh", "-c", COPY, "lend", str(LENT)],
         "volumeMounts": [dict(mount)],
     }
 

@@ -19,17 +19,14 @@ from deadzone.measuring.targets.kubernetes.workload import POD, Workload
 
 BUSYBOX = "/bin/busybox"
 
-COPY = (
-    'd="/proc/1/root$1" && mkdir -p "$d/bin" && cp /bin/busybox "$d/busybox" && '
-    'for a in $(/bin/busybox --list); do ln -sf ../busybox "$d/bin/$a"; done'
-)
-"""Run in the ephemeral container, whose first process is the target's."""
+OTHER_ROOT = "/proc/1/root"
+"""The files of the target container, whose first process an ephemeral one sees as its own."""
 
-COPY_INSIDE = (
+COPY = (
     'mkdir -p "$1/bin" && cp /bin/busybox "$1/busybox" && '
     'for a in $(/bin/busybox --list); do ln -sf ../busybox "$1/bin/$a"; done'
 )
-"""Run in an init container, into a volume of the pod."""
+"""Run in an ephemeral container into the target's files, or in an init container into a volume of the pod."""
 
 
 def lend(
@@ -50,7 +47,7 @@ def lend(
                     "name": lender,
                     "image": image,
                     "targetContainerName": container,
-                    "command": [BUSYBOX, "sh", "-c", COPY, "lend", str(folder)],
+                    "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
                     **({"securityContext": context} if context else {}),
                 }
             ]

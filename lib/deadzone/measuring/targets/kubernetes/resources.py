@@ -12,7 +12,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from deadzone.errors import TargetError
-from deadzone.study.levels import NONE, Level, is_number
+from deadzone.measuring.targets.limits.base import as_cores
+from deadzone.study.levels import Level
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 
@@ -177,8 +178,3 @@ def check_limits(levels: Iterable[Level]) -> None:
     for level in levels:
         if (cores := as_cores(level)) is not None:
             cpu_quantity(cores)
-
-
-def as_cores(level: Level) -> float | None:
-    """The cores of a limit level; None for `none`."""
-    return float(level) if level != NONE and is_number(level) else None

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Sample, difference
-from deadzone.study.levels import NONE, Level
+from deadzone.study.levels import NONE, Level, is_number
 
 PERIOD_US = 100_000
 """Accounting period of the quota, the kernel's and Kubernetes' default [microseconds]."""
@@ -100,36 +100,28 @@ class LimitMechanism(Protocol):
 
     def open(self, group: str) -> None:
         """Make the group. Raises TargetError, with the reason, where this mechanism does not work here."""
-        ...
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The argument vector that starts the launcher."""
-        ...
 
     def adopt(self, pid: int) -> None:
         """Put the launcher into the group. Raises TargetError if that is not permitted."""
-        ...
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Put a limit in force and read it back; None removes it. Raises TargetError if it is not in force."""
-        ...
 
     def set_memory_limit(self, size: int | None) -> None:
         """Put a limit of so many bytes in force and read it back; None removes it. Raises TargetError if it is not
         in force, or is nothing this mechanism knows."""
-        ...
 
     def read(self) -> Counters:
         """The group's accounting now."""
-        ...
 
     def procs_files(self) -> tuple[Path, ...]:
         """Files that list the processes of the group; empty where the mechanism has no group."""
-        ...
 
     def close(self) -> None:
         """Remove what open made. Called when no process is left in the group; never raises."""
-        ...
 
 
 def group_name() -> str:
@@ -170,8 +162,8 @@ def is_left_over(name: str) -> bool:
 
 
 def as_cores(level: Level) -> float | None:
-    """The cores of a limit level; None for `none`."""
-    return None if level == NONE else float(level)
+    """The cores of a limit level; None for `none`, and for one that is left unchanged."""
+    return float(level) if is_number(level) else None
 
 
 def quota_us(cores: float | None) -> int | None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 BLOCK_DEVICES = Path("/sys/dev/block")
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
@@ -29,13 +31,12 @@ MEMORY_DEVICES = re.compile(r"^(zram|ram)\d")
 
 @dataclass(frozen=True)
 class Mount:
-    """Where a folder lies. source: what is mounted. device: major:minor of the file system."""
+    """Where a folder lies. source: what is mounted."""
 
     point: str
     file_system: str
     options: str
     source: str
-    device: str
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,11 @@ class Disk:
 def mount_of(folder: Path) -> Mount:
     """The mount that holds a folder: the last one with the longest fitting mount point."""
     path = str(folder.resolve())
-    best: Mount | None = None
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
-        left, _, right = line.partition(" - ")
-        fields, (kind, source, options) = left.split(), right.split(maxsplit=2)
-        point = _unescaped(fields[4])
-        if path == point or path.startswith(point.rstrip("/") + "/"):
-            options = ",".join(dict.fromkeys([*fields[5].split(","), *options.split(",")]))
-            if best is None or len(point) >= len(best.point):
-                best = Mount(point, kind, options, _unescaped(source), fields[2])
-    assert best is not None, "there is always a root"
-    return best
+    mounts = [
+        Mount(one.mountpoint, one.fstype, one.opts, one.device) for one in psutil.disk_partitions(all=True)
+    ]
+    around = [one for one in mounts if f"{path}/".startswith(f"{one.point.rstrip('/')}/")]
+    return max(reversed(around), key=lambda one: len(one.point))
 
 
 def disk_of(folder: Path) -> Disk | None:
@@ -162,8 +157,3 @@ def _line(path: Path) -> str | None:
 def _number(path: Path) -> int | None:
     line = _line(path)
     return int(line) if line and line.isdigit() else None
-
-
-def _unescaped(text: str) -> str:
-    """mountinfo writes blanks and backslashes in octal."""
-    return re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), text)
