@@ -302,7 +302,10 @@ def test_placeholders_are_factors_the_service_or_files(tmp_path):
         ({"body_file": "gone"}, "gone, is missing"),
         ({"url": "ftp://127.0.0.1/"}, "no address of http or https"),
         ({"headers_from_env": {"Authorization": "NOT_SET_ANYWHERE"}}, "NOT_SET_ANYWHERE is not set"),
-        ({"setup": ["sh", "-c", "echo no room; exit 3"]}, "failed with exit code 3: no room"),
+        (
+            {"setup": ["sh", "-c", "echo no room; exit 3"]},
+            "failed with exit code 3: sh -c echo no room; exit 3\nno room",
+        ),
         ({"setup": ["no-such-program"]}, "cannot be started"),
     ],
 )

@@ -76,9 +76,7 @@ def run_unmeasured(
         raise WorkloadError(f"{key} did not end within {timeout_s:g} s: {said}.")
     if answer.code:
         words = masked(answer.text[-SHOWN_WORDS:])
-        raise WorkloadError(
-            f"{key} failed with exit code {answer.code}: {words or 'it printed nothing'}: {said}"
-        )
+        raise WorkloadError(f"{key} failed with exit code {answer.code}: {said}\n{words}")
 
 
 def fresh_folder(folder: Path) -> Path:
