@@ -22,7 +22,8 @@ from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.workloads.disk.fio import FioEngine
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.reports.document.fonts import REMEDY, korean_font
-from deadzone.store.provenance import cpu_model, program_version, usable_cores
+from deadzone.store.programs import program_version
+from deadzone.store.provenance import cpu_model, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.sizes import size_text
 from deadzone.study.target_specs import LocalTarget as LocalSpec

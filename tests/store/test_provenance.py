@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from deadzone.store.provenance import git_facts, host_facts, program_version, usable_cores
+from deadzone.store.provenance import git_facts, host_facts, usable_cores
 
 
 def test_the_machine_is_described():
@@ -59,17 +59,3 @@ def test_the_commit_is_named_and_whether_it_was_changed(checkout):
 def test_outside_git_there_is_no_commit(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert git_facts(tmp_path) == {}
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        ((sys.executable, "-c", "print('tool 1.2'); print('more')"), "tool 1.2"),
-        ((sys.executable, "-c", "import sys; print('tool 1.3', file=sys.stderr)"), "tool 1.3"),
-        ((sys.executable, "-c", "print('usage: ...'); raise SystemExit(2)"), None),
-        (("true",), None),
-        (("no-such-program-anywhere",), None),
-    ],
-)
-def test_a_programs_version_is_its_first_line(argv, said):
-    assert program_version(argv) == said

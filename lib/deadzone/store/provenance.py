@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from deadzone.store.programs import answer_of
 
 PACKAGES = ("deadzone", "numpy", "pandas", "scipy", "pyarrow", "papermill")
 
@@ -63,24 +64,8 @@ def git_facts(folder: Path) -> dict[str, Any]:
     }
 
 
-def program_version(argv: tuple[str, ...]) -> str | None:
-    """First line that a program prints of itself, or None."""
-    try:
-        said = subprocess.run(
-            argv, capture_output=True, text=True, timeout=10, check=False, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = (said.stdout or said.stderr).strip().splitlines()
-    return lines[0].strip() if lines and said.returncode == 0 else None
-
-
 def _git(folder: Path, *arguments: str) -> str | None:
-    argv = ("git", "-C", str(folder), *arguments)
-    try:
-        answer = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    answer = answer_of(("git", "-C", str(folder), *arguments))
     return answer.stdout.strip() if answer.returncode == 0 else None
 
 

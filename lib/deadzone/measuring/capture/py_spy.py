@@ -18,7 +18,7 @@ from typing import Any
 from deadzone.errors import WorkloadError
 from deadzone.measurement import ProfileFile
 from deadzone.measuring.capture.base import CaptureError, Subject
-from deadzone.store.provenance import program_version
+from deadzone.store.programs import program_version
 
 PROGRAM = "py-spy"
 INSTALL = "pip install 'deadzone[py-spy]'"

@@ -24,6 +24,7 @@ from deadzone.measuring.targets.limits.base import GROUP_PREFIX, Counters, as_by
 from deadzone.measuring.targets.limits.inhabited import read_group_of
 from deadzone.measuring.targets.local import make_scratch
 from deadzone.measuring.targets.processes import below
+from deadzone.store.programs import answer_of, last_words
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level, format_level
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
@@ -63,7 +64,7 @@ class ContainerTarget:
         image = self._ask("image", "inspect", "--format", "{{.Id}}", self._spec.image)
         if image.returncode:
             raise TargetError(
-                f"{self._engine[0]} has no image {self._spec.image!r}: {_said(image)}. Build it or pull it first."
+                f"{self._engine[0]} has no image {self._spec.image!r}: {last_words(image)}. Build it or pull it first."
             )
         self.scratch = make_scratch()
         return self
@@ -195,7 +196,7 @@ def find_engine(wanted: str) -> str:
         answer = ask((name,), "ps", "--quiet")
         if answer.returncode == 0:
             return name
-        refusals.append(f"{name} does not work: {_said(answer)}")
+        refusals.append(f"{name} does not work: {last_words(answer)}")
     raise TargetError(
         f"No container can be started here: {'; '.join(refusals)}. Start the docker service, or install podman."
     )
@@ -217,18 +218,4 @@ def remove_left_containers(engine: Sequence[str] | None = None) -> list[str]:
 
 def ask(engine: Sequence[str], *arguments: str, patience_s: float = 0.0) -> subprocess.CompletedProcess[str]:
     """What the engine's command answers; a failure to answer is an answer with an exit code."""
-    argv = (*engine, *arguments)
-    try:
-        return subprocess.run(
-            argv, capture_output=True, text=True, errors="replace", check=False,
-            timeout=ENGINE_TIMEOUT_S + patience_s, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(argv, 124, "", f"no answer within {ENGINE_TIMEOUT_S:g} s")
-    except OSError as error:
-        return subprocess.CompletedProcess(argv, 127, "", str(error.strerror))
-
-
-def _said(answer: subprocess.CompletedProcess[str]) -> str:
-    lines = (answer.stderr or answer.stdout).strip().splitlines()
-    return lines[-1].rstrip(".") if lines else f"exit code {answer.returncode}"
+    return answer_of((*engine, *arguments), ENGINE_TIMEOUT_S + patience_s)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from deadzone.errors import system_reason
 from deadzone.measuring.targets.leftovers import state_folder
 from deadzone.measuring.targets.limits.base import group_name, is_left_over, remove_group
 from deadzone.measuring.targets.processes import listed
+from deadzone.store.programs import answer_of, last_words
 
 ENDING = ".json"
 
@@ -108,17 +108,5 @@ def _written(made: Promise) -> list[str]:
 def _run(made: Promise) -> list[str]:
     if not made.argv:
         return []
-    said = " ".join(made.argv)
-    try:
-        answer = subprocess.run(
-            made.argv, cwd=made.cwd, capture_output=True, text=True, errors="replace", check=False,
-            timeout=KEEPING_TIMEOUT_S, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return [f"{said} did not end within {KEEPING_TIMEOUT_S:g} s"]
-    except OSError as error:
-        return [f"{said}: {error.strerror}"]
-    words = (answer.stderr or answer.stdout).strip().splitlines()
-    return (
-        [f"{said}: {words[-1] if words else f'exit code {answer.returncode}'}"] if answer.returncode else []
-    )
+    answer = answer_of(made.argv, KEEPING_TIMEOUT_S, made.cwd)
+    return [f"{' '.join(made.argv)}: {last_words(answer)}"] if answer.returncode else []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.places import cache_folder
+from deadzone.store.programs import answer_of
 from deadzone.study.media_specs import ClipSpec
 
 GENERATION_TIMEOUT_S = 1800.0
@@ -110,18 +110,7 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
 
 
 def _run(argv: tuple[str, ...], failure: str) -> str:
-    try:
-        answer = subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=GENERATION_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise WorkloadError(f"{failure}: it took over {GENERATION_TIMEOUT_S:g} s.") from error
+    answer = answer_of(argv, GENERATION_TIMEOUT_S)
     if answer.returncode:
         raise WorkloadError(f"{failure}: {answer.stderr.strip()[-500:]}")
     return answer.stdout

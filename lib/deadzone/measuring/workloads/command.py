@@ -17,7 +17,7 @@ from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.place import UNMEASURED_TIMEOUT_S, Here, Place, run_unmeasured
 from deadzone.store.imports.printed import RESPONSES, printed_by
 from deadzone.store.imports.registry import reader_of
-from deadzone.store.provenance import program_version
+from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.study.levels import Level
 from deadzone.study.templates import fill, placeholders

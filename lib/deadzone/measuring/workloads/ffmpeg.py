@@ -12,7 +12,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.clip import Clip, generated_clip, inspected_clip, last_progress
 from deadzone.measuring.workloads.place import Here, Place
-from deadzone.store.provenance import program_version
+from deadzone.store.programs import program_version
 from deadzone.study.levels import AUTO, NONE, Level, format_level
 from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
 

@@ -24,7 +24,7 @@ from deadzone.store.imports.document import parse_json
 from deadzone.store.imports.k6 import read_summary
 from deadzone.store.imports.latency import counted_percentiles
 from deadzone.store.imports.locust import TOOL as LOCUST
-from deadzone.store.provenance import program_version
+from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, format_level
 from deadzone.study.load_specs import LoadWorkload as LoadSpec
 from deadzone.study.templates import fill, placeholders

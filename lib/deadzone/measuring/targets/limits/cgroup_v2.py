@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from deadzone.measuring.targets.limits.base import (
     stall_s,
     whole_number,
 )
+from deadzone.store.programs import answer_of
 
 MICROSECONDS = 1e6
 
@@ -260,13 +260,7 @@ def _is_delegated(group: Path) -> bool:
         return True
     manager = ("--user",) if any(name.startswith("user@") for name in unit.parent.parts) else ()
     argv = ("systemctl", *manager, "show", "--property=Delegate", "--value", unit.name)
-    try:
-        answer = subprocess.run(
-            argv, capture_output=True, text=True, timeout=SYSTEMCTL_TIMEOUT_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return answer.stdout.strip() == "yes"
+    return answer_of(argv, SYSTEMCTL_TIMEOUT_S).stdout.strip() == "yes"
 
 
 def _why_nowhere(mount: Path) -> str:

@@ -24,6 +24,7 @@ from deadzone.measuring.targets.limits.cgroup_v2 import (
     v2_mount,
     verify_cpu_max,
 )
+from deadzone.store.programs import answer_of, last_words
 
 IN_FORCE_TIMEOUT_S = 2.0
 """systemd answers before it writes the limit, a moment later [s]."""
@@ -60,7 +61,7 @@ class SystemdScope:
             raise TargetError("systemd's limits are only used with cgroup v2, which this machine has not")
         answer = _run("systemctl", *self._manager, "show", "--property=Version")
         if answer.returncode != 0:
-            raise TargetError(f"systemd does not answer: {_said(answer)}")
+            raise TargetError(f"systemd does not answer: {last_words(answer)}")
         self._unit = f"{group}.scope"
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
@@ -88,7 +89,7 @@ class SystemdScope:
             "systemctl", *self._manager, "set-property", "--runtime", self._unit, f"CPUQuota={percent}"
         )
         if answer.returncode != 0:
-            raise TargetError(f"systemd refused the CPU limit: {_said(answer)}")
+            raise TargetError(f"systemd refused the CPU limit: {last_words(answer)}")
         assert self._group is not None
         wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
         deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
@@ -108,7 +109,7 @@ class SystemdScope:
             *(f"MemoryMax={wanted}", f"MemorySwapMax={swap}"),
         )
         if size is not None and answer.returncode != 0:
-            raise TargetError(f"systemd refused the memory limit: {_said(answer)}")
+            raise TargetError(f"systemd refused the memory limit: {last_words(answer)}")
         deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
         while whole_number(self._group / "memory.max") != size and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -129,23 +130,9 @@ class SystemdScope:
     def close(self) -> None:
         """Stop the scope if a process is left in it."""
         if self._group and self._group.is_dir():
-            with contextlib.suppress(OSError, subprocess.SubprocessError):
-                _run("systemctl", *self._manager, "stop", self._unit)
+            _run("systemctl", *self._manager, "stop", self._unit)
         self._group = None
 
 
 def _run(*argv: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(argv, capture_output=True, text=True, timeout=SYSTEMCTL_TIMEOUT_S, check=False)
-    except FileNotFoundError as error:
-        raise TargetError(f"{argv[0]} is not installed") from error
-    except subprocess.TimeoutExpired as error:
-        raise TargetError(f"{argv[0]} did not answer within {SYSTEMCTL_TIMEOUT_S:g} s") from error
-
-
-def _said(answer: subprocess.CompletedProcess[str]) -> str:
-    return (
-        (answer.stderr or answer.stdout).strip().splitlines()[0]
-        if answer.stderr or answer.stdout
-        else "no reason given"
-    )
+    return answer_of(argv, SYSTEMCTL_TIMEOUT_S)

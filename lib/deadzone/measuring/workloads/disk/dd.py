@@ -9,7 +9,7 @@ import shutil
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.disk.engine import WORDS, Account, EngineFailure, Latency, Trial
-from deadzone.store.provenance import program_version
+from deadzone.store.programs import program_version
 
 LAST_LINE = re.compile(r"^(\d+) bytes.* copied, ([\d.eE+-]+) s", re.MULTILINE)
 RECORDS = re.compile(r"^(\d+)\+(\d+) records out", re.MULTILINE)

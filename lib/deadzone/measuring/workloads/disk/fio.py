@@ -10,7 +10,7 @@ from typing import Any
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial, in_words
-from deadzone.store.provenance import program_version
+from deadzone.store.programs import program_version
 
 OLDEST = (3, 0)
 """fio 3 counts latencies in nanoseconds; what is older counts microseconds under other names."""

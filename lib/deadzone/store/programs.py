@@ -1,0 +1,41 @@
+"""Asking another program something: what it answers, or why it does not. A failure to answer is an answer too."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+ANSWER_TIMEOUT_S = 10.0
+"""A program that is asked for its version, or git for a commit, answers in a fraction of a second [s]."""
+
+NO_ANSWER, NOT_STARTED = 124, 127
+"""Exit codes of a shell for a program that took too long, and for one that cannot be started."""
+
+
+def answer_of(
+    argv: Sequence[str], timeout_s: float = ANSWER_TIMEOUT_S, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What a program prints, and its exit code: NO_ANSWER where it takes too long, NOT_STARTED where there is none."""
+    try:
+        return subprocess.run(
+            tuple(argv), capture_output=True, text=True, errors="replace", check=False, cwd=cwd,
+            timeout=timeout_s, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(argv, NO_ANSWER, "", f"no answer within {timeout_s:g} s")
+    except OSError as error:
+        return subprocess.CompletedProcess(argv, NOT_STARTED, "", str(error.strerror))
+
+
+def last_words(answer: subprocess.CompletedProcess[str]) -> str:
+    """The last line of what a program said of its failure, else its exit code."""
+    lines = (answer.stderr or answer.stdout).strip().splitlines()
+    return lines[-1].rstrip(".") if lines else f"exit code {answer.returncode}"
+
+
+def program_version(argv: tuple[str, ...]) -> str | None:
+    """First line that a program prints of itself, or None."""
+    answer = answer_of(argv)
+    lines = (answer.stdout or answer.stderr).strip().splitlines()
+    return lines[0].strip() if lines and answer.returncode == 0 else None
