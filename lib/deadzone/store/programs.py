@@ -14,7 +14,7 @@ NO_ANSWER, NOT_STARTED = 124, 127
 
 
 def answer_of(
-    argv: Sequence[str], timeout_s: float = ANSWER_TIMEOUT_S, cwd: Path | None = None
+    argv: Sequence[str], timeout_s: float = ANSWER_TIMEOUT_S, cwd: Path | str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """What a program prints, and its exit code: NO_ANSWER where it takes too long, NOT_STARTED where there is none."""
     try:
