@@ -1,7 +1,5 @@
 """`deadzone attribute`: which difference makes a service slow."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`deadzone doctor`: say what works here."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 

@@ -1,7 +1,5 @@
 """`deadzone explain`: what a finding about an experiment means, and how to mend it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

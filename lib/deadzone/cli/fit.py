@@ -1,7 +1,5 @@
 """`deadzone fit`: phases of any table of measurements."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

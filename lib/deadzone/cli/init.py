@@ -1,7 +1,5 @@
 """`deadzone init`: a research-notebook repository of one's own."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit code."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """`deadzone publish`: rebuild the index of all published reports, or publish those of the published studies."""
 
-from __future__ import annotations
-
 import json
 
 import click

@@ -1,7 +1,5 @@
 """`deadzone report`: publish the report of a run again."""
 
-from __future__ import annotations
-
 import json
 from typing import get_args
 

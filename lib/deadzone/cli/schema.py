@@ -1,7 +1,5 @@
 """`deadzone schema`: the JSON Schema of study files, for editors."""
 
-from __future__ import annotations
-
 import json
 
 import click

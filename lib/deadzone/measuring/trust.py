@@ -5,8 +5,6 @@ So each trial is judged by itself, and an untrusted one is repeated, kept, shown
 response nor its length has a say in that: neighbours of a short trial are counted over the time before it too.
 """
 
-from __future__ import annotations
-
 from deadzone.measurement import Interference, Measurement
 from deadzone.study.levels import NONE, Level
 from deadzone.study.spec import TrustSpec

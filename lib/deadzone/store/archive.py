@@ -5,8 +5,6 @@ Any URL that fsspec knows will do: `s3://bucket/prefix`, `gs://...`, `file:///mn
 holds some is refused, because URLs are printed and logged.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from pathlib import Path

@@ -4,8 +4,6 @@ A line is complete when it ends in a newline; a run killed while writing leaves 
 end, which is recognised and cut off before the next line is written.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Asking another program something: what it answers, or why it does not. A failure to answer is an answer too."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path

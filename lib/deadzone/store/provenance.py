@@ -1,7 +1,5 @@
 """The circumstances of a run: host, processor, kernel, versions, git commit. No secrets, no environment."""
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

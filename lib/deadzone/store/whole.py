@@ -1,7 +1,5 @@
 """A file that is there whole or not at all: it is written under another name first."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What kind of answer a study will give, said before anything is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from deadzone.errors import StudyError

@@ -1,7 +1,5 @@
 """What all parts of a study are made of: the strict model, names, and arguments of programs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict

@@ -15,8 +15,6 @@ A text that begins with a brace is the claim as YAML. Other factors follow as `g
 of the same kind as its column's; where the column has a unit, a bound needs one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

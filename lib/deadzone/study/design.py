@@ -4,8 +4,6 @@ Trials run in randomised complete blocks (Box, Hunter and Hunter 2005, ch. 4): e
 over all treatments in an order of its own, so that drift of the machine falls on all alike.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a disk study will write, counted before it is run: its settings trial by trial, and its bound on bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The disk workload of a study: reading and writing files of one folder in blocks of a given size."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field

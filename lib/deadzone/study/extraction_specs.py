@@ -1,7 +1,5 @@
 """How numbers are read from what a program prints or a service answers: regular expressions and JSON paths."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """Levels of a factor: numbers, names, and the two words `none` (no limit) and `auto` (the program decides)."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Reading study files: YAML in, a validated `Study` out, or a message that names file, line and key."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Credentials in addresses, masked: what is stored, printed or published names a service, never its password."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The video that studies of media services work on."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from deadzone.study.base import Spec

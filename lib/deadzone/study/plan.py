@@ -4,8 +4,6 @@ Trials in order, with what, where and under which limits, and what is asked of t
 no study apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ a study says so, is on an interval scale, where only distances do. Everything el
 of Stevens 1946, Science 103, 677-680; his nominal scale is `words` here).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ KiB, MiB and GiB are multiples of 1024, kB, MB and GB of 1000 (IEC 80000-13). A 
 it for 1024 and others for 1000.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Templates: arguments in which {name} stands for a factor's level or a folder."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ of levels, limits and the response are Deadzone's own. The text is a study file 
 measured and analysed the one way there is.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence

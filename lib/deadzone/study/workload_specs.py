@@ -1,7 +1,5 @@
 """The workloads a study can name: what a trial executes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Profiles of a program while it is under load: what every profiler offers to a capture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Event

@@ -4,8 +4,6 @@ What counts over a time (cpu, allocs, mutex, block) is taken together; snapshots
 that time is over, so that none of them disturbs the others' window.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from threading import Event, Thread

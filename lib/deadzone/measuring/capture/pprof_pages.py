@@ -3,8 +3,6 @@
 Any service that answers these addresses with a profile will do, whatever its language.
 """
 
-from __future__ import annotations
-
 import http.client
 import urllib.error
 import urllib.request

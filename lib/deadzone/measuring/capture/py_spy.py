@@ -4,8 +4,6 @@ py-spy reads the process's memory from outside, so the program needs no change; 
 (root, CAP_SYS_PTRACE, or ptrace_scope 0). Idle threads are left out: a sample is a moment on a CPU.
 """
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The profilers, by the name a study gives them."""
 
-from __future__ import annotations
-
 from deadzone.measuring.capture.base import Profiler
 from deadzone.measuring.capture.pprof_pages import PprofPages
 from deadzone.measuring.capture.py_spy import PySpy

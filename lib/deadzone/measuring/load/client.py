@@ -5,8 +5,6 @@ It reads a plan, sends the load, and writes what it recorded as JSON: {"response
 with 4, and a sentence on standard error, where it could not begin.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import json

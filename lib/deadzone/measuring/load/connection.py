@@ -1,7 +1,5 @@
 """A non-blocking connection, plain or TLS, that never raises: whatever goes wrong is told as a kind of failure."""
 
-from __future__ import annotations
-
 import errno
 import select
 import socket

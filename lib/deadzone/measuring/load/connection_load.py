@@ -1,7 +1,5 @@
 """Connections as the load: many at once (a spike), or ever more of them, held, until the server gives up (a ramp)."""
 
-from __future__ import annotations
-
 import socket
 import time
 

@@ -5,8 +5,6 @@ watches its own lag to fractions of a millisecond needs neither. epoll's own tim
 loop waits for the epoll descriptor in select(2), whose time-out is microseconds.
 """
 
-from __future__ import annotations
-
 import heapq
 import select
 import time

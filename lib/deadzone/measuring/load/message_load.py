@@ -5,8 +5,6 @@ is the reply, every other one a broadcast, unless the plan says by which words t
 the n-th message of a connection answers the n-th sent.
 """
 
-from __future__ import annotations
-
 import time
 from array import array
 

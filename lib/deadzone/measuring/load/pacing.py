@@ -1,7 +1,5 @@
 """When requests are due, and turning to them on time: an open loop, which waits for no answer."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@ connection may be used again; STOMP 1.2 over WebSocket, frames to text and back 
 WebSocket (RFC 6455): the upgrade, whose answer httptools reads, and frames, which websockets does.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

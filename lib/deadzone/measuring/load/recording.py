@@ -5,8 +5,6 @@ Requests that got no answer stay in the latencies with the time they had waited:
 that stalls.
 """
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections import Counter

@@ -1,7 +1,5 @@
 """A service under test: where it can run, how it is reached, and what it used while a client asked it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -6,8 +6,6 @@ proc(5) shows as D; so does one that starts another program and waits until that
 machine's own pressure counter would hold the waits of all its other programs too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform

@@ -1,7 +1,5 @@
 """Ports, and waiting until a service answers on one."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import time

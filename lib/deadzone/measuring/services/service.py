@@ -1,7 +1,5 @@
 """A service in one environment: started or only reached, ready before a client asks, stopped afterwards, its log kept."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Watching a service while a client asks it: its group's counters and its processes, read as the trial begins and ends."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What can be wrong with a study besides its file: found before anything is made or measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from deadzone.errors import StudyError, did_you_mean

@@ -1,7 +1,5 @@
 """How long trials will take, from those that were measured."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median

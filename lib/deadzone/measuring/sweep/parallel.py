@@ -1,7 +1,5 @@
 """Several trials at once: each worker takes the next trial of the plan as it gets free; the first error stops all."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What a program printed, as counts: from these it is seen whether its trials ended alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Profiles beside a trial: where a study asks for them, they are taken while its load runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then elsewhere."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

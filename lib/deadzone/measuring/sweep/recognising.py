@@ -5,8 +5,6 @@ and rested in all of these looks belongs to them; what works steadily, or at tim
 program that works half of the time whatever the trials do passes LOOKS such looks by chance once in a thousand times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The sweep: executes every trial of a study that its run does not hold yet."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,5 @@
 """Measuring one treatment of a service: it is started in its environment, asked by a client outside, watched, stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Where trials execute: what every target offers to the sweep."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

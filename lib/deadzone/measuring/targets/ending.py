@@ -1,7 +1,5 @@
 """How a program ended, and what a trial of it was, wherever it ran."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field

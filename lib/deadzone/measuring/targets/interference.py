@@ -3,8 +3,6 @@
 Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /proc/pressure.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

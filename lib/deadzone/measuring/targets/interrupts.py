@@ -1,7 +1,5 @@
 """Finishing without being disturbed: a second Ctrl-C must not stop a clean-up half way."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

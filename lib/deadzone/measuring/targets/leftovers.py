@@ -6,8 +6,6 @@ is left over. Folders elsewhere are noted before they are made, in the user's st
 a restart of the machine as the folders do: so a kill at any instant leaves nothing for good.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

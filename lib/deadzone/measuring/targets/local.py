@@ -1,7 +1,5 @@
 """The local target: runs programs on this machine under a real CPU limit and measures them."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import resource

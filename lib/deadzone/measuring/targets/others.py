@@ -4,8 +4,6 @@ A program whose processes live for a connection or a request is one name: what a
 parent's account (times(2)), and what it had used before the first look is taken off again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

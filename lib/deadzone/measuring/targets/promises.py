@@ -4,8 +4,6 @@ A note bears the name of the process that made it, like everything Deadzone make
 `deadzone restore` keeps the promise.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """The targets, by the kind a study names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from deadzone.errors import StudyError

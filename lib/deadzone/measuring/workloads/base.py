@@ -1,7 +1,5 @@
 """What a trial executes: what every workload offers to the sweep."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The video that ffmpeg studies decode: drawn once by ffmpeg itself, kept in a cache with its checksum."""
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command workload: any program, with its factors in the arguments or the environment."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The ffmpeg workload: extract every frame of a video as a JPEG, as media services do on upload."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path

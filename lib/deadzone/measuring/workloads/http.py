@@ -1,7 +1,5 @@
 """The http workload: one request a trial, its phases timed by libcurl in a client process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

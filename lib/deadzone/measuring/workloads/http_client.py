@@ -10,8 +10,6 @@ STARTTRANSFER then is the time of that leave, whatever the server does afterward
 the request asks for the leave on purpose.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import resource

@@ -1,7 +1,5 @@
 """The load workload: requests, messages or connections at a rate, sent by a process of its own."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ trial.
 The script is told URL, RATE, DURATION_S and USERS, and every factor in capitals (POOL_SIZE).
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections import Counter

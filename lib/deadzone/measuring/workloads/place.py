@@ -3,8 +3,6 @@
 A workload that can run elsewhere is Movable: it is told the place, and does all work on files through it.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Sequence

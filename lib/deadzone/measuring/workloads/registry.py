@@ -1,7 +1,5 @@
 """The workloads, by the kind a study names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

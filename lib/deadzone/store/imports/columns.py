@@ -1,7 +1,5 @@
 """The columns of imported tables, in their order, with unit and meaning; the codebook says the same."""
 
-from __future__ import annotations
-
 FIRST: dict[str, tuple[str, str]] = {
     "source": ("none", "file that the row was read from"),
     "tool": ("none", "tool that measured, with its version where the file says it"),

@@ -4,8 +4,6 @@ A unit that is printed beside a number, and changes with its size (`1.2s`, `950m
 column, which stands in its name.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """The formats that a table describes, each written down from recorded output of the version it names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

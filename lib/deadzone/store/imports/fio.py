@@ -1,7 +1,5 @@
 """fio 3: `--output-format=json`, one row a job and direction (read, write, trim)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

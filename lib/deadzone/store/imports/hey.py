@@ -1,7 +1,5 @@
 """hey: `-o csv`, a line a request, summed up in one row a test."""
 
-from __future__ import annotations
-
 from array import array
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """hyperfine: `--export-json` (every run) and `--export-csv` (statistics of each command)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from deadzone.store.imports.document import Node, csv_table, number_in, parse_json, text_of

@@ -1,7 +1,5 @@
 """Response times of single requests, summed up in the columns that load tools report themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Locust: `--csv` (the file PREFIX_stats.csv) and `--json`, one row an endpoint."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """oha: `--output-format json` (older versions: `--json`), one row a test."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from deadzone.errors import FormatError

@@ -1,7 +1,5 @@
 """What a program of a known format printed in one trial, as responses."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from statistics import median

@@ -1,7 +1,5 @@
 """The formats that can be imported, by the name of their tool. A new one is a file beside this and a line here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from deadzone.errors import FormatError, did_you_mean

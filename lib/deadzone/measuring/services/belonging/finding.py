@@ -1,7 +1,5 @@
 """The processes of what belongs to a trial, by unit, process, port, pid file, control group, container or pod."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 Where it shares its group with other processes, it is moved to one of its own for the time of the sweep.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What belongs to a trial although it did not start it: found, read at the trial's moments, limited, given back."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

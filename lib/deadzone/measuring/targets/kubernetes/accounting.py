@@ -5,8 +5,6 @@ the API server's. The uptime is exact to 10 ms and never steps; where the shell 
 of those is taken as far as the uptime allows it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping

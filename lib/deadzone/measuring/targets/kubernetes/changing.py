@@ -3,8 +3,6 @@
 Neither is believed: what counts is read in the container's own control group afterwards, by who calls this.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any

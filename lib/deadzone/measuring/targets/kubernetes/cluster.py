@@ -4,8 +4,6 @@ Objects travel as the plain mappings of the API (camelCase), not as the client's
 decided from them can be tried on recorded ones.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

@@ -1,7 +1,5 @@
 """What both ways of running trials in a cluster share: the connection, the lock, and a trial in a container."""
 
-from __future__ import annotations
-
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ All of it goes through short commands that may be repeated without harm; only th
 folder is made once) decides that a program runs, and that it runs once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import time

@@ -1,7 +1,5 @@
 """What a cluster's refusals mean to a person: each as one sentence that names the object and the remedy."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

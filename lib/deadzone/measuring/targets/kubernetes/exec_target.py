@@ -1,7 +1,5 @@
 """Trials in a container of a workload that runs already: its limit is changed before each trial, and given back."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime

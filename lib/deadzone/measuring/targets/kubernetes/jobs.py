@@ -1,7 +1,5 @@
 """The Job of a trial: one pod that waits, with the treatment's limit, until the trial is run in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath

@@ -4,8 +4,6 @@ The holder renews it from a thread of its own. It is taken from another holder o
 whole duration without a renewal, so clocks that disagree do no harm (as client-go's leader election does it).
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

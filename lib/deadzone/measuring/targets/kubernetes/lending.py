@@ -5,8 +5,6 @@ An ephemeral container of an image with a static /bin/busybox sees the processes
 by a new pod; so it is made only where the study names an image for it.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """A container as the place of a workload: its files are made there, its inputs brought there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath

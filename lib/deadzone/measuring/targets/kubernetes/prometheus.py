@@ -3,8 +3,6 @@
 They are what other people's dashboards show of the trial, at the resolution of their scrapes.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import math

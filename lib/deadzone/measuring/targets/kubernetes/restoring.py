@@ -4,8 +4,6 @@ Nothing needs to be remembered for it: every changed workload carries its origin
 the lock of its sweep. A sweep that still lives holds its lock, and is left alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

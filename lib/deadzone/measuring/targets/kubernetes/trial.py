@@ -1,7 +1,5 @@
 """One trial in a container, from its start to its measurement, whatever happens to the pod meanwhile."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime

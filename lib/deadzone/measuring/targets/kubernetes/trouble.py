@@ -1,7 +1,5 @@
 """Why a pod does not run, or a rollout does not end, read from what the cluster itself says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The workload that a study names: finding it, its pod and its container, and whether it may be swept."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

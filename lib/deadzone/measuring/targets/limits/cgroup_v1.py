@@ -3,8 +3,6 @@
 Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler/sched-bwc.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence

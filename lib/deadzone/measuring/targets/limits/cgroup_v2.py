@@ -4,8 +4,6 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v2. Used as root
 delegated to the user (Control Group APIs and Delegation, systemd documentation).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ It counts what the kernel's quota counts, the time for which the program was sto
 Reports say so in their first lines, and how well the limits were held.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import subprocess

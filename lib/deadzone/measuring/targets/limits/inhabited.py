@@ -1,7 +1,5 @@
 """The group that a process is in, or that has a name, whoever made it: a server's, or a container's."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

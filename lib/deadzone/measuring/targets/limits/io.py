@@ -6,8 +6,6 @@ cgroup-v1/blkio-controller. Under v1 only what bypasses the page cache is slowed
 writes the cache out later, in a group of its own.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The mechanisms for CPU limits, best first."""
 
-from __future__ import annotations
-
 from deadzone.measuring.targets.limits.base import LimitMechanism
 from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1
 from deadzone.measuring.targets.limits.cgroup_v2 import CgroupV2

@@ -3,8 +3,6 @@
 Source: systemd.resource-control(5), systemd-run(1).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The mechanisms that make no control group: only the CPU is theirs to limit, by affinity, or not at all."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

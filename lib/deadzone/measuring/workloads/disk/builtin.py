@@ -1,7 +1,5 @@
 """The built-in engine, seen from the harness: its plan, and its result read back."""
 
-from __future__ import annotations
-
 import json
 import platform
 import sys

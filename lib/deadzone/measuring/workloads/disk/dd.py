@@ -1,7 +1,5 @@
 """The dd engine: repeats what people do by hand, one call after the other and no latencies."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

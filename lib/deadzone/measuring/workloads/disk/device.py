@@ -1,7 +1,5 @@
 """The disk below a folder: its file system, mount, block device and scheduler, called what they are."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

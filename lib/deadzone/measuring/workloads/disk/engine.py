@@ -1,7 +1,5 @@
 """What every engine of the disk workload offers, and what it tells of a trial."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

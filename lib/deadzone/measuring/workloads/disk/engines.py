@@ -1,7 +1,5 @@
 """The engines of the disk workload, by the name a study gives them."""
 
-from __future__ import annotations
-
 import shutil
 
 from deadzone.measuring.workloads.disk.builtin import BuiltinEngine

@@ -1,7 +1,5 @@
 """The files that trials read and write: made in the folder that the study names, filled, and removed afterwards."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """The fio engine: the reference among disk benchmarks, where it is installed (fio 3 and later)."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

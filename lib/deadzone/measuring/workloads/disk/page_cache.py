@@ -1,7 +1,5 @@
 """The kernel's page cache: whether it can be bypassed in a folder, emptied of a file, and what it holds of one."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap

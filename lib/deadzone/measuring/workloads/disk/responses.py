@@ -1,7 +1,5 @@
 """What a trial of the disk workload is summed up in: the columns of the table, and the series beside it."""
 
-from __future__ import annotations
-
 from deadzone.errors import TableError
 from deadzone.measurement import Sample
 from deadzone.measuring.workloads.disk.engine import Account, Latency, Trial

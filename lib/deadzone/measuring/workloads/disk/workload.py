@@ -1,7 +1,5 @@
 """The disk workload: files of one folder read or written in blocks, past the page cache, by fio, Python or dd."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
