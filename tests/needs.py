@@ -23,6 +23,7 @@ BRINGS = {
     "prometheus": "apt install prometheus",
     "promtool": "apt install prometheus",
     "redis-benchmark": "apt install redis-tools",
+    "redis-cli": "apt install redis-tools",
     "redis-server": "apt install redis-server",
     "setpriv": "apt install util-linux",
     "unshare": "apt install util-linux",

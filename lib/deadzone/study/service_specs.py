@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
+from deadzone.study.extraction_specs import RegularExpression
 from deadzone.study.target_specs import AnyTarget
 from deadzone.study.templates import placeholders
 
@@ -22,6 +23,11 @@ SERVICE_PLACEHOLDERS = (SERVICE_URL, ADDRESS, HOST, PORT)
 PYTHON = "python"
 """Placeholder in the argument vector of a service for the Python that Deadzone runs with."""
 
+DATA = "data"
+"""Placeholder for the data folder of a service."""
+
+ANY_URL = r"^((https?|wss?)://|tcp://[^/:]+:\d+/?$)"
+
 EnvironmentName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 
 
@@ -34,8 +40,43 @@ class ReadinessSpec(Spec):
     status: int = Field(default=200, ge=100, le=599)
     """HTTP status that means ready"""
 
+    argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """program that ends with 0 once the service is ready, such as [pg_isready, -p, "{port}"]; asked in place of path"""
+
     timeout_s: float = Field(default=30.0, gt=0, le=3600)
     """longest time until it is ready [s]"""
+
+
+class ReadBackSpec(Spec):
+    """How the value of a setting that is in force is read: it must be the level, or the trial fails."""
+
+    factor: str
+    """the factor whose level it is compared with, as a number, a size or a word"""
+
+    argv: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """program that prints it"""
+
+    url: Argument | None = None
+    """page that shows it, in place of a program"""
+
+    regex: RegularExpression = r"(.+)"
+    """expression whose first group is the value; default the whole line"""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> ReadBackSpec:
+        if (self.argv is None) == (self.url is None):
+            raise ValueError("needs exactly one of argv and url")
+        return self
+
+
+class DataSpec(Spec):
+    """The data folder of a service, {data}: prepared once by the setup, or before."""
+
+    folder: str | None = None
+    """folder that is prepared, relative to the study file; default {inputs}, which the setup fills"""
+
+    fresh: Literal["copy", "reuse"] = "copy"
+    """copy: every start finds a copy of its own, beside the folder, with shared blocks where the file system can; reuse: all starts work on the folder itself"""
 
 
 class ServiceKeys(Spec):
@@ -50,17 +91,31 @@ class ServiceKeys(Spec):
     cwd: str | None = None
     """working folder, relative to the study file"""
 
-    url: str | None = Field(default=None, pattern=r"^(https?|wss?)://")
-    """base URL of a service that is up already; nothing is started then"""
+    url: str | None = Field(default=None, pattern=ANY_URL)
+    """base URL of a service that is up already; nothing is started then; tcp://host:port of one that speaks no HTTP"""
 
     hook: tuple[Argument, ...] | None = Field(default=None, min_length=1)
     """argv run, unmeasured, before the first trial of each treatment; for a service that is up already it changes its setting"""
+
+    read_back: ReadBackSpec | None = None
+    """how the setting in force is read after the hook, or the start"""
+
+    restore: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """argv run at the end, after Ctrl-C too, and by `deadzone restore` after a kill: it gives back what the hook changed"""
+
+    user: str | None = Field(default=None, min_length=1)
+    """user of this machine as whom the service and its hooks, setup and questions run; default the one who measures"""
+
+    data: DataSpec | None = None
+    """data folder that is prepared once, {data}"""
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
         yield from self.argv or ()
         yield from self.env.values()
         yield from self.hook or ()
+        if self.read_back:
+            yield from (*(self.read_back.argv or ()), *((self.read_back.url,) if self.read_back.url else ()))
 
     def uses(self, name: str) -> bool:
         """Whether a placeholder stands somewhere."""
@@ -96,7 +151,7 @@ class EnvironmentSpec(Spec):
     service: ServiceKeys | None = None
     """keys of the service that are different here; env is added to"""
 
-    url: str | None = Field(default=None, pattern=r"^(https?|wss?)://")
+    url: str | None = Field(default=None, pattern=ANY_URL)
     """base URL of a service that is up already in this environment"""
 
     @model_validator(mode="after")

@@ -3,12 +3,13 @@
 import http.client
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from deadzone.errors import SaidAs
 from deadzone.measuring.services.base import ServiceError
 from deadzone.measuring.targets.processes import listening_on
+from deadzone.store.programs import answer_of, last_words
 from deadzone.study.service_specs import ReadinessSpec
 
 LOOK_EVERY_S = 0.02
@@ -45,10 +46,12 @@ def check_free(host: str, port: int) -> None:
         ) from error
 
 
-def await_ready(host: str, port: int, spec: ReadinessSpec, runs: Callable[[], bool]) -> float:
+def await_ready(
+    host: str, port: int, spec: ReadinessSpec, runs: Callable[[], bool], argv: Sequence[str] = ()
+) -> float:
     """Wait until a service answers; returns how long that took [s].
 
-    runs: whether its process still lives.
+    runs: whether its process still lives. argv: program that tells whether it is ready, where one does.
 
     Raises ServiceError if it ends first, or the time is over.
     """
@@ -56,7 +59,7 @@ def await_ready(host: str, port: int, spec: ReadinessSpec, runs: Callable[[], bo
     seen = "nothing listens there"
     while True:
         alive = runs()  # asked first: what answers afterwards may be somebody else
-        problem = _problem(host, port, spec)
+        problem = _said_by(argv) if argv else _problem(host, port, spec)
         if problem is None:
             return time.monotonic() - began
         seen = problem
@@ -64,8 +67,15 @@ def await_ready(host: str, port: int, spec: ReadinessSpec, runs: Callable[[], bo
             raise ServiceError("the service ended before it was ready")
         if time.monotonic() - began > spec.timeout_s:
             where = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
+            where = " ".join(argv) or where
             raise ServiceError(f"the service was not ready within {spec.timeout_s:g} s: {where}: {seen}")
         time.sleep(LOOK_EVERY_S)
+
+
+def _said_by(argv: Sequence[str]) -> str | None:
+    """Why a program says that a service is not ready; None where it ends with 0."""
+    answer = answer_of(argv, ANSWER_TIMEOUT_S)
+    return last_words(answer) if answer.returncode else None
 
 
 def _problem(host: str, port: int, spec: ReadinessSpec) -> str | None:

@@ -18,14 +18,18 @@ from deadzone.measuring.services.base import (
     StartingHost,
 )
 from deadzone.measuring.services.readiness import await_ready, check_free, free_port
+from deadzone.measuring.services.settings import Data, as_user, check_taken, hand_over
 from deadzone.measuring.services.watching import Pids, Watch, await_settled
+from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.processes import below, listening_on
+from deadzone.measuring.targets.promises import Promise, keep, promise
 from deadzone.measuring.workloads.place import Here, fresh_folder, run_unmeasured
 from deadzone.study.design import Treatment
 from deadzone.study.levels import Level
 from deadzone.study.masking import masked
-from deadzone.study.service_specs import HOST, PORT, PYTHON, ServiceSpec
+from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ServiceSpec
 from deadzone.study.templates import fill
 
 LOG_KEPT_BYTES = 1_000_000
@@ -61,6 +65,8 @@ class Service:
         self._log: Path | None = None
         self._reached: Reached | None = None
         self._treatment: Treatment | None = None
+        self._data = Data(spec.data, folder) if spec.data else None
+        self._promised: Path | None = None
         self.start_s: float | None = None
 
     @property
@@ -73,6 +79,10 @@ class Service:
         if self.url is None and not hasattr(self._host, "start"):
             raise StudyError(
                 f"{self._where()}: this target starts no services; give the url of one that is up."
+            )
+        if (self._spec.user or self._data) and self.url is None and not isinstance(self._host, LocalTarget):
+            raise StudyError(
+                f"{self._where()}: user and data are for services that are started on this machine."
             )
         if self._spec.setup and self._host:
             python = getattr(self._host, "python", sys.executable)
@@ -96,12 +106,38 @@ class Service:
             self._host.prepare(Treatment({**self._limits, **treatment.levels}))
         try:
             if self._spec.hook and treatment != self._treatment:
+                self._promise_to_restore()
                 self._run("hook", self._spec.hook, self._values(treatment.levels, None))
         except WorkloadError as error:
             raise ServiceError(str(error)) from error
         self._reached = self._reach() if self.url else self._start(treatment)
+        if self._spec.read_back:
+            values = {**treatment.levels, **self._reached.placeholders, PYTHON: sys.executable}
+            try:
+                check_taken(self._spec.read_back, treatment.levels, values, self._spec.user)
+            except ServiceError:
+                self.stop()
+                raise
         self._treatment = treatment
         return self._reached
+
+    def _promise_to_restore(self) -> None:
+        """Note, before the first change, what gives the setting back."""
+        if self._spec.restore and self._promised is None:
+            values = {PYTHON: sys.executable, **(Reached(self.url).placeholders if self.url else {})}
+            argv = as_user(self._spec.user, [fill(part, values) for part in self._spec.restore])
+            what = f"the setting of {self._where()}"
+            with SaidAs(WorkloadError, f"{self._where()}.restore cannot be noted"):
+                self._promised = promise(Promise(what, argv=argv, cwd=str(self._cwd())))
+
+    def close(self) -> str | None:
+        """Stop what was started, and give back what the hook changed; what could not be."""
+        with undisturbed():
+            self.stop()
+            if self._data:
+                self._data.remove()
+            note, self._promised = self._promised, None
+            return keep(note) if note else None
 
     def watch(self) -> Watch:
         """A companion for a trial that asks the service."""
@@ -156,7 +192,7 @@ class Service:
         port = spec.port or free_port(spec.host)
         values = self._values(treatment.levels, getattr(self._host, "inner_port", None) or port)
         command = Command(
-            argv=tuple(fill(argument, values) for argument in spec.argv or ()),
+            argv=as_user(spec.user, [fill(argument, values) for argument in spec.argv or ()]),
             env={name: fill(value, values) for name, value in spec.env.items()},
             cwd=self._cwd(),
         )
@@ -164,7 +200,8 @@ class Service:
         host = cast(StartingHost, self._host)
         self._program = host.start(command, self._log, port)
         try:
-            self.start_s = await_ready(spec.host, port, spec.ready, self._program.runs)
+            asks = self._asks_ready({PORT: port, HOST: spec.host})
+            self.start_s = await_ready(spec.host, port, spec.ready, self._program.runs, asks)
             if not self._program.runs():
                 raise ServiceError("the service ended before it was ready")
         except ServiceError as error:
@@ -184,11 +221,21 @@ class Service:
         places = reached.placeholders
         try:
             self.start_s = None
-            if urlsplit(str(self.url)).scheme in ("http", "ws"):
-                await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True)
+            if urlsplit(str(self.url)).scheme in ("http", "ws", "tcp"):
+                asks = self._asks_ready(places)
+                await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True, asks)
         except ServiceError as error:
             raise ServiceError(f"service not ready: {masked(str(error))}") from error
         return reached
+
+    def _asks_ready(self, places: Mapping[str, Level]) -> tuple[str, ...]:
+        """The program that tells whether the service is ready; empty where none does."""
+        asked = self._spec.ready.argv
+        return (
+            as_user(self._spec.user, [fill(part, {PYTHON: sys.executable, **places}) for part in asked])
+            if asked
+            else ()
+        )
 
     def _processes(self) -> tuple[Pids, Pids]:
         if self._program is not None and hasattr(self._host, "processes"):
@@ -204,8 +251,10 @@ class Service:
     def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:
         values: dict[str, Level] = {**levels, PYTHON: getattr(self._host, "python", sys.executable)}
         if self._host and self._host.scratch.is_dir():
-            scratch = fresh_folder(self._host.scratch / f"service-{SCRATCH}")
+            scratch = hand_over(fresh_folder(self._host.scratch / f"service-{SCRATCH}"), self._spec.user)
             values |= {SCRATCH: str(scratch), INPUTS: str(self._inputs())}
+            if self._data:
+                values[DATA] = str(self._data.ready(self._inputs(), self._spec.user))
         if port is not None:
             values |= {PORT: port, HOST: self._spec.host}
         elif self.url:
@@ -215,7 +264,9 @@ class Service:
     def _inputs(self) -> Path:
         assert self._host is not None
         inputs = self._host.scratch / f"service-{INPUTS}"
-        inputs.mkdir(exist_ok=True)
+        if not inputs.exists():
+            inputs.mkdir()
+            hand_over(inputs, self._spec.user)
         return inputs
 
     def _cwd(self) -> Path:
@@ -239,7 +290,8 @@ class Service:
 
     def _run(self, key: str, argv: tuple[str, ...], values: Mapping[str, Any]) -> None:
         """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
-        run_unmeasured(Here(), f"service.{key}", [fill(argument, values) for argument in argv], self._cwd())
+        filled = as_user(self._spec.user, [fill(argument, values) for argument in argv])
+        run_unmeasured(Here(), f"service.{key}", filled, self._cwd())
 
 
 def _trim(log: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.measuring.services.base import SERVICE_RESPONSES, Host
+from deadzone.measuring.services.settings import account_of
 from deadzone.measuring.sweep.profiling import check_profiles
 from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
@@ -18,7 +19,15 @@ from deadzone.store.table import (
     TRACES,
 )
 from deadzone.study.plan import NOWHERE, Plan
-from deadzone.study.service_specs import ENVIRONMENT, HOST, PORT, PYTHON, SERVICE_PLACEHOLDERS, ServiceSpec
+from deadzone.study.service_specs import (
+    DATA,
+    ENVIRONMENT,
+    HOST,
+    PORT,
+    PYTHON,
+    SERVICE_PLACEHOLDERS,
+    ServiceSpec,
+)
 from deadzone.study.target_specs import LOCAL
 from deadzone.study.templates import fill, placeholders
 
@@ -97,10 +106,19 @@ def _limits_of_belongs(plan: Plan) -> tuple[str, ...]:
 
 def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
     """Raise StudyError for a placeholder of a service that is neither a factor nor something Deadzone fills in."""
-    given = (*factors, PYTHON, SCRATCH, INPUTS, PORT, HOST)
+    given = (*factors, PYTHON, SCRATCH, INPUTS, PORT, HOST, *((DATA,) if service.data else ()))
     reached = SERVICE_PLACEHOLDERS if service.url else ()
     for template in service.templates():
         fill(template, dict.fromkeys((*given, *reached), ""))
+    if service.user:
+        account_of(service.user)
+    if service.read_back and service.read_back.factor not in factors:
+        raise StudyError(
+            f"service.read_back.factor is {service.read_back.factor!r}, which is no factor."
+            f"{did_you_mean(service.read_back.factor, factors)}"
+        )
+    for template in (*(service.restore or ()), *(service.ready.argv or ())):
+        fill(template, dict.fromkeys((PYTHON, PORT, HOST, *reached), ""))
     for template in service.setup or ():
         fill(template, {INPUTS: "", PYTHON: ""})
     if (

@@ -38,7 +38,7 @@ class Measuring:
             self._target, make_workload(plan.workload, plan.folder, plan.treatments)
         )
         self._profiling = Profiling(plan.profiles)
-        self.belongings = Belongings(plan.belongs)
+        self.belongings = Belongings(plan.belongs, (around or Surroundings()).note)
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -16,6 +17,7 @@ from deadzone.measuring.sweep.profiling import Profiling
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.limits.base import THROTTLING
 from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.targets.promises import tell
 from deadzone.measuring.targets.registry import make_target
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.measuring.workloads.registry import make_workload
@@ -33,9 +35,10 @@ class ServiceMeasuring:
     def __init__(self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
         self._plan = plan
+        self._note = (around or Surroundings()).note
         self._workload = make_workload(plan.workload, plan.folder, plan.treatments)
         self._client = LocalTarget(LocalSpec(mechanism="unlimited"))
-        self._client.belongs = self.belongings = Belongings(plan.belongs)
+        self._client.belongs = self.belongings = Belongings(plan.belongs, self._note)
         self._profiling = Profiling(plan.profiles)
         self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
         self._services = {name: self._service(name, logs) for name in plan.services}
@@ -48,10 +51,13 @@ class ServiceMeasuring:
             for host in self._hosts.values():
                 stack.enter_context(host)
             for service in self._services.values():
-                stack.callback(service.stop)
+                stack.push(partial(self._close, service))
             stack.callback(self._workload.finish)
             self._stack = stack.pop_all()
         return self
+
+    def _close(self, service: Service, _: Any, error: BaseException | None, __: Any) -> None:
+        tell(service.close(), error, self._note)
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)

@@ -7,14 +7,16 @@ A note bears the name of the process that made it, like everything Deadzone make
 import itertools
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from deadzone.errors import system_reason
+from deadzone.errors import TargetError, system_reason
 from deadzone.measuring.targets.leftovers import state_folder
 from deadzone.measuring.targets.limits.base import group_name, is_left_over, remove_group
 from deadzone.measuring.targets.processes import listed
 from deadzone.store.programs import answer_of, last_words
+from deadzone.study.masking import masked
 
 ENDING = ".json"
 
@@ -53,9 +55,18 @@ def keep(note: Path) -> str | None:
     made = Promise(**json.loads(note.read_text(encoding="utf-8")))
     problems = [*_moved_back(made), *_written(made), *_run(made)]
     if problems:
-        return f"{made.what} was not given back: {'; '.join(problems)}"
+        return f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where nothing is to be given back)"
     note.unlink(missing_ok=True)
     return None
+
+
+def tell(problem: str | None, error: BaseException | None, note: Callable[[str], None]) -> None:
+    """Say that something was not given back: beside the error that ends a sweep, or as one. Raises TargetError."""
+    if problem:
+        said = f"{masked(problem)}. `deadzone restore` tries again."
+        if error is None:
+            raise TargetError(said)
+        note(said)
 
 
 def keep_left_over() -> tuple[list[str], list[str]]:
@@ -106,5 +117,6 @@ def _written(made: Promise) -> list[str]:
 def _run(made: Promise) -> list[str]:
     if not made.argv:
         return []
-    answer = answer_of(made.argv, KEEPING_TIMEOUT_S, made.cwd)
+    folder = made.cwd if made.cwd and Path(made.cwd).is_dir() else None
+    answer = answer_of(made.argv, KEEPING_TIMEOUT_S, folder)
     return [f"{' '.join(made.argv)}: {last_words(answer)}"] if answer.returncode else []

@@ -174,7 +174,7 @@ def find_number(regex: str | None, json_path: str | None, text: str) -> float | 
 
     None if it is not there, or no finite number.
     """
-    found = _by_regex(regex, text) if regex else found_at(str(json_path), text)
+    found = found_by(regex, text) if regex else found_at(str(json_path), text)
     try:
         value = math.nan if found is None or isinstance(found, bool) else float(found)
     except (TypeError, ValueError, OverflowError):
@@ -182,7 +182,8 @@ def find_number(regex: str | None, json_path: str | None, text: str) -> float | 
     return value if math.isfinite(value) else None
 
 
-def _by_regex(pattern: str, text: str) -> Any:
+def found_by(pattern: str, text: str) -> Any:
+    """The first group of the last match of an expression, or all of it where it has none; None without a match."""
     last = _last_match(pattern, text)
     return last and (last.group(1) if last.groups() else last.group(0))
 

@@ -16,6 +16,7 @@ from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import Counters, start_ticks
 from deadzone.measuring.targets.limits.inhabited import Group, group_of, is_theirs_alone
 from deadzone.measuring.targets.processes import below, names_of
+from deadzone.measuring.targets.promises import tell
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.study.belonging_specs import LIMITS, RECORDED, BelongingSpec
 from deadzone.study.levels import Level
@@ -149,7 +150,9 @@ class Belonging:
 class Belongings:
     """All that belongs to the trials of a sweep. A context manager: limits are given back on leaving."""
 
-    def __init__(self, specs: Sequence[BelongingSpec] = ()) -> None:
+    def __init__(self, specs: Sequence[BelongingSpec], note: Callable[[str], None]) -> None:
+        """note: told what could not be given back where an error ends the sweep."""
+        self._note = note
         self._all = [Belonging(spec) for spec in specs]
 
     def __enter__(self) -> Self:
@@ -157,11 +160,10 @@ class Belongings:
             one.find()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         with undisturbed():
             problems = [problem for one in self._all if (problem := one.give_back())]
-        if problems:
-            raise TargetError(f"{' '.join(problems)}. `deadzone restore` tries again.")
+        tell("; ".join(problems), error, self._note)
 
     def __iter__(self) -> Iterator[Belonging]:
         return iter(self._all)
