@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from deadzone.errors import StudyError, WorkloadError
+from deadzone.errors import SaidAs, StudyError, WorkloadError
 from deadzone.measurement import Command
 from deadzone.measuring.load.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.measuring.services.base import (
