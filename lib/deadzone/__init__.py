@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deadzone.explaining.adaptive.proposing import propose
     from deadzone.explaining.attribution.opening import attribute
     from deadzone.explaining.compare.comparing import compare_tables
     from deadzone.explaining.phases.fit import fit_phases
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "propose": "deadzone.explaining.adaptive.proposing",
     "attribute": "deadzone.explaining.attribution.opening",
     "compare_tables": "deadzone.explaining.compare.comparing",
     "fit_phases": "deadzone.explaining.phases.fit",
     "PhaseModel": "deadzone.explaining.phases.model",
 }
 
-__all__ = ["PhaseModel", "__version__", "attribute", "compare_tables", "fit_phases"]
+__all__ = ["PhaseModel", "__version__", "attribute", "compare_tables", "fit_phases", "propose"]
 
 
 def __getattr__(name: str) -> Any:

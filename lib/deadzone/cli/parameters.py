@@ -22,6 +22,14 @@ belongs_option = click.option(
 )
 
 
+adaptive_option = click.option(
+    "--adaptive", is_flag=True, help="Measure of the levels those that tell most for their time."
+)
+budget_option = click.option(
+    "--budget", metavar="TIME", help="Time that the trials may take in all, such as 30s, 5m or 1h."
+)
+
+
 def study_options(function: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that measures a study.
 
@@ -39,12 +47,16 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         allow: bool,
         sentences: tuple[str, ...],
         belongs: tuple[str, ...],
+        adaptive: bool,
+        budget: str | None,
         **given: Any,
     ) -> None:
         if Path(given["study"]).suffix in SUFFIXES:
             places.settle_beside(Path(given["study"]))
         overrides = overrides_of(parameters, parameter_file, replicates, warmup, allow)
         overrides |= {"belongs": [belonging_of(text) for text in belongs]} if belongs else {}
+        overrides |= {"design.kind": "adaptive"} if adaptive else {}
+        overrides |= {"design.budget_s": budget} if budget else {}
         function(overrides=claims_as_overrides(given["study"], overrides, sentences), **given)
 
     options = (
@@ -63,6 +75,8 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             help="Sweep a workload of a cluster that lacks the annotation deadzone.dev/sweep.",
         ),
         belongs_option,
+        adaptive_option,
+        budget_option,
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),

@@ -17,7 +17,7 @@ from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, o
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import study_options
 from deadzone.cli.report import warn_of_language
-from deadzone.cli.sweep import print_plan
+from deadzone.cli.sweep import ended, print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError
 
 if TYPE_CHECKING:
@@ -180,10 +180,12 @@ class _Watcher:
         from deadzone.measuring.sweep.progress import progress_on
         from deadzone.store.archive import ArchivedRun
         from deadzone.store.journal import JournalTail
+        from deadzone.store.run import BATCHES_FILE
 
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None
         self._journal = JournalTail(run.journal_file)
+        self._batches = JournalTail(run.folder / BATCHES_FILE)
         self._left = {trial.trial: trial for trial in plan.trials}
         self._total = len(self._left)
         self._estimate = Estimate(tuple(self._left.values()), plan.design.cooldown_s)
@@ -191,8 +193,13 @@ class _Watcher:
 
     def look(self) -> None:
         """Show how far the sweep is, if the journal has grown; reads no record twice, for it must not disturb."""
+        from deadzone.measuring.sweep.proposed import batch_trials
         from deadzone.store.run import finished_trials
 
+        chosen = [trial for batch in self._batches.new_records() for trial in batch_trials(batch)]
+        self._left |= {trial.trial: trial for trial in chosen}
+        self._total += len(chosen)
+        self._estimate.expect(chosen)
         new = self._journal.new_records()
         if not new:
             return
@@ -224,6 +231,8 @@ class _Watcher:
             self._progress.close("Nothing was measured.")
             return
         records = self._run.records()
+        for said in ended(self._run):
+            self._progress.note(said)
         trusted = sum(1 for record in records if record["trusted"])
         failed = sum(1 for record in records if record["status"] != "ok")
         self._progress.close(

@@ -31,15 +31,18 @@ def command(
 
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
+    from deadzone.explaining.adaptive.slices import proposer_of
     from deadzone.measuring.sweep.opening import open_run
     from deadzone.measuring.sweep.progress import progress_on
+    from deadzone.measuring.sweep.proposed import trials_of
     from deadzone.measuring.sweep.running import run_sweep
 
     if dry_run:
         print_plan(study, overrides, resume, as_json)
         return
     opened = open_run(study, overrides, resume=resume)
-    run_sweep(opened.plan, opened.run, progress_on())
+    progress = progress_on()
+    run_sweep(opened.plan, opened.run, progress, trials_of(opened.plan, proposer_of(opened.plan), progress))
     judged = say_claims(opened.run)
     if as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
@@ -47,6 +50,18 @@ def command(
             shown["claims"] = [one.to_dict() for one in judged]
         click.echo(json.dumps(shown, ensure_ascii=False))
     fail_where_claims_fell(judged, fail_on)
+
+
+def ended(run: Run) -> list[str]:
+    """Why a sweep ended before its plan did, and what is open, in the language spoken; nothing of a whole one."""
+    from deadzone.language.catalogue import say, spoken
+
+    batches = run.batches()
+    if not batches or "stopped" not in batches[-1]:
+        return []
+    end = batches[-1]
+    questions = [say("adaptive.still_open", question=one[spoken()]) for one in end["open"]]
+    return [end["stopped"][spoken()], *questions]
 
 
 def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -81,7 +96,12 @@ def print_plan(study: str, overrides: Mapping[str, Any], resume: str | None, as_
     click.echo(f"answer: {told['answer']}")
     for treatment in told["treatments"]:
         click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
-    click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")
+    if plan.is_adaptive:
+        click.echo(
+            f"at most {told['n_trials']} trials, chosen as the sweep goes on, and {told['warmup']} for warm-up"
+        )
+    else:
+        click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")
     if finished:
         click.echo(f"{told['n_remaining']} of them are left")
     click.echo(f"estimated time: {told['estimated']}")

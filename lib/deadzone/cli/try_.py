@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.parameters import belongs_option
+from deadzone.cli.parameters import adaptive_option, belongs_option, budget_option
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.study.trying import Wishes
@@ -38,6 +38,8 @@ LONG_S = 600.0
     "-r", "--runs", "replicates", type=int, default=5, show_default=True, help="Trials of each level."
 )
 @click.option("-w", "--warmup", type=int, default=1, show_default=True, help="Warm-up trials of each level.")
+@adaptive_option
+@budget_option
 @click.option("-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
@@ -89,8 +91,10 @@ def command(**given: Any) -> None:
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """
     from deadzone import places
+    from deadzone.explaining.adaptive.slices import proposer_of
     from deadzone.measuring.sweep.opening import planned
     from deadzone.measuring.sweep.progress import progress_on
+    from deadzone.measuring.sweep.proposed import trials_of
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.store.run import Run
     from deadzone.study.loading import parse_study
@@ -107,8 +111,9 @@ def command(**given: Any) -> None:
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
     progress = Progress() if quiet else progress_on()
+    told = progress if given["yes"] or quiet else _Asking(progress)
     try:
-        run_sweep(plan, run, progress if given["yes"] or quiet else _Asking(progress))
+        run_sweep(plan, run, told, trials_of(plan, proposer_of(plan), told))
     except (WorkloadError, TargetError) as error:
         raise StudyError(str(error)) from error
     _export(run, given["export_json"], given["export_csv"])
@@ -140,6 +145,7 @@ def _save(path: Path, wishes: Wishes, quiet: bool) -> None:
 
 
 def _print_plan(plan: Plan) -> None:
+    from deadzone.language.catalogue import say
     from deadzone.study.levels import format_level
 
     design = plan.study.design
@@ -149,6 +155,9 @@ def _print_plan(plan: Plan) -> None:
             levels.setdefault(name, {})[format_level(level)] = None
     shown = [f"{name} {', '.join(known)}" for name, known in levels.items()]
     click.echo(f"{plan.study.study}: {' x '.join(shown)}")
+    if plan.is_adaptive:
+        click.echo(say("adaptive.plan", n=len(plan.treatments)))
+        return
     click.echo(
         f"{len(plan.trials)} trials: {len(plan.treatments)} treatments, {design.replicates} times in random order"
         f"{f', after {design.warmup} of each for warm-up' if design.warmup else ''}"

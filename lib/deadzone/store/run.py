@@ -49,6 +49,9 @@ PROFILES_FOLDER = "profiles"
 OVERRIDES_FILE = "overrides.json"
 """What the command line changed of the study file, so that neither resuming nor reporting needs it repeated."""
 
+BATCHES_FILE = "batches.jsonl"
+"""What an adaptive sweep chose, batch by batch, with the reason, and why a sweep ended before its plan did."""
+
 CLAIMS_FILE = "claims.yaml"
 """Claims that were made after the run was measured; those made before it stand in its study."""
 
@@ -149,8 +152,11 @@ class Run:
         return self._facts(OVERRIDES_FILE)
 
     def check_same_study(self, study: Study) -> None:
-        """Raise StoreError, with the difference, unless the study is the one the run started with."""
-        was, now = dump_study(self.study()), dump_study(study)
+        """Raise StoreError, with the difference, unless the study is the one the run started with.
+
+        When it ends may differ: what was measured stays what it is, and each batch records the rule in force.
+        """
+        was, now = (dump_study(_without_end(one)) for one in (self.study(), study))
         if was != now:
             lines = difflib.unified_diff(
                 was.splitlines(), now.splitlines(), "when the run started", "now", lineterm="", n=1
@@ -260,6 +266,14 @@ class Run:
         measured = [(record["trial"], record["attempt"]) for record in self.records()]
         return (told[key] for key in measured if key in told)
 
+    def append_batch(self, record: dict[str, Any]) -> None:
+        """Record which trials come next and why, or why there are none, before the first of them starts."""
+        Journal(self.folder / BATCHES_FILE).append(record)
+
+    def batches(self) -> list[dict[str, Any]]:
+        """The batches of an adaptive sweep: batch, trials, gain, reason, until, budget_s; and its end: stopped, open."""
+        return list(read_lines(self.folder / BATCHES_FILE))
+
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""
         before = [(claim, "") for claim in self.study().claims]
@@ -320,6 +334,12 @@ class Run:
         path = self.folder / name
         with SaidAs(StoreError, f"{path}: cannot be written"), written_whole(path) as draft:
             write(draft)
+
+
+def _without_end(study: Study) -> Study:
+    """The study without what says when its sweep ends."""
+    design = study.design.model_copy(update={"until": None, "budget_s": None})
+    return study.model_copy(update={"design": design})
 
 
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from deadzone.errors import StudyError
+from deadzone.language.catalogue import Message
 from deadzone.study.factors import HOST_CORES, EqualFactor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level
-from deadzone.study.scales import scale_of
+from deadzone.study.scales import nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level
 from deadzone.study.target_specs import KUBERNETES, UNCHANGED
@@ -177,14 +178,26 @@ def limits_of(study: Study, levels: Mapping[str, Level]) -> Limits:
     return Limits(*(levels.get(one.name, getattr(target, one.name, NONE)) for one in fields(Limits)))
 
 
+def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | None:
+    """Why a sweep of these treatments cannot be adaptive and is a grid; None where it can."""
+    knob = study.knob_name
+    written = study.factors.get(knob) or FactorSpec()
+    scale = scale_of([one.levels[knob] for one in combinations], written.scale, written.at)
+    return nothing_to_choose(knob, scale)
+
+
 def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:
-    """Every trial of a resolved study with these treatments: warm-up first, then randomised blocks.
+    """Every trial of a resolved study with these treatments: warm-up first, then randomised blocks. Of an adaptive design
+    the warm-up alone, of the last treatment: its other trials are chosen when there is something to choose by.
 
     The order depends on the seed and the treatments alone, so a resumed run continues the same plan.
 
     Raises StudyError if the trials are more than make sense.
     """
     design = study.design
+    if design.kind == "adaptive" and why_no_choice(study, combinations) is None:
+        last = combinations[-1]
+        return tuple(PlannedTrial(i + 1, WARMUP_BLOCK, i + 1, True, last) for i in range(design.warmup))
     _check_size(study, len(combinations))
     rng = np.random.default_rng(design.seed)
     passes = [(WARMUP_BLOCK, i + 1, True) for i in range(design.warmup)]

@@ -8,8 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deadzone.language.catalogue import say
 from deadzone.study.belonging_specs import BelongingSpec
-from deadzone.study.design import Limits, PlannedTrial, Treatment, limits_of, run_order, treatments
+from deadzone.study.design import (
+    Limits,
+    PlannedTrial,
+    Treatment,
+    limits_of,
+    run_order,
+    treatments,
+    why_no_choice,
+)
 from deadzone.study.disk_plan import warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
@@ -86,6 +95,11 @@ class Plan:
     asked: Asked
     warning: str
 
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether trials are chosen as the sweep goes on."""
+        return self.design.kind == "adaptive" and why_no_choice(self.study, self.treatments) is None
+
     def limits_of(self, treatment: Treatment) -> Limits:
         """The limits in force in a trial of the treatment."""
         return limits_of(self.study, treatment.levels)
@@ -117,8 +131,14 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         asked=Asked(
             study.response.name, tuple(study.gates), study.trust, isinstance(study.workload, DiskWorkload)
         ),
-        warning=warning_of(study, planned),
+        warning=" ".join(filter(None, (warning_of(study, planned), _not_adaptive(study, planned)))),
     )
+
+
+def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
+    """What to know where a sweep is to be adaptive and cannot be."""
+    problem = why_no_choice(study, planned) if study.design.kind == "adaptive" else None
+    return say("adaptive.grid_instead", problem=problem) if problem else ""
 
 
 def _services(study: Study) -> dict[str, PlannedService]:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from deadzone.language.catalogue import Message, say
 from deadzone.study.levels import NONE, format_level, is_number
 from deadzone.study.sizes import UNITS
 
@@ -160,3 +161,17 @@ def _number_and_unit(text: str) -> tuple[float, str] | None:
 
 def _rounded(value: float) -> float:
     return float(f"{value:.{MOST_DIGITS}g}")
+
+
+FEWEST_TO_CHOOSE = 4
+"""Of three levels there is nothing to choose: a phase needs all of them."""
+
+
+def nothing_to_choose(knob: str, scale: KnobScale) -> Message | None:
+    """Why an adaptive sweep cannot choose among the levels of a knob; None where it can."""
+    count = len(set(scale.positions.values()))
+    if scale.kind == WORDS:
+        return say("adaptive.words", knob=knob)
+    if count < FEWEST_TO_CHOOSE:
+        return say("adaptive.too_few", knob=knob, n=count, fewest=FEWEST_TO_CHOOSE)
+    return None

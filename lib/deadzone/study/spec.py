@@ -24,6 +24,7 @@ from deadzone.study.service_specs import (
     service_in,
 )
 from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
+from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
 
 MOST_REPLICATES = 1_000
@@ -44,8 +45,9 @@ ANALYSES: dict[str, Analysis] = {
 class DesignSpec(Spec):
     """Which treatments, how often, in what order."""
 
-    kind: Literal["factorial", "paired", "list"] = "factorial"
-    """factorial: every combination; paired: first with first, second with second; list: as written"""
+    kind: Literal["factorial", "paired", "list", "adaptive"] = "factorial"
+    """factorial: every combination; paired: first with first, second with second; list: as written; adaptive: of every
+    combination those that tell most for their time"""
 
     treatments: tuple[dict[str, FactorLevel], ...] | None = None
     """the treatments of a list design, each {factor: level, ...}"""
@@ -54,7 +56,7 @@ class DesignSpec(Spec):
     """measured trials a treatment [count]"""
 
     warmup: int = Field(default=1, ge=0, le=100)
-    """trials of each treatment before the first block, recorded, not analysed"""
+    """trials of each treatment before the first block, recorded, not analysed; of an adaptive design so many in all"""
 
     seed: int = Field(default=1, ge=0)
     """seed of the run order"""
@@ -64,6 +66,21 @@ class DesignSpec(Spec):
 
     cooldown_s: float = Field(default=0.0, ge=0, le=3600)
     """pause between trials [s]"""
+
+    batch: int = Field(default=3, ge=1, le=100)
+    """trials that an adaptive design chooses at once [count]"""
+
+    until: UntilSpec | None = None
+    """when an adaptive design knows enough; by default what the keys below it say"""
+
+    budget_s: Seconds | None = Field(default=None, gt=0)
+    """time that the trials may take in all; a grid ends with a whole block [s]"""
+
+    @model_validator(mode="after")
+    def _only_adaptive_knows_enough(self) -> DesignSpec:
+        if self.until is not None and self.kind != "adaptive":
+            raise ValueError("until is given for kind: adaptive, and only there")
+        return self
 
     @model_validator(mode="after")
     def _list_has_treatments(self) -> DesignSpec:

@@ -57,6 +57,8 @@ class Wishes:
     output: str | None = None
     goal: str | None = None
     belongs: Sequence[str] = ()
+    adaptive: bool = False
+    budget: str | None = None
 
 
 def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:
@@ -82,7 +84,13 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         "output": wishes.output,
         "responses": responses,
     }
-    design = {"replicates": wishes.replicates, "warmup": wishes.warmup, "timeout_s": wishes.timeout_s}
+    design = {
+        "kind": "adaptive" if wishes.adaptive else None,
+        "replicates": wishes.replicates,
+        "warmup": wishes.warmup,
+        "timeout_s": wishes.timeout_s,
+        "budget_s": wishes.budget,
+    }
     lines = [
         f"# Does the same as: {line}",
         f"# Measure it and publish the report with: deadzone run {name}.yaml",

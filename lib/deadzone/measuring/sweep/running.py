@@ -35,6 +35,9 @@ INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 FAILURES_IN_A_ROW = 3
 """After so many failed trials one after the other the next ones would fail too."""
 
+OPENING = 0.5
+"""The least that an adaptive sweep measures: about half of the treatments, once."""
+
 SHOWN_LINES, SHOWN_LINE = 6, 80
 """Lines with numbers that are shown where a response was not found, and how much of each [characters]."""
 
@@ -120,7 +123,7 @@ class _Sweep:
         self._plan, self._run, self._progress = plan, run, progress
         self._estimate = Estimate((), plan.design.cooldown_s)
         self._attempts: dict[int, int] = {}
-        self._failures, self._unread, self._done, self.total = 0, 0, 0, 0
+        self._failures, self._sound, self._unread, self._done, self.total = 0, 0, 0, 0, 0
         self._turn = threading.Lock()
 
     def begin(self, measuring: Measuring | ServiceMeasuring) -> None:
@@ -130,6 +133,7 @@ class _Sweep:
         for record in self._run.records():
             self._estimate.add(record)
             self._attempts[record["trial"]] = record["attempt"]
+            self._sound += record["status"] == "ok"
         self._done = self.total = len(self._run.finished())
         self._fresh = not self._attempts
 
@@ -166,7 +170,10 @@ class _Sweep:
             enough = min(2, len(self._plan.treatments))
             if self._fresh and self._done == self._unread == enough:
                 raise StudyError(_unread(last))
-            if self._failures >= FAILURES_IN_A_ROW:
+            self._sound += last["status"] == "ok"
+            # An adaptive sweep looks for the edge of where trials fail, so failures in a row are no surprise there.
+            bounded = self._plan.is_adaptive and self._sound
+            if self._failures >= FAILURES_IN_A_ROW and not bounded:
                 raise SweepError(_failing(last, self._failures))
 
 
@@ -265,24 +272,35 @@ def _failing(last: Mapping[str, Any], failures: int) -> str:
 def preview(
     plan: Plan, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
 ) -> dict[str, Any]:
-    """What a sweep would do: its treatments, trials, and the time it would take.
+    """What a sweep would do: its treatments, trials, and the time it would take; of an adaptive one at most.
 
     earlier: records of an earlier run of the study, or of the one to resume, from which the time is estimated; may be
     empty. finished: numbers of the trials that need not be measured again.
     """
     design, remaining = plan.design, _remaining(plan, finished)
-    estimate = expected_s(remaining, earlier, design.cooldown_s)
+    if plan.is_adaptive:
+        every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
+        once = expected_s(every, earlier, design.cooldown_s)
+        most = min(once * design.replicates, design.budget_s or once * design.replicates) if once else None
+        words = f"{in_words(min(once * OPENING, most))} to {in_words(most)}" if once and most else None
+        n_trials, longest_n = len(finished), design.replicates * len(plan.treatments) - len(finished)
+        n_trials += max(longest_n, 0)
+    else:
+        most = expected_s(remaining, earlier, design.cooldown_s)
+        most = min(most, design.budget_s or most) if most else most
+        words = in_words(most) if most is not None else None
+        n_trials, longest_n = len(plan.trials), len(remaining)
     return {
         "study": plan.study.study,
         "answer": coming_answer(plan.study, plan.treatments),
         "treatments": [dict(treatment.levels) for treatment in plan.treatments],
         "replicates": design.replicates,
         "warmup": design.warmup,
-        "n_trials": len(plan.trials),
-        "n_remaining": len(remaining),
-        "estimated_s": estimate,
-        "estimated": in_words(estimate) if estimate is not None else "unknown: no earlier run of this study",
-        "longest_s": len(remaining) * (design.timeout_s + design.cooldown_s),
+        "n_trials": n_trials,
+        "n_remaining": longest_n,
+        "estimated_s": most,
+        "estimated": words or "unknown: no earlier run of this study",
+        "longest_s": longest_n * (design.timeout_s + design.cooldown_s),
         **({"warning": plan.warning} if plan.warning else {}),
         "order": [trial.treatment.label() for trial in remaining],
     }

@@ -203,6 +203,8 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     ended = (
         measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in trials else measured
     )
+    if study.design.kind == "adaptive":  # what was not chosen is not missing
+        planned = [level for level in planned if level in set(measured[knob].astype(str))]
     lost = [level for level in planned if level not in set(ended[knob].astype(str))]
     if not lost:
         return []

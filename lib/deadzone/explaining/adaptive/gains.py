@@ -1,0 +1,133 @@
+"""What a trial at each listed level would tell about the curve, and what it would take.
+
+A trial tells about the phases on both sides of its level (which piece of the broken power law lies there: its ends and
+its label), and about whether the level is as good as the best. Where a level was not measured yet, the joint that was
+placed at one of its measured neighbours may as well lie between them: then the level is not on the line between the
+two but on the one that comes from the left, or from the right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadzone.explaining.adaptive.information import information
+from deadzone.explaining.phases.inference import Posterior
+from deadzone.explaining.phases.pieces import bent_share
+from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
+from deadzone.explaining.phases.segmentation import Pieces
+
+FROM_LEFT, FROM_RIGHT = -1, -2
+"""Answers beside the pieces: the level lies on the line from the left, or from the right."""
+
+MOST_CORNERED = 2 / 3
+"""However sure it is that a joint is near, the straight line between the two measured levels stays as likely as each of
+the others: a short phase between two joints looks like one corner."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What was measured of the listed levels.
+
+    x: shape (n,), the listed levels on the axis of the fit. measured: shape (m,), positions among them of the levels
+    with sound trials, as the posterior has them. counts: shape (n,), sound trials of each.
+    """
+
+    x: np.ndarray
+    measured: np.ndarray
+    counts: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Possible:
+    """Possible true values at a level, shape (k,), their probabilities, and the piece that each lies on."""
+
+    value: np.ndarray
+    weight: np.ndarray
+    piece: np.ndarray
+
+
+@dataclass(frozen=True)
+class Gains:
+    """What one more trial at each listed level tells [nats], each of shape (n,).
+
+    phase: about the phases beside it. setting: about whether it is as good as the best. mean: expected ln(response).
+    """
+
+    phase: np.ndarray
+    setting: np.ndarray
+    mean: np.ndarray
+
+
+def gains_of(posterior: Posterior, coverage: Coverage) -> Gains:
+    """What one more trial at each listed level tells."""
+    pieces, known = posterior.pieces, posterior.x
+    piece = (pieces.label * len(known) + pieces.start) * len(known) + pieces.stop
+    steps = np.clip(np.searchsorted(known, coverage.x, side="right") - 1, 0, len(known) - 2)
+    after = [
+        _on_pieces(pieces, known, at, piece, (pieces.start <= step) & (pieces.stop > step))
+        for at, step in zip(coverage.x, steps, strict=True)
+    ]
+    mean = np.array([np.average(one.value, weights=one.weight) for one in after])
+    good = mean[coverage.measured].min() + np.log1p(PRACTICAL_TOLERANCE)
+    found = np.zeros((2, len(mean)))
+    for i, (at, step, here) in enumerate(zip(coverage.x, steps, after, strict=True)):
+        noise = trial_noise(posterior, int(coverage.counts[i]))
+        inner = coverage.counts[i] and step > 0 and at == known[step]
+        possible = here if coverage.counts[i] else _between(posterior, at, int(step), here)
+        phase, setting = information(
+            possible.value, possible.weight, np.array([possible.piece, possible.value < good]), noise
+        )
+        if inner:
+            before = _on_pieces(pieces, known, at, piece, (pieces.start < step) & (pieces.stop >= step))
+            phase = (phase + information(before.value, before.weight, before.piece[None], noise)[0]) / 2
+        found[:, i] = phase, setting
+    return Gains(found[0], found[1], mean)
+
+
+def trial_noise(posterior: Posterior, count: int) -> float:
+    """Noise of one more trial of a level with `count` of them, about the curve, as a standard deviation of ln(response).
+
+    What a level is off the curve, its trials share: the more there are of them, the less a further one tells. No more of
+    it is counted than the noise itself: a larger misfit is as often a spoiled trial, which a further one would show.
+    """
+    noise = max(posterior.noise, 1e-6) ** 2
+    misfit = min(posterior.misfit**2, noise)
+    after = noise / (count + 1) + misfit
+    before = noise / count + misfit if count else np.inf
+    return float(np.sqrt(1.0 / (1.0 / after - 1.0 / before)))
+
+
+def _on_pieces(
+    pieces: Pieces, known: np.ndarray, at: float, piece: np.ndarray, which: np.ndarray
+) -> _Possible:
+    start, stop = pieces.start[which], pieces.stop[which]
+    share = bent_share((at - known[start]) / (known[stop] - known[start]), pieces.bend[which])
+    left = pieces.left[which]
+    return _Possible(
+        left + share * (pieces.right[which] - left), pieces.weight[which], piece[which].astype(int)
+    )
+
+
+def _between(posterior: Posterior, at: float, step: int, straight: _Possible) -> _Possible:
+    """The possible values at a level without trials, with those of a joint between its measured neighbours."""
+    pieces, known = posterior.pieces, posterior.x
+    starts = np.bincount(pieces.start, pieces.weight, minlength=len(known))
+    chance = min(MOST_CORNERED, float(starts[step] * (step > 0) + starts[step + 1]))
+    parts = [
+        _Possible(straight.value, straight.weight / straight.weight.sum() * (1 - chance), straight.piece)
+    ]
+    for ends, near, code in (
+        (pieces.stop == step, pieces.right, FROM_LEFT),
+        (pieces.start == step + 1, pieces.left, FROM_RIGHT),
+    ):
+        if ends.any():
+            length = known[pieces.stop[ends]] - known[pieces.start[ends]]
+            slope = (pieces.right[ends] - pieces.left[ends]) / length
+            corner = known[step] if code == FROM_LEFT else known[step + 1]
+            weight = chance / 2 * pieces.weight[ends] / pieces.weight[ends].sum()
+            parts.append(_Possible(near[ends] + slope * (at - corner), weight, np.full(ends.sum(), code)))
+    return _Possible(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "weight", "piece"))
+    )

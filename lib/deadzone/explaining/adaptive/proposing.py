@@ -1,0 +1,259 @@
+"""`propose`: which levels to measure next.
+
+A sweep begins with every other level once. From then on each trial goes where it is expected to tell most a second
+(see `gains` and `information`), a myopic design that is paid by the second (Chaloner and Verdinelli 1995). The trials of a
+batch are chosen one after the other, each as if those before it had told their share, and run in random order, so that
+drift can be told from the knob and a batch may run on several machines at once.
+
+`adaptive` 1.5 (Learner1D), which places points by the curvature of an interpolated curve, has neither replicates nor a
+model of noise: with noise it goes on refining what is not there. docs/benchmarks/adaptive.md measures both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.adaptive.gains import Coverage, Gains, gains_of
+from deadzone.explaining.adaptive.stopping import open_questions
+from deadzone.explaining.phases.drift import estimate_drift
+from deadzone.explaining.phases.inference import infer
+from deadzone.explaining.phases.prepare import Sample, prepare
+from deadzone.explaining.phases.thresholds import CERTAINTY, Thresholds
+from deadzone.language.catalogue import Message, say
+from deadzone.study.levels import Level
+from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scale_of
+from deadzone.study.until_specs import UntilSpec
+
+OPENING_STRIDE = 2
+"""A sweep begins with every other level: a dead zone of two steps then still shows as a step of another slope."""
+
+FEWEST_REPEATS = 3
+"""Trials beyond the first of their level that noise is estimated from before anything is decided; the cheapest levels
+are repeated for it."""
+
+LEAST_GAIN = 0.02
+"""A trial that is expected to tell less than this [nats] is not worth its time: fifty of them would tell a bit or two."""
+
+TOLD_AGAIN, TOLD_BESIDE = 0.5, 0.7
+"""What is left of the gain of a level, and of its neighbours, that is in the batch already."""
+
+MOST_TRIALS = 30
+"""Of one level; beyond them the mean of a level gets more precise than any two runs of a program agree."""
+
+MOST_UNSOUND = 3
+"""A level that was tried so often without a sound trial is left alone."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The trials to run next.
+
+    levels: in the order to run them, as they were listed; empty when there is nothing worth its time. done: whether the
+    sweep may stop. reason: why these, or why none, in a sentence. gain: what each trial is expected to tell a second
+    [nats/s; a unit of the response where the table has no wall_s]; of the opening 0. open: what is not known yet, in
+    sentences. cost: expected time of the trials [s, or as gain]; nan where nothing was measured.
+    """
+
+    levels: tuple[Level, ...]
+    done: bool
+    reason: Message
+    gain: tuple[float, ...] = ()
+    open: tuple[Message, ...] = ()
+    cost: float = float("nan")
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """The listed levels by their place on the axis, increasing. tried, failed: trials of each, and failed ones."""
+
+    levels: tuple[Level, ...]
+    positions: np.ndarray
+    scale: KnobScale
+    tried: np.ndarray
+    failed: np.ndarray
+    cost: np.ndarray
+    """Mean time of the trials of each, nan without any."""
+
+
+def propose(
+    frame: pd.DataFrame,
+    knob: str,
+    response: str,
+    levels: Sequence[Level],
+    goal: str = "min",
+    *,
+    batch: int = 3,
+    seed: int = 0,
+    until: UntilSpec | None = None,
+) -> Proposal:
+    """Choose the next trials of a sweep over the levels of a knob.
+
+    frame: the trials so far, one a row, as for `fit_phases`; may be empty. Trials that failed or are not trusted count
+    as tried. levels: to choose from, at least FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest). goal: "min" or
+    "max". batch: trials to propose. seed: of the order; the same arguments always give the same proposal. until: when
+    enough is known.
+
+    Raises PhaseError where the levels are no numbers or too few, or the table cannot be read.
+    """
+    listed = _listed(frame, knob, response, levels)
+    rng = np.random.default_rng([seed, len(frame)])
+    if begin := _opening(listed, seed):
+        chosen = tuple(listed.levels[i] for i in begin)
+        return Proposal(chosen, False, say("adaptive.opening", n=len(begin), knob=knob), (0.0,) * len(begin))
+    if listed.failed.sum() == listed.tried.sum():
+        return Proposal((), True, say("adaptive.all_failed", n=int(listed.failed.sum())))
+    sound = frame[frame["status"].eq("ok")] if "status" in frame else frame
+    try:
+        sample = prepare(sound, knob, response, goal, scale=listed.scale)
+    except PhaseError as error:
+        edge = _at_the_edge(listed, rng)
+        if edge:
+            return _of_failures(listed, edge, knob)
+        return Proposal((), True, say("adaptive.unfitted", problem=str(error)))
+    return _informed(sample, listed, knob, batch, rng, until or UntilSpec())
+
+
+def _listed(frame: pd.DataFrame, knob: str, response: str, levels: Sequence[Level]) -> _Listed:
+    known = frame[knob].tolist() if knob in frame else []
+    try:
+        scale = scale_of([*levels, *known])
+    except ValueError as error:
+        raise PhaseError(f"{knob!r} {error}.") from error
+    by_place = {scale.positions[level_name(one)]: one for one in levels if level_name(one) in scale.positions}
+    if problem := nothing_to_choose(knob, scale_of(levels)):
+        raise PhaseError(problem)
+    positions = np.array(sorted(by_place))
+    place = np.array([scale.positions.get(level_name(one), np.nan) for one in known])
+    at = np.searchsorted(positions, place[np.isin(place, positions)])
+    rows = frame[np.isin(place, positions)] if len(frame) else frame
+    bad = rows["status"].ne("ok").to_numpy(bool) if "status" in rows else np.zeros(len(rows), bool)
+    column = next((name for name in ("wall_s", response) if name in rows), None)
+    cost = pd.Series(pd.to_numeric(rows[column]).to_numpy() if column else [], dtype=float)
+    tried = np.bincount(at, minlength=len(positions))
+    return _Listed(
+        tuple(by_place[one] for one in positions),
+        positions,
+        scale,
+        tried,
+        np.bincount(at[bad], minlength=len(positions)),
+        cost.groupby(at).mean().reindex(range(len(positions))).to_numpy(),
+    )
+
+
+def _opening(listed: _Listed, seed: int) -> list[int]:
+    """Levels of the opening that were not tried yet: every other one and the last, in random order."""
+    n = len(listed.levels)
+    opening = np.unique(np.append(np.arange(0, n, OPENING_STRIDE), n - 1))
+    return [int(i) for i in np.random.default_rng(seed).permutation(opening) if not listed.tried[i]]
+
+
+def _at_the_edge(listed: _Listed, rng: np.random.Generator) -> list[int]:
+    """Levels at the edge of where trials fail: a first failure beside a level that works, and the middle between the two.
+
+    Levels further inside are left alone.
+    """
+    works = listed.tried > listed.failed
+    tried = np.flatnonzero(listed.tried)
+    found = []
+    for a, b in pairwise(tried):
+        if works[a] != works[b]:
+            bad = b if works[a] else a
+            if listed.failed[bad] == 1:
+                found.append(int(bad))
+            elif b - a > 1:
+                found.append(int(a + b) // 2)
+    return [int(i) for i in rng.permutation(sorted(set(found)))]
+
+
+def _of_failures(listed: _Listed, edge: list[int], knob: str) -> Proposal:
+    chosen = tuple(listed.levels[i] for i in edge)
+    return Proposal(chosen, False, say("adaptive.edge", knob=knob), (float(np.log(2)),) * len(edge))
+
+
+def _informed(
+    sample: Sample, listed: _Listed, knob: str, batch: int, rng: np.random.Generator, until: UntilSpec
+) -> Proposal:
+    _, correction = estimate_drift(sample, CERTAINTY)
+    x = sample.axis.forward(sample.levels)
+    posterior = infer(x, sample.value - correction, sample.level, Thresholds())
+    measured = np.searchsorted(listed.positions, sample.levels)
+    counts = np.zeros(len(listed.levels), dtype=int)
+    counts[measured] = np.bincount(sample.level)
+    coverage = Coverage(sample.axis.forward(listed.positions), measured, counts)
+    gains = gains_of(posterior, coverage)
+    gain = _asked(gains, until)
+    cost = _expected_cost(listed, coverage.x)
+    edge = _at_the_edge(listed, rng)
+    barred = (listed.tried >= MOST_TRIALS) | ((counts == 0) & (listed.tried >= MOST_UNSOUND))
+    barred |= (counts == 0) & (listed.failed > 0)
+    barred[: measured[0]] = barred[measured[-1] + 1 :] = True
+    gain[barred] = 0.0
+    gain[edge] = np.log(2)
+    names = [level_name(one) for one in listed.levels]
+    questions = open_questions(posterior, coverage, gains, names, knob, until)
+    missing = FEWEST_REPEATS - int(np.maximum(counts - 1, 0).sum())
+    if missing > 0:
+        cheap = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing]
+        return _proposal(listed, cheap, gain, cost, say("adaptive.noise", knob=knob), questions, rng)
+    if not questions and not edge:
+        return Proposal((), True, say("adaptive.known", certainty=until.certainty), open=questions)
+    chosen = _batch(gain, cost, batch, edge)
+    if not chosen:
+        return Proposal((), True, say("adaptive.not_worth", least=LEAST_GAIN), open=questions)
+    names_chosen = ", ".join(dict.fromkeys(names[i] for i in sorted(chosen)))
+    said = say("adaptive.most", knob=knob, levels=names_chosen)
+    return _proposal(listed, np.array(chosen), gain, cost, said, questions, rng)
+
+
+def _asked(gains: Gains, until: UntilSpec) -> np.ndarray:
+    """What each trial tells of what is asked [nats]; shape (n,)."""
+    if until.decide == "both":
+        return gains.phase + gains.setting
+    return (gains.phase if until.decide == "phases" else gains.setting).copy()
+
+
+def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> list[int]:
+    """Levels that tell most a second, one after the other. once: those that are never in it twice."""
+    left = gain.copy()
+    chosen: list[int] = []
+    while len(chosen) < batch and (left >= LEAST_GAIN).any():
+        best = int(np.argmax(np.where(left >= LEAST_GAIN, left / cost, -1.0)))
+        chosen.append(best)
+        beside = [i for i in (best - 1, best + 1) if 0 <= i < len(left)]
+        left[best] *= 0.0 if best in once else TOLD_AGAIN
+        left[beside] *= TOLD_BESIDE
+    return chosen
+
+
+def _proposal(
+    listed: _Listed,
+    chosen: np.ndarray,
+    gain: np.ndarray,
+    cost: np.ndarray,
+    reason: Message,
+    questions: tuple[Message, ...],
+    rng: np.random.Generator,
+) -> Proposal:
+    order = rng.permutation(chosen)
+    return Proposal(
+        tuple(listed.levels[i] for i in order),
+        False,
+        reason,
+        tuple(float(gain[i] / cost[i]) for i in order),
+        questions,
+        float(cost[order].sum()),
+    )
+
+
+def _expected_cost(listed: _Listed, x: np.ndarray) -> np.ndarray:
+    """Expected time of a trial at each listed level: its mean, or on the line between its neighbours' logarithms."""
+    known = np.isfinite(listed.cost) & (listed.cost > 0)
+    if not known.any():
+        return np.ones(len(x))
+    return np.exp(np.interp(x, x[known], np.log(listed.cost[known])))

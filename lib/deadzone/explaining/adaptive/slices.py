@@ -1,0 +1,98 @@
+"""The proposer of a sweep: the next treatments of a study, where it has several factors in the slice that tells most.
+
+The curve over the knob is fitted for each combination of the other factors, as the report does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from deadzone.explaining.adaptive.proposing import Proposal, propose
+from deadzone.language.catalogue import Message, say
+from deadzone.study.design import Treatment
+from deadzone.study.levels import Level, format_level
+from deadzone.study.plan import Plan
+from deadzone.study.scales import level_name
+
+
+@dataclass(frozen=True)
+class NextTreatments:
+    """What `propose` says, of whole treatments; none where the sweep may stop. Fields are those of `Proposal`."""
+
+    treatments: tuple[Treatment, ...]
+    reason: Message
+    gain: tuple[float, ...]
+    open: tuple[Message, ...]
+    cost: float
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """The treatments at one combination of the other factors, by the level of the knob."""
+
+    others: Mapping[str, Level]
+    treatments: Mapping[Level, Treatment]
+
+    @property
+    def name(self) -> str:
+        return ", ".join(f"{name}={format_level(level)}" for name, level in self.others.items())
+
+    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The trials of the slice."""
+        kept = pd.Series(True, index=table.index)
+        for name, level in self.others.items():
+            kept &= table[name].map(level_name) == level_name(level)
+        return table[kept]
+
+
+def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
+    """What chooses the next trials of a plan from the tidy table of those before, without warm-up."""
+    slices = _slices(plan)
+
+    def choose(table: pd.DataFrame) -> NextTreatments:
+        answers = [(one, _propose(plan, one, one.rows(table) if len(table) else table)) for one in slices]
+        waiting = [(one, said) for one, said in answers if said.levels]
+        still_open = tuple(_of_slice(one, said) for one, answer in answers for said in answer.open)
+        if not waiting:
+            reasons = dict.fromkeys(_of_slice(one, said.reason) for one, said in answers)
+            reason = next(iter(reasons)) if len(reasons) == 1 else say("adaptive.all_slices", n=len(slices))
+            return NextTreatments((), reason, (), still_open, 0.0)
+        # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
+        best, found = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
+        treatments = tuple(best.treatments[level] for level in found.levels)
+        return NextTreatments(treatments, _of_slice(best, found.reason), found.gain, still_open, found.cost)
+
+    return choose
+
+
+def _propose(plan: Plan, one: _Slice, rows: pd.DataFrame) -> Proposal:
+    design, response = plan.design, plan.study.response
+    return propose(
+        rows, plan.study.knob_name, response.name, tuple(one.treatments), response.goal,
+        batch=design.batch, seed=design.seed, until=design.until,
+    )  # fmt: skip
+
+
+def _of_slice(one: _Slice, said: Message) -> Message:
+    return say("adaptive.in_slice", slice=one.name, said=said) if one.others else said
+
+
+def _slices(plan: Plan) -> list[_Slice]:
+    """The treatments of a plan by what they have beside the knob and what follows from it."""
+    knob = plan.study.knob_name
+    levels = {treatment.levels[knob] for treatment in plan.treatments}
+    others = [
+        name
+        for name in plan.factors
+        if name != knob and len({(t.levels[knob], t.levels[name]) for t in plan.treatments}) > len(levels)
+    ]
+    found: dict[str, _Slice] = {}
+    for treatment in plan.treatments:
+        fixed = {name: treatment.levels[name] for name in others}
+        key = Treatment(fixed).label()
+        known = found.get(key, _Slice(fixed, {}))
+        found[key] = _Slice(fixed, {**known.treatments, treatment.levels[knob]: treatment})
+    return list(found.values())

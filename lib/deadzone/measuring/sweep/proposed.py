@@ -1,0 +1,166 @@
+"""Where trials come from that are not all known beforehand: from a proposer that sees what was measured, within a budget.
+
+A batch is in the run's journal of batches before its first trial starts, so a run that was killed goes on with it; where
+it was killed before, the same trials and the same seed give the same batch again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import pandas as pd
+
+from deadzone.language.catalogue import LANGUAGES, Message, say
+from deadzone.measuring.sweep.estimate import Estimate
+from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.sweep.running import TrialSource, planned_trials
+from deadzone.store.run import Run
+from deadzone.study.design import PlannedTrial, Treatment
+from deadzone.study.plan import Plan
+
+
+class Proposal(Protocol):
+    """What a proposer answers: see `deadzone.explaining.adaptive.proposing.Proposal`; of treatments in place of levels."""
+
+    @property
+    def treatments(self) -> Sequence[Treatment]: ...
+    @property
+    def reason(self) -> Message: ...
+    @property
+    def gain(self) -> Sequence[float]: ...
+    @property
+    def open(self) -> Sequence[Message]: ...
+    @property
+    def cost(self) -> float: ...
+
+
+Proposer = Callable[[pd.DataFrame], Proposal]
+"""The next trials, from the tidy table of those before without its warm-up; none where the sweep may stop."""
+
+
+def trials_of(plan: Plan, proposer: Proposer, progress: Progress) -> TrialSource:
+    """Where the trials of a plan come from: all of them from the plan, from it within a budget, or from the proposer."""
+    if plan.is_adaptive:
+        return proposed_trials(proposer, progress)
+    return within_budget(progress) if plan.design.budget_s else planned_trials
+
+
+def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
+    """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is spent, or there are as
+    many as the grid would have."""
+
+    def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+        finished = run.finished()
+        yield from _unless_empty(plan.trials, finished)
+        batches = [one for one in run.batches() if "trials" in one]
+        if batches:
+            yield from _unless_empty(batch_trials(batches[-1]), finished)
+        while True:
+            table = run.trials()
+            proposal = proposer(table[~table["warmup"]] if len(table) else table)
+            left = _budget_left(plan, run)
+            if not proposal.treatments:
+                return _stop(run, progress, proposal.reason, proposal.open)
+            most = plan.design.replicates * len(plan.treatments)
+            if sum(len(one["trials"]) for one in batches) >= most:
+                return _stop(run, progress, say("adaptive.as_many", n=most), proposal.open)
+            if left <= 0 or (proposal.cost == proposal.cost and proposal.cost > left):
+                return _stop(run, progress, _spent(plan, run), (proposal.reason, *proposal.open))
+            batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
+            batches.append(_record(batch, proposal, plan))
+            run.append_batch(batches[-1])
+            yield batch
+
+    return source
+
+
+def within_budget(progress: Progress) -> TrialSource:
+    """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the most even grid."""
+
+    def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+        blocks: dict[int, list[PlannedTrial]] = {}
+        for trial in plan.trials:
+            if trial.trial not in run.finished():
+                blocks.setdefault(trial.block, []).append(trial)
+        first = min((trial.block for trial in plan.trials if not trial.warmup), default=0)
+        for number, block in blocks.items():
+            estimate = Estimate(block, plan.design.cooldown_s)
+            for record in run.records():
+                estimate.add(record)
+            if number > first and (estimate.left_s() or 0.0) > _budget_left(plan, run):
+                return _stop(run, progress, _spent(plan, run), ())
+            for part in [block] if number > first else [[trial] for trial in block]:
+                if _budget_left(plan, run) <= 0:
+                    return _stop(run, progress, _spent(plan, run), ())
+                yield part
+
+    return source
+
+
+def _unless_empty(trials: Sequence[PlannedTrial], finished: set[int]) -> Iterator[Sequence[PlannedTrial]]:
+    if left := [trial for trial in trials if trial.trial not in finished]:
+        yield left
+
+
+def _numbered(
+    plan: Plan, batches: Sequence[Mapping[str, Any]], treatments: Sequence[Treatment]
+) -> list[PlannedTrial]:
+    """The trials of the next batch, which is a block; a replicate is counted for each treatment."""
+    earlier = [Treatment(one["levels"]).label() for batch in batches for one in batch["trials"]]
+    number = len(plan.trials) + len(earlier)
+    trials = []
+    for treatment in treatments:
+        earlier.append(treatment.label())
+        number += 1
+        replicate = earlier.count(treatment.label())
+        trials.append(PlannedTrial(number, len(batches) + 1, replicate, False, treatment))
+    return trials
+
+
+def _record(batch: Sequence[PlannedTrial], proposal: Proposal, plan: Plan) -> dict[str, Any]:
+    """A line of the journal of batches."""
+    until = plan.design.until
+    return {
+        "batch": batch[0].block,
+        "trials": [
+            {"trial": one.trial, "replicate": one.replicate, "levels": dict(one.treatment.levels)}
+            for one in batch
+        ],
+        "gain": [float(gain) for gain in proposal.gain[: len(batch)]],
+        "reason": in_languages(proposal.reason),
+        "until": until.model_dump(mode="json") if until else None,
+        "budget_s": plan.design.budget_s,
+    }
+
+
+def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
+    """The trials of a batch as it is recorded; none of the record of an end."""
+    return [
+        PlannedTrial(one["trial"], batch["batch"], one["replicate"], False, Treatment(one["levels"]))
+        for one in batch.get("trials", ())
+    ]
+
+
+def _budget_left(plan: Plan, run: Run) -> float:
+    """Time that trials may still take [s]; infinite without a budget. All attempts count, and the pauses between them."""
+    if plan.design.budget_s is None:
+        return float("inf")
+    return plan.design.budget_s - sum(one["wall_s"] + plan.design.cooldown_s for one in run.records())
+
+
+def _spent(plan: Plan, run: Run) -> Message:
+    return say("adaptive.budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
+
+
+def _stop(run: Run, progress: Progress, reason: Message, still_open: Sequence[Message]) -> None:
+    """Record and say why the sweep ends, and what is still open."""
+    run.append_batch({"stopped": in_languages(reason), "open": [in_languages(one) for one in still_open]})
+    progress.note(reason)
+    for one in still_open:
+        progress.note(say("adaptive.still_open", question=one))
+
+
+def in_languages(message: Message) -> dict[str, str]:
+    """A sentence in every language, as it is kept on disk."""
+    return {language: str(message.translated(language)) for language in LANGUAGES}

@@ -1,0 +1,42 @@
+"""When a sweep ends before its plan does: what is to be known, and the time it may take."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from deadzone.study.base import Spec
+
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)")
+SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+class UntilSpec(Spec):
+    """What must be known before an adaptive sweep stops of itself."""
+
+    decide: Literal["both", "phases", "setting"] = "both"
+    """what is to be known: the phases, the setting, or both"""
+
+    certainty: float = Field(default=0.90, ge=0.5, lt=1)
+    """probability of each label, and of the place of each joint"""
+
+    joint_levels: int = Field(default=1, ge=0)
+    """how far off a joint may lie, either way [listed levels]"""
+
+    loss: float = Field(default=0.01, gt=0, lt=1)
+    """loss to be expected from the setting, beyond what does not matter [share]"""
+
+
+def _as_seconds(value: Any) -> Any:
+    """A time written as 30s, 5m or 1.5 h as its seconds; anything else stays as it is."""
+    if not isinstance(value, str):
+        return value
+    if not (found := DURATION.fullmatch(value.strip())):
+        raise ValueError(f"is {value!r}; a time is a number of seconds, or written like 30s, 5m or 1.5h")
+    return float(found[1]) * SECONDS[found[2]]
+
+
+Seconds = Annotated[float, BeforeValidator(_as_seconds)]
+"""A time in a study [s]."""

@@ -1,0 +1,132 @@
+"""`propose`: the next trials of a sweep go where they tell most for their time, and end when enough is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.synthetic.curves import draw_tier
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deadzone import fit_phases, propose
+from deadzone.errors import PhaseError
+from deadzone.study.until_specs import UntilSpec
+
+NOTHING = pd.DataFrame({"n": [], "wall_s": []})
+LEVELS = list(range(1, 17))
+
+quick = settings(
+    max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def knee(level, rng, noise=0.02):
+    """Pays up to 6, then nothing more."""
+    return 60 / min(level, 6) * np.exp(noise * rng.standard_normal())
+
+
+def sweep(measure, levels=LEVELS, most=60, **asked):
+    """Propose and measure until nothing more is proposed; the table and the last proposal."""
+    rng, rows = np.random.default_rng(5), []
+    while True:
+        frame = pd.DataFrame(rows, columns=["n", "wall_s", "status"])
+        said = propose(frame, "n", "wall_s", levels, **asked)
+        if not said.levels or len(rows) >= most:
+            return frame, said
+        for level in said.levels:
+            wall_s = measure(level, rng)
+            rows.append((level, wall_s or 0.1, "ok" if wall_s else "failed"))
+
+
+def test_a_sweep_begins_with_few_levels_over_the_whole_range_in_random_order():
+    said = propose(NOTHING, "n", "wall_s", LEVELS)
+    assert sorted(said.levels) == [1, 3, 5, 7, 9, 11, 13, 15, 16]
+    assert list(said.levels) != sorted(said.levels)
+    assert not said.done and "9 levels" in said.reason
+    assert propose(NOTHING, "n", "wall_s", LEVELS, seed=1).levels != said.levels
+
+
+def test_a_knee_is_found_as_by_the_grid_in_a_part_of_its_time():
+    frame, said = sweep(knee)
+    assert said.done and not said.open
+    phases = fit_phases(frame, "n", "wall_s").phases
+    assert phases["label"].tolist() == ["linear", "plateau"]
+    assert 5 <= phases["start"].iloc[1] <= 7
+    rng = np.random.default_rng(6)
+    whole = sum(knee(level, rng) for level in LEVELS for _ in range(5))
+    assert frame["wall_s"].sum() < 0.35 * whole
+    assert len(frame) < 0.5 * 5 * len(LEVELS)
+
+
+def test_what_is_proposed_is_told_with_its_gain_and_its_cost():
+    frame, _ = sweep(knee, most=12)
+    said = propose(frame.head(12), "n", "wall_s", LEVELS, batch=2)
+    assert len(said.gain) == len(said.levels) <= 3
+    assert all(gain > 0 for gain in said.gain) and said.cost > 0
+    assert said.open and all("n" in str(one) for one in said.open)
+
+
+def test_the_same_arguments_give_the_same_proposal_in_any_order_of_the_rows():
+    frame, _ = sweep(knee, most=12)
+    once = propose(frame, "n", "wall_s", LEVELS, seed=3)
+    assert once == propose(frame.copy(), "n", "wall_s", LEVELS, seed=3)
+    shuffled = frame.sample(frac=1, random_state=1)
+    assert sorted(propose(shuffled, "n", "wall_s", LEVELS, seed=3).levels) == sorted(once.levels)
+
+
+@quick
+@given(st.sampled_from(["typical", "real", "single"]), st.integers(0, 50))
+def test_a_rate_to_maximise_is_proposed_for_as_its_time_to_minimise(tier, seed):
+    curve = draw_tier(tier, 1, seed)[0]
+    levels = [float(level) for level in curve.levels]
+    frame = pd.DataFrame({"n": curve.x, "wall_s": curve.y}).drop_duplicates("n")
+    frame = frame.assign(speed=1000 / frame["wall_s"], slow=7 * frame["wall_s"])
+    down = propose(frame, "n", "wall_s", levels)
+    assert propose(frame, "n", "speed", levels, "max").levels == down.levels
+    assert propose(frame, "n", "slow", levels).levels == down.levels
+    assert set(down.levels) <= set(levels)
+
+
+def test_no_limit_lies_beyond_the_largest_level():
+    frame, said = sweep(lambda level, rng: knee(16 if level == "none" else level, rng), [*LEVELS, "none"])
+    assert said.done and "none" in set(frame["n"])
+
+
+def test_a_region_that_fails_is_bounded_and_not_hammered():
+    frame, said = sweep(lambda level, rng: None if level > 10 else knee(level, rng))
+    failed = frame[frame["status"] == "failed"]["n"].value_counts()
+    assert said.done and failed.index.min() == 11
+    assert failed.max() <= 2 and failed.sum() <= 6
+
+
+def test_where_all_trials_fail_no_further_one_is_proposed():
+    frame, said = sweep(lambda level, rng: None)
+    assert said.done and not said.levels and "failed" in said.reason
+    assert len(frame) == 9
+
+
+def test_levels_that_are_never_trusted_are_left_alone_in_the_end():
+    frame, _ = sweep(knee, most=9)
+    unsound = pd.DataFrame({"n": [2] * 5, "wall_s": 9.0, "status": "ok", "trusted": False})
+    table = pd.concat([frame.assign(trusted=True), unsound], ignore_index=True)
+    for _ in range(4):
+        said = propose(table, "n", "wall_s", LEVELS)
+        assert 2 not in said.levels
+
+
+def test_a_response_that_never_changes_ends_the_sweep_with_the_reason():
+    frame, said = sweep(lambda level, rng: 3.0)
+    assert said.done and "never changes" in said.reason
+    assert len(frame) == 9
+
+
+def test_to_decide_the_setting_alone_takes_no_more_than_to_decide_all():
+    alone, said = sweep(knee, until=UntilSpec(decide="setting"))
+    assert said.done and len(alone) <= len(sweep(knee)[0])
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"), [(["gzip", "xz", "zstd", "lz4"], "are words"), ([1, 2, 4], "at least 4")]
+)
+def test_levels_among_which_nothing_can_be_chosen_are_refused(levels, words):
+    with pytest.raises(PhaseError, match=words):
+        propose(NOTHING, "n", "wall_s", levels)
