@@ -245,7 +245,8 @@ def choosing(results: dict[str, dict[str, Any]]) -> str:
     )
 
 
-NOTES = Path(__file__).with_suffix(".notes.md")
+NOTES = ""
+"""What the tables do not say by themselves."""
 
 
 def page(results: dict[str, dict[str, Any]], command: str) -> str:
@@ -256,7 +257,7 @@ def page(results: dict[str, dict[str, Any]], command: str) -> str:
     ]
     for title, said, table in tables(results):
         text += [f"## {title}", said, markdown(table.fillna("-"))]
-    text += ["## Choosing a batch", choosing(results), NOTES.read_text(encoding="utf-8").strip()]
+    text += ["## Choosing a batch", choosing(results), NOTES.strip()]
     return "\n\n".join(text) + "\n"
 
 
