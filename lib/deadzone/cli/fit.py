@@ -29,7 +29,11 @@ import click
     help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %.",
 )
 @click.option(
-    "--slo", multiple=True, nargs=2, metavar="STATISTIC VALUE", help="Recommend the smallest that meets it."
+    "--slo",
+    multiple=True,
+    type=(str, float),
+    metavar="STATISTIC VALUE",
+    help="Recommend the smallest that meets it.",
 )
 @click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".')
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
@@ -53,8 +57,7 @@ def command(
     from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
-    targets = {name: _number(name, text) for name, text in asked["slo"]} or None
-    wishes = {"within": asked["within"], "slo": targets, "cost": asked["cost"]}
+    wishes = {"within": asked["within"], "slo": dict(asked["slo"]) or None, "cost": asked["cost"]}
     frame = read_table(table)
     found = answer(frame, knob, response, goal, by=by, scale=asked["scale"])
     advice = found.recommend(**wishes)
@@ -94,10 +97,3 @@ def _shown(wish: object) -> str:
     if isinstance(wish, dict):
         return " and ".join(f"{name} {value:g}" for name, value in wish.items())
     return f"{wish}"
-
-
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise click.BadParameter(f"the target of {name} is {text!r}; it must be a number") from error

@@ -46,10 +46,18 @@ FILE = click.Path(path_type=Path)
 @click.option("--load-before", type=float, metavar="N", help="Load of the profiles before.")
 @click.option("--load-after", type=float, metavar="N", help="Load of the profiles after.")
 @click.option(
-    "--before-at", multiple=True, nargs=2, metavar="LOAD FILE", help="A profile before, at another load."
+    "--before-at",
+    multiple=True,
+    type=(float, FILE),
+    metavar="LOAD FILE",
+    help="A profile before, at another load.",
 )
 @click.option(
-    "--after-at", multiple=True, nargs=2, metavar="LOAD FILE", help="A profile after, at another load."
+    "--after-at",
+    multiple=True,
+    type=(float, FILE),
+    metavar="LOAD FILE",
+    help="A profile after, at another load.",
 )
 @click.option("--project", type=float, metavar="LOAD", help="Project both sides to this load.")
 @click.option("--gates", type=FILE, metavar="YAML", help="Responses that must not get worse, with margins.")
@@ -153,7 +161,7 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
             raise click.UsageError(
                 "--project needs --load-before and --load-after, the loads of the profiles."
             )
-        others = [(_load(text), read_profile(Path(path))) for text, path in options[f"{when}_at"]]
+        others = [(at, read_profile(path)) for at, path in options[f"{when}_at"]]
         loads, amounts, unit = measured_at(side, load, others)
         made = project(loads, amounts, options["project"])
         texts.append(projection_text(f"{comparison.pair.value.name} {when}", made, unit))
@@ -185,10 +193,3 @@ def _write_figures(folder: Path, comparison: Comparison, attribution: Attributio
         paths.append(folder / "waterfall.svg")
         waterfall(attribution).savefig(paths[2], metadata={"Date": None})
     return [str(path) for path in paths]
-
-
-def _load(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise click.BadParameter(f"the load {text!r} of a profile must be a number") from error

@@ -5,14 +5,11 @@ The keys are those of `hyperfine --export-json` and the columns those of `--expo
 create-blocks-from openmetrics` puts the series into a Prometheus; deploy/grafana asks for it there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
 
 STATISTICS = ("mean", "stddev", "median", "user", "system", "min", "max")
 
@@ -63,8 +60,6 @@ def _result(group: pd.DataFrame, command: str, parameters: dict[str, Any]) -> di
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """The results as hyperfine's CSV: command, the statistics, then a column a parameter."""
-    import pandas as pd
-
     table = [
         {key: row[key] for key in ("command", *STATISTICS)}
         | {f"parameter_{name}": value for name, value in row["parameters"].items()}

@@ -135,9 +135,8 @@ class HttpLoad(WindowedLoad):
             self._open(due_s)
         else:
             self.recorder.failure(due_s, kind)
-            self.loop.at(
-                0.0, self._turn_to_waiting
-            )  # not at once: many refusals in a row would be that many calls deep
+            # Not at once: many refusals in a row would be that many calls deep.
+            self.loop.at(0.0, self._open_for_waiting)
         self._end_if_done()
 
     def _fire(self, due_s: float) -> None:
@@ -158,10 +157,7 @@ class HttpLoad(WindowedLoad):
         self.recorder.attempted += 1
         channel.open_for(due_s, self.now_s())
 
-    def _turn_to_waiting(self, _: float) -> None:
-        self._open_for_waiting()
-
-    def _open_for_waiting(self) -> None:
+    def _open_for_waiting(self, _: float = 0.0) -> None:
         if self._waiting and len(self._busy) < self._plan.connections:
             self._open(self._waiting.popleft())
 

@@ -47,7 +47,8 @@ class FfmpegWorkload:
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Find ffmpeg, and draw or inspect the clip."""
         here = find_ffmpeg(self._spec.program if self._place.is_here else BUNDLED)
-        self._ffmpeg = here if self._place.is_here else _elsewhere(self._spec.program)
+        inside = "ffmpeg" if self._spec.program == BUNDLED else self._spec.program  # on the PATH of an image
+        self._ffmpeg = here if self._place.is_here else inside
         if self._spec.input:
             self._clip = inspected_clip(here, (self._folder / self._spec.input).resolve())
         else:
@@ -119,11 +120,6 @@ class FfmpegWorkload:
     def _open_clip(self) -> Clip:
         assert self._clip is not None
         return self._clip
-
-
-def _elsewhere(program: str) -> str:
-    """The ffmpeg of an image: on its PATH, unless the study names another."""
-    return "ffmpeg" if program == BUNDLED else program
 
 
 def find_ffmpeg(program: str) -> str:

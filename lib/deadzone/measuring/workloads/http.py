@@ -16,7 +16,6 @@ from deadzone.measuring.workloads.clip import generated_clip
 from deadzone.measuring.workloads.command import INPUTS, find_number, found_at
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.measuring.workloads.place import Here, fresh_folder, run_unmeasured
-from deadzone.study.extraction_specs import BodyResponse
 from deadzone.study.http_specs import CLIP, FormFile
 from deadzone.study.http_specs import HttpWorkload as HttpSpec
 from deadzone.study.levels import Level
@@ -131,7 +130,7 @@ class HttpWorkload:
         if failure:
             return Outcome(measured, masked(failure), wall_s=wall_s)
         for name, extraction in self._spec.responses.items():
-            value = _number(extraction, body)
+            value = find_number(extraction.regex, extraction.json_path, body.decode(errors="replace"))
             if value is None:
                 return Outcome(measured, f"the body holds no number for the response {name}", wall_s=wall_s)
             measured[name] = value
@@ -191,7 +190,7 @@ class HttpWorkload:
         if measured["received_bytes"] < answer.min_bytes:
             return f"body too short: {measured['received_bytes']:,.0f} bytes where {answer.min_bytes:,} are expected"
         text = body.decode("utf-8", errors="replace")
-        if answer.regex and not _search(answer.regex, text):
+        if answer.regex and not re.search(answer.regex, text, re.MULTILINE):
             return f"wrong body: it does not match {answer.regex!r}; it begins: {begins or 'nothing'}"
         if answer.json_path and not found_at(answer.json_path, text):
             return f"wrong body: there is nothing at {answer.json_path!r}; it begins: {begins or 'nothing'}"
@@ -217,11 +216,3 @@ def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
     if "tls_s" in found and "connect_s" in found:
         found["tls_handshake_s"] = max(0.0, found["tls_s"] - found["connect_s"]) if found["tls_s"] else 0.0
     return found
-
-
-def _number(extraction: BodyResponse, body: bytes) -> float | None:
-    return find_number(extraction.regex, extraction.json_path, body.decode("utf-8", errors="replace"))
-
-
-def _search(pattern: str, text: str) -> bool:
-    return re.search(pattern, text, re.MULTILINE) is not None

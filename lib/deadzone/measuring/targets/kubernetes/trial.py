@@ -39,37 +39,29 @@ def execute(
     """
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     began = time.monotonic()
+    fate: tuple[Status, str] = ("lost", f"the trial could not be started in {container.spot}")
     for _ in range(START_ATTEMPTS):
         try:
             text = container.run_trial(command, timeout_s)
         except NotStartedError:
             continue
         except (LauncherDiedError, AbsentError, StreamBrokenError) as error:
-            fate = what_became_of(cluster, container, pod, str(error))
-            if fate is None:
+            became = what_became_of(cluster, container, pod, str(error))
+            if became is None:
                 raise
-            return _ended_with_pod(fate, started_at, time.monotonic() - began, placed(pod))
+            fate = became
+            break
         told = accounting.parse(text)
-        where = {**placed(pod), **({"cpu_max": told.before.cpu_max} if told.before.cpu_max else {})}
-        measured = accounting.measurement(told, started_at, timeout_s, where)
-        changed = told.after.cpu_max is not None and told.before.cpu_max != told.after.cpu_max
-        if changed:
-            note(
-                f"the limit changed during a trial, from {told.before.cpu_max} to {told.after.cpu_max}; it is lost"
-            )
-            return _ended_with_pod(
-                ("lost", "something else changed the limit during the trial"),
-                started_at,
-                measured.wall_s,
-                where,
-            )
-        return measured
-    return _ended_with_pod(
-        ("lost", f"the trial could not be started in {container.spot}"),
-        started_at,
-        time.monotonic() - began,
-        placed(pod),
-    )
+        before, after = told.before.cpu_max, told.after.cpu_max
+        if after in (None, before):
+            where = {**placed(pod), **({"cpu_max": before} if before else {})}
+            return accounting.measurement(told, started_at, timeout_s, where)
+        note(f"the limit changed during a trial, from {before} to {after}; it is lost")
+        fate = ("lost", "something else changed the limit during the trial")
+        break
+    status, why = fate
+    wall_s = time.monotonic() - began
+    return Measurement(started_at, wall_s, exit_code=-9, status=status, error=why, placed=placed(pod))
 
 
 def placed(pod: Mapping[str, Any]) -> dict[str, str]:
@@ -106,13 +98,6 @@ def what_became_of(
         if time.monotonic() > deadline:
             return "lost", f"what measured the trial is gone: {said}"
         cluster.pause(0.5)
-
-
-def _ended_with_pod(
-    fate: tuple[Status, str], started_at: str, wall_s: float, where: Mapping[str, str]
-) -> Measurement:
-    status, error = fate
-    return Measurement(started_at, wall_s, exit_code=-9, status=status, error=error, placed=dict(where))
 
 
 def restarts(pod: Mapping[str, Any], container: str) -> int:
