@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Sample, difference
@@ -93,8 +93,8 @@ class Counters:
         return [Sample(t_s, metric, float(value)) for metric, value in told.items() if value is not None]
 
 
-class LimitMechanism(Protocol):
-    """One way to limit the CPU of the launcher and all it starts."""
+class LimitMechanism:
+    """One way to limit the CPU of the launcher and all it starts; as it stands here, one that makes no control group."""
 
     name: str
 
@@ -102,23 +102,31 @@ class LimitMechanism(Protocol):
         """Make the group. Raises TargetError, with the reason, where this mechanism does not work here."""
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
-        """The argument vector that starts the launcher."""
+        """The argument vector that starts the launcher, which most move once, before any trial."""
+        return tuple(argv)
 
     def adopt(self, pid: int) -> None:
         """Put the launcher into the group. Raises TargetError if that is not permitted."""
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Put a limit in force and read it back; None removes it. Raises TargetError if it is not in force."""
+        raise NotImplementedError
 
     def set_memory_limit(self, size: int | None) -> None:
         """Put a limit of so many bytes in force and read it back; None removes it. Raises TargetError if it is not
         in force, or is nothing this mechanism knows."""
+        if size is not None:
+            raise TargetError(
+                f"A memory limit of {size:,} bytes needs a control group, and the mechanism is {self.name}."
+            )
 
     def read(self) -> Counters:
-        """The group's accounting now."""
+        """The group's accounting now; without a group CPU time comes from the program's own."""
+        return Counters()
 
     def procs_files(self) -> tuple[Path, ...]:
         """Files that list the processes of the group; empty where the mechanism has no group."""
+        return ()
 
     def close(self) -> None:
         """Remove what open made. Called when no process is left in the group; never raises."""

@@ -5,13 +5,14 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.measuring.targets.limits.base import (
     PERIOD_US,
     Counters,
+    LimitMechanism,
     key_values,
     proc_lines,
     quota_us,
@@ -35,7 +36,7 @@ PRESSURE = "pressure"
 """A group in the v2 hierarchy, which systems with v1 controllers have beside them, tells the group's stalls."""
 
 
-class CgroupV1:
+class CgroupV1(LimitMechanism):
     """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one."""
 
     name = "cgroup-v1"
@@ -68,10 +69,6 @@ class CgroupV1:
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)
         self._groups[controller] = home / group
-
-    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
-        """The launcher needs no wrapping: it is moved once, before any trial."""
-        return tuple(argv)
 
     def adopt(self, pid: int) -> None:
         """Move the launcher into every group."""

@@ -6,7 +6,7 @@ delegated to the user (Control Group APIs and Delegation, systemd documentation)
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
@@ -14,6 +14,7 @@ from deadzone.measuring.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
     Counters,
+    LimitMechanism,
     key_values,
     proc_lines,
     quota_us,
@@ -38,7 +39,7 @@ UNIT_SUFFIXES = (".scope", ".service", ".slice")
 SYSTEMCTL_TIMEOUT_S = 30.0
 
 
-class CgroupV2:
+class CgroupV2(LimitMechanism):
     """A group of its own below one that hands the cpu controller down."""
 
     name = "cgroup-v2"
@@ -73,10 +74,6 @@ class CgroupV2:
             (self._group / "cgroup.type").write_text("threaded")
             self._list = "cgroup.threads"
         (self._group / "cpu.max").write_text(f"max {PERIOD_US}")
-
-    def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
-        """The launcher needs no wrapping: it is moved once, before any trial."""
-        return tuple(argv)
 
     def adopt(self, pid: int) -> None:
         """Move the launcher into the group."""

@@ -12,14 +12,13 @@ from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.limits import pacer
-from deadzone.measuring.targets.limits.base import Counters, quota_us
-from deadzone.measuring.targets.limits.ungrouped import Ungrouped
+from deadzone.measuring.targets.limits.base import Counters, LimitMechanism, quota_us
 
 ANSWER_TIMEOUT_S = 30.0
 """The pacer answers in a millisecond; on a starved machine it may take seconds [s]."""
 
 
-class Emulated(Ungrouped):
+class Emulated(LimitMechanism):
     """A pacer beside the launcher, which stops and continues whatever descends from it."""
 
     name = "emulated"

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.limits.base import PERIOD_US, Counters, quota_us, start_ticks, whole_number
+from deadzone.measuring.targets.limits.base import (
+    PERIOD_US,
+    Counters,
+    LimitMechanism,
+    quota_us,
+    start_ticks,
+    whole_number,
+)
 from deadzone.measuring.targets.limits.cgroup_v2 import (
     SYSTEMCTL_TIMEOUT_S,
     cpu_max,
@@ -37,7 +44,7 @@ NOT_DELEGATED = (
 )
 
 
-class SystemdScope:
+class SystemdScope(LimitMechanism):
     """A scope of the user's systemd, or of the system's for root, that the launcher is started in."""
 
     name = "systemd"
