@@ -57,7 +57,8 @@ def command(
     from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
-    wishes = {"within": asked["within"], "slo": dict(asked["slo"]) or None, "cost": asked["cost"]}
+    targets = {name: _number(name, text) for name, text in asked["slo"]} or None
+    wishes = {"within": asked["within"], "slo": targets, "cost": asked["cost"]}
     frame = read_table(table)
     found = answer(frame, knob, response, goal, by=by, scale=asked["scale"])
     advice = found.recommend(**wishes)
@@ -97,3 +98,10 @@ def _shown(wish: object) -> str:
     if isinstance(wish, dict):
         return " and ".join(f"{name} {value:g}" for name, value in wish.items())
     return f"{wish}"
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise click.BadParameter(f"the target of {name} is {text!r}; it must be a number") from error
