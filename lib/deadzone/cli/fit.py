@@ -31,7 +31,7 @@ import click
 @click.option(
     "--slo",
     multiple=True,
-    type=(str, float),
+    nargs=2,
     metavar="STATISTIC VALUE",
     help="Recommend the smallest that meets it.",
 )
