@@ -154,6 +154,30 @@ def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_on_one_core_is_
     assert "client_full" not in found(table, cores=1)
 
 
+def served(client, server, knob="n", **columns):
+    """A plateau from two clients on, with the cores that client and server used [cores]."""
+    rng = np.random.default_rng(4)
+    table = sound_trials(12)
+    size = len(table)
+    table["wall_s"] = np.where(table["n"] == 1, 1.0, 0.6) * np.exp(0.01 * rng.standard_normal(size))
+    table["cpu_efficiency"] = client + 0.005 * rng.standard_normal(size)
+    return table.assign(db_cores=server + 0.01 * rng.standard_normal(size), **columns)
+
+
+def test_a_client_of_a_server_is_full_by_all_its_threads_too():
+    for cores in (1.0, 2.0):
+        assert "keeps one core busy" in found(served(cores * 0.99, 0.6), cores=4)["client_full"].sentence
+    assert "client_full" not in found(served(0.6, 0.6), cores=4)
+    assert "client_full" not in found(served(1.5, 0.6), cores=4), "half a thread is a thread that waits"
+
+
+def test_a_client_that_takes_the_servers_cores_is_told_and_one_beside_a_full_server_is_not():
+    one = found(served(0.6, 1.36), cores=2)["client_full"]
+    assert "the server (1.36) use all 2 cores" in one.sentence and one.levels == (2, 3, 4, 6, 8)
+    assert "client_full" not in found(served(0.6, 1.0), cores=2)
+    assert "client_full" not in found(served(0.03, 1.95), cores=2)
+
+
 def test_errors_printed_at_some_levels_and_not_at_others():
     table = sound_trials(13)
     table.loc[table["n"] >= 4, "error_lines"] = 1

@@ -15,6 +15,9 @@ from deadzone.study.levels import is_number
 ONE_CORE = (0.93, 1.05)
 """Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its end."""
 
+ALL_CORES = 0.93
+"""A client and a server that use more than this share of all cores leave each other none."""
+
 FLAT = 0.05
 """Levels of a plateau lie closer than this [share]."""
 
@@ -40,34 +43,65 @@ ROOM = 0.8
 
 
 def client_full(seen: Experiment) -> Iterator[Suspicion]:
-    """At the levels of a plateau the program keeps one core busy and no more, whatever the level, though it has others.
+    """At the levels of a plateau the program keeps one core busy and no more, or as many as it has threads; or it and the
+    server that it asks keep all cores busy together.
 
     Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) of the cores
-    used within ONE_CORE. Of knobs that count what works at once, for others are allowed one thread.
+    used, a thread, within ONE_CORE; one that client and server use ALL_CORES or more. Where no server is known, of knobs
+    that count what works at once alone, and of one core, for other programs are allowed their threads.
     """
-    from scipy.special import stdtr
-
     rows = seen.sound
-    used = numbers(rows, "cpu_efficiency")
-    counts = seen.levels
-    if len(counts) < 3 or any(
-        not is_number(one) or one != int(one) or not 0 < one <= MOST_AT_ONCE for one in counts
-    ):
-        return
-    if seen.knob in NOT_AT_ONCE or (seen.cores is not None and seen.cores < 2) or not np.isfinite(used).all():
+    server = _server_cores(seen, rows)
+    used = (
+        numbers(rows, "client_cpu_s") / numbers(rows, "wall_s")
+        if seen.serves
+        else numbers(rows, "cpu_efficiency")
+    )
+    if (server is None and not _counts_at_once(seen)) or (seen.cores is not None and seen.cores < 2):
         return
     start = _plateau(typical(seen, rows, numbers(rows, seen.response)))
-    levels = counts[start:]
+    levels = seen.levels[start:]
     here = (rows["place"] >= start).to_numpy()
-    if len(levels) < 2 or here.sum() < 4 or max(levels) < 2:
+    if len(seen.levels) < 3 or len(levels) < 2 or here.sum() < 4 or not np.isfinite(used).all():
         return
     at = used[here]
-    error = max(float(at.std(ddof=1)) / np.sqrt(len(at)), 1e-6)
-    p = float(max(stdtr(len(at) - 1, (ONE_CORE[0] - at.mean()) / error), stdtr(len(at) - 1, (at.mean() - ONE_CORE[1]) / error)))  # fmt: skip
+    threads = 1 if server is None else max(1, round(float(at.mean())))
+    p = max(_p_above(at / threads, ONE_CORE[0]), _p_above(-at / threads, -ONE_CORE[1]))
+    said = {"levels": seen.named(levels), "cores": float(at.mean())}
+    trials = tuple(rows["number"][here])
     yield Suspicion(
-        "client_full", p, True, tuple(levels), tuple(rows["number"][here]), None,
-        {"levels": seen.named(levels), "cores": float(at.mean())},
-    )  # fmt: skip
+        "client_full", p, seen.cores is None or threads < seen.cores, tuple(levels), trials, None, said
+    )
+    if server is not None and seen.cores is not None:
+        both = at + server[here]
+        said = {**said, "how": "shares", "server": float(server[here].mean()), "all": seen.cores}
+        p = _p_above(both, ALL_CORES * seen.cores)
+        yield Suspicion("client_full", p, bool(at.mean() >= FOLLOWS), tuple(levels), trials, None, said)
+
+
+def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
+    """Cores that the server used which the program asks; None where none is known."""
+    if seen.serves:
+        return numbers(rows, "cpu_efficiency")
+    beside = [
+        numbers(rows, str(name)) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()
+    ]
+    return np.nansum(beside, axis=0) if beside else None
+
+
+def _counts_at_once(seen: Experiment) -> bool:
+    """Whether the knob counts what works at once."""
+    counts = seen.levels
+    whole = all(is_number(one) and one == int(one) and 0 < one <= MOST_AT_ONCE for one in counts)
+    return whole and seen.knob not in NOT_AT_ONCE and max(counts) >= 2
+
+
+def _p_above(values: np.ndarray, bound: float) -> float:
+    """p of a one-sided t test that the mean lies above a bound."""
+    from scipy.special import stdtr
+
+    error = max(float(values.std(ddof=1)) / np.sqrt(len(values)), 1e-6)
+    return float(stdtr(len(values) - 1, (bound - values.mean()) / error))
 
 
 MOST_AT_ONCE = 4096
