@@ -172,7 +172,7 @@ def page_server(answer: bytes, code: int = 200) -> subprocess.Popen[str]:
     ("answer", "code", "ending"),
     [
         (b"main;work 5\n", 200, "folded"),
-        (gzip.compress(b"main;work 5\n"), 200, "pb.gz"),
+        (gzip.compress(b"main;work 5\n", mtime=0), 200, "pb.gz"),
         (b"gone", 404, None),
         (b"", 200, None),
     ],

@@ -222,6 +222,7 @@ def test_a_fast_error_is_no_fast_success(misbehaving, request_once, tmp_path, fa
         ("http://no-such-host.invalid/", "DNS failure: "),
         (f"http://127.0.0.1:{free_port('127.0.0.1')}/", "connection refused: "),
     ],
+    ids=["no such name", "nobody listens"],
 )
 def test_a_service_that_cannot_be_reached_is_told_apart(request_once, url, words):
     outcome, _ = request_once(url)

@@ -32,6 +32,20 @@ class SweepReport:
         """The recommendation with its evidence, what would decide where the data cannot, the cores, and the claims."""
         return [*prose.verdict(self.analysis), *claims_section(self.analysis.source, self.analysis)]
 
+    def section(self, name: str) -> list[Block]:
+        """A section under its heading; nothing where it has nothing to show.
+
+        name: curve, phases, treatments, exceptions, regression or provenance.
+        """
+        made = {"curve": self.figures, "regression": self.summaries}.get(name) or getattr(self, name)
+        has_curve = bool(list(self.analysis)) or self.analysis.answer is None
+        blocks = made()
+        return (
+            [prose.heading("settings" if name == "curve" and not has_curve else name), *blocks]
+            if blocks
+            else []
+        )
+
     def figures(self) -> list[Block]:
         """The response figure of each slice, and one of all settings where some are on no curve."""
         found, advice = self.analysis.answer, self.analysis.advice
@@ -80,9 +94,9 @@ class SweepReport:
         return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
 
     def summaries(self) -> list[Block]:
-        """The regression-style summary of each slice."""
+        """The regression-style summary of each slice; none where settings are compared and no curve is asked for."""
         found: list[Block] = [regression(s.model, s.anchor("regression"), s.name) for s in self.analysis]
-        return found or [Prose((say("report.no_regression"),))]
+        return found or ([] if self.analysis.answer else [Prose((say("report.no_regression"),))])
 
     def provenance(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
