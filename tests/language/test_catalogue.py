@@ -19,7 +19,7 @@ from deadzone.language.formats import date, date_and_time, particle, percent
 
 TRANSLATIONS = [language for language in LANGUAGES if language != "en"]
 SOURCES = sorted(Path(deadzone.__file__).parent.rglob("*.py"))
-LAYOUTS = sorted(Path(deadzone.__file__).parent.rglob("reports/*/published.yaml"))
+LAYOUTS = sorted(Path(deadzone.__file__).parent.glob("reports/*/*.yaml"))
 WORDS = ("unit", "column", "phase", "law")
 """Sections whose keys are looked up with names from the data."""
 
@@ -74,22 +74,34 @@ def known(key):
 
 
 def laid_out(path):
-    """The keys that the layout of a published report says; a part made from data is a wildcard."""
+    """The keys that a layout of a report or of its tables says; a part made from data is a wildcard."""
     layout = yaml.safe_load(path.read_text(encoding="utf-8"))
-    shown = [entry for section in layout["sections"].values() for entry in section if isinstance(entry, dict)]
-    tables = layout.get("tables", {}).values()
-    words = [layout["facts"].values(), *layout.get("sentences", {}).values(), layout["abstract"]]
-    words += [table["columns"].values() for table in tables]
-    keys = ["title", "subtitle", "doubt", "verdict", *(table["caption"] for table in tables)]
-    keys += [entry["say"] for entries in words for entry in entries if isinstance(entry, dict)]
-    keys += [one for entry in shown for one in entry.get("prose", ())]
-    keys += [entry["section"] for entry in shown if "section" in entry]
-    keys += [head for table in tables for head in table["columns"]]
-    keys = {re.sub(r"\{[^}]*\}", "*", key) for key in keys} - set(layout.get("sentences", {}))
-    return [key if "." in key else f"{layout['words']}.{key}" for key in keys]
+    is_report = "sections" in layout
+    tables = (layout.get("tables", {}) if is_report else layout).values()
+    words = [table["columns"].values() for table in tables]
+    keys = [key for table in tables for key in (table["caption"], *table["columns"]) if "{" not in key]
+    if is_report:
+        shown = [
+            entry for section in layout["sections"].values() for entry in section if isinstance(entry, dict)
+        ]
+        words += [layout["facts"].values(), *layout.get("sentences", {}).values(), layout["abstract"]]
+        keys += [
+            "title",
+            "subtitle",
+            "doubt",
+            "verdict",
+            *(one for entry in shown for one in entry.get("prose", ())),
+        ]
+        keys += [entry["section"] for entry in shown if "section" in entry]
+    keys += [
+        entry["say"] for entries in words for entry in entries if isinstance(entry, dict) and "say" in entry
+    ]
+    keys = {re.sub(r"\{[^}]*\}", "*", key) for key in keys}
+    own = layout.get("sentences", {}) if is_report else {}
+    return [key if "." in key else f"{layout['words']}.{key}" for key in keys - set(own)]
 
 
-@pytest.mark.parametrize("path", LAYOUTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", LAYOUTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_message_that_a_layout_says_is_in_the_catalogue(path):
     assert not [key for key in laid_out(path) if not known(key)]
 

@@ -65,6 +65,13 @@ def say(key: str, **values: Any) -> Message:
     return Message(key, values)
 
 
+def written(template: str | Mapping[str, str], values: Mapping[str, Any]) -> str:
+    """A template that stands in no catalogue, or the one of the language spoken, with its values."""
+    return Template(spoken()).vformat(
+        template if isinstance(template, str) else template[spoken()], (), values
+    )
+
+
 def join(parts: Sequence[str], separator: str = " ") -> Message:
     """Messages in a row as one; empty ones are left out."""
     return Message("", {"parts": tuple(part for part in parts if part), "separator": separator})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from string import Formatter
 from typing import Any
@@ -23,6 +24,13 @@ MONTHS = (
 )  # fmt: skip
 
 
+USUAL_DIGITS = 4
+"""Significant digits of a number about whose uncertainty nothing is known."""
+
+MOST_DIGITS = 6
+"""Significant digits at which any number is cut, however small its uncertainty."""
+
+
 class Template(Formatter):
     """Python's format, with `percent`, `count`, `date` and Korean particles (`은/는`) as further formats."""
 
@@ -33,6 +41,8 @@ class Template(Formatter):
         """A value in its format."""
         if format_spec == "percent":
             return percent(float(value), self.language)
+        if format_spec == "number":
+            return number(float(value))
         if format_spec == "tenths":
             return tenths(float(value), self.language)
         if format_spec == "printed":
@@ -53,6 +63,25 @@ def percent(fraction: float, language: str) -> str:
     value = 100 * fraction
     digits = f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
     return f"{digits}%" if language == "ko" else f"{digits} %"
+
+
+def number(value: float, uncertainty: float | None = None) -> str:
+    """A number with the digits that its uncertainty leaves meaningful, its thousands separated.
+
+    value, uncertainty: in the same unit; the uncertainty (a standard error or a half interval) keeps two
+    of its own digits. Without one, four significant digits are kept.
+    """
+    if not math.isfinite(value):
+        return "-" if math.isnan(value) else ("∞" if value > 0 else "-∞")
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    decimals = USUAL_DIGITS - 1 - size
+    if uncertainty is not None and math.isfinite(uncertainty) and uncertainty > 0:
+        decimals = min(1 - math.floor(math.log10(uncertainty)), MOST_DIGITS - 1 - size)
+    if 1e-4 <= abs(value) < 1e7:
+        return f"{round(value, decimals):,.{max(decimals, 0)}f}"
+    return f"{value:.{max(size + decimals, 1)}e}"
 
 
 def printed(value: float) -> str:

@@ -6,10 +6,10 @@ axis can carry them without being told.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from deadzone.language.catalogue import join, say, spoken, term
+from deadzone.language.formats import number as number
 from deadzone.language.formats import percent as percent_text
 from deadzone.study.levels import NONE
 
@@ -53,12 +53,6 @@ SUFFIX_UNITS = {
 
 BINARY_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
-USUAL_DIGITS = 4
-"""Significant digits of a number about whose uncertainty nothing is known."""
-
-MOST_DIGITS = 6
-"""Significant digits at which any number is cut, however small its uncertainty."""
-
 
 def unit_of(column: str) -> str:
     """The unit that a column's name carries, or an empty string where it names none.
@@ -94,25 +88,6 @@ def axis_label(column: str) -> str:
 def unit_name(column: str, n: float | None = None) -> str:
     """The unit of a column as a reader's language writes it; n: how many there are, for `1 core`."""
     return "·".join(term("unit", unit, n=n) for unit in unit_of(column).split("·"))
-
-
-def number(value: float, uncertainty: float | None = None) -> str:
-    """A number with the digits that its uncertainty leaves meaningful, its thousands separated.
-
-    value, uncertainty: in the same unit; the uncertainty (a standard error or a half interval) keeps two
-    of its own digits. Without one, four significant digits are kept.
-    """
-    if not math.isfinite(value):
-        return "-" if math.isnan(value) else ("∞" if value > 0 else "-∞")
-    if value == 0:
-        return "0"
-    size = math.floor(math.log10(abs(value)))
-    decimals = USUAL_DIGITS - 1 - size
-    if uncertainty is not None and math.isfinite(uncertainty) and uncertainty > 0:
-        decimals = min(1 - math.floor(math.log10(uncertainty)), MOST_DIGITS - 1 - size)
-    if 1e-4 <= abs(value) < 1e7:
-        return f"{round(value, decimals):,.{max(decimals, 0)}f}"
-    return f"{value:.{max(size + decimals, 1)}e}"
 
 
 def level_number(value: float, column: str) -> str:

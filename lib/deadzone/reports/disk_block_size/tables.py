@@ -13,6 +13,7 @@ from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.numbers import tenths
 from deadzone.reports.disk_block_size.curves import Curve, Decided
 from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.study.sizes import RequiredRate, size_text
 from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR, figure_style
 
@@ -50,21 +51,16 @@ def share_text(share: float) -> str:
 def decision_table(curves: Sequence[Curve], within: float, required: RequiredRate | None, knob: str) -> Table:
     """One row a curve: the smallest setting near the best and the smallest that sustains the rate, with confidence."""
     rows = []
-    for curve in curves:
+    for position, curve in enumerate(curves, start=1):
         near = curve.near_best(within)
-        row = {
-            say("disk_run.what"): curve.heading or plain_name(knob),
-            say("disk_run.near_best", share=share_text(within)): _or_none(curve, near),
-            say("disk_run.confidence"): certain(near),
-        }
+        row = {"position": position, "what": curve.heading or plain_name(knob)}
+        row |= {"near": _or_none(curve, near), "near_sure": certain(near)}
         if required:
             enough = curve.sustains(required)
-            row[say("disk_run.sustains", rate=required.text)] = _or_none(curve, enough)
-            row[say("disk_run.confidence_too")] = certain(enough)
+            row |= {"enough": _or_none(curve, enough), "enough_sure": certain(enough)}
         rows.append(row)
-    frame = pd.DataFrame(rows)
-    caption = say("disk_run.decision_caption", share=share_text(within))
-    return Table(frame, caption, id="decision", row_ids=[str(i + 1) for i in range(len(rows))])
+    rate = required.text if required else ""
+    return table_of("disk_block_size.decision", rows, share=share_text(within), rate=rate)
 
 
 def _or_none(curve: Curve, decided: Decided) -> str:
@@ -86,9 +82,7 @@ def guideline_table(
         wanted += [("best", best)] if best != enough else []
         for name, level in wanted:
             rows.append(_rule(curve, name, level, chunk, best, knob))
-    frame = pd.DataFrame(rows)
-    caption = say("disk_run.guideline_caption", chunk=size_text(chunk))
-    return Table(frame, caption, numeric=list(frame.columns[3:5]), id="guideline")
+    return table_of("disk_block_size.guideline", rows, chunk=size_text(chunk), knob=axis_label(knob))
 
 
 def _near(curve: Curve, within: float) -> float:
@@ -103,12 +97,12 @@ def _rule(curve: Curve, name: str, level: float, chunk: float, best: float, knob
     if name != "best" and level < best:
         reason = say("disk_run.because_slower", reason=reason, times=f"{took / least:.1f}")
     return {
-        say("disk_run.what"): curve.heading or plain_name(knob),
-        say("disk_run.wanted"): say(f"disk_run.want_{name}"),
-        axis_label(knob): curve.text(level),
-        say("disk_run.rate"): number(curve.rate(level)[0], curve.rate(level)[0] / 10),
-        say("disk_run.chunk", chunk=size_text(chunk)): duration(took),
-        say("guideline.reason"): reason,
+        "what": curve.heading or plain_name(knob),
+        "name": name,
+        "level": curve.text(level),
+        "rate": number(curve.rate(level)[0], curve.rate(level)[0] / 10),
+        "took": duration(took),
+        "reason": reason,
     }
 
 
@@ -169,17 +163,11 @@ def latency_table(source: Source, curves: Sequence[Curve], knob: str) -> Table:
     rows = []
     for curve in curves:
         for level, group in curve.trials.groupby(knob, observed=True):
-            row = {
-                say("disk_run.what"): curve.heading or plain_name(knob),
-                axis_label(knob): curve.text(float(str(level))) if curve.model else str(level),
-                say("disk_run.trials"): f"{len(group)}",
-                say("disk_run.rate"): _median(group, "throughput_mb_s"),
-                say("disk_run.calls"): _median(group, "iops"),
-            }
-            row |= {say(f"disk_run.{name}"): _median(group, name, 1000) for name in LATENCIES}
-            rows.append(row)
-    frame = pd.DataFrame(rows)
-    return Table(frame, say("disk_run.latency_caption"), numeric=list(frame.columns[1:]), id="treatments")
+            shown = curve.text(float(str(level))) if curve.model else str(level)
+            row = {"what": curve.heading or plain_name(knob), "level": shown, "n": f"{len(group)}"}
+            row |= {name: _median(group, name) for name in ("throughput_mb_s", "iops")}
+            rows.append(row | {name: _median(group, name, 1000) for name in LATENCIES})
+    return table_of("disk_block_size.treatments", rows, knob=axis_label(knob))
 
 
 def _median(group: pd.DataFrame, column: str, scale: float = 1.0) -> str:

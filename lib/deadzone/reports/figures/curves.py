@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.plot import plot
-from deadzone.explaining.phases.quantities import listing, percent, plain_name
+from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
@@ -82,26 +81,18 @@ def setting_text(model: PhaseModel, advice: Recommendation) -> str:
 
 def phases_table(model: PhaseModel, identity: str) -> Table:
     """One row a phase: steps, label, elasticity with its interval, and probability."""
-    rows = model.phases.to_dict("records")
-    frame = pd.DataFrame(
+    rows = [
         {
-            say("curves.steps"): [steps_text(model, row["start"], row["stop"]) for row in rows],
-            say("curves.phase"): [PHASE_STYLES[row["label"]].name for row in rows],
-            say("curves.elasticity"): [f"{row['elasticity']:.2f}" for row in rows],
-            say("curves.interval", certainty=model.certainty): [interval_text(row) for row in rows],
-            say("curves.probability"): [percent(row["probability"]) for row in rows],
+            **row,
+            "position": position,
+            "steps": steps_text(model, row["start"], row["stop"]),
+            "phase": PHASE_STYLES[row["label"]].name,
+            "interval": interval_text(row),
         }
-    )
-    caption = say(
-        "curves.phases_caption", n=len(rows), response=plain_name(model.response), knob=plain_name(model.knob)
-    )
-    return Table(
-        frame,
-        caption,
-        numeric=list(frame.columns[2:]),
-        id=identity,
-        row_ids=[str(i + 1) for i in range(len(rows))],
-    )
+        for position, row in enumerate(model.phases.to_dict("records"), start=1)
+    ]
+    words = {"response": plain_name(model.response), "knob": plain_name(model.knob)}
+    return table_of("figures.phases", rows, identity, n=len(rows), certainty=model.certainty, **words)
 
 
 def interval_text(row: Mapping[Hashable, Any]) -> str:

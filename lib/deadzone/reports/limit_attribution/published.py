@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pandas as pd
-
 from deadzone.explaining.attribution import wording
 from deadzone.explaining.attribution.attributing import attribute_table
 from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.figures.bars import bars
 from deadzone.reports.limit_attribution.run import LimitRun, load_run
 from deadzone.reports.published.published import REFERENCE, Published
@@ -33,16 +32,16 @@ class LimitAttribution(PublishedReport):
 
     def rules_table(self) -> Table:
         """One row a hypothesis: the verdict by the rules for runs, and why."""
-        rows = [row for _, row in self.result.hypotheses.iterrows()]
-        names = [row["hypothesis"] for row in rows]
-        frame = pd.DataFrame(
+        rows = [
             {
-                say("limit_attribution.hypothesis"): [wording.hypothesis_name(name) for name in names],
-                say("attribution.verdict"): [wording.verdict_name(row) for row in rows],
-                say("limit_attribution.evidence"): [wording.evidence_of(self.result, name) for name in names],
+                "name": row["hypothesis"],
+                "hypothesis": wording.hypothesis_name(row["hypothesis"]),
+                "verdict": wording.verdict_name(row),
+                "evidence": wording.evidence_of(self.result, row["hypothesis"]),
             }
-        )
-        return Table(frame, say("limit_attribution.by_rules_caption"), id="by-rules", row_ids=names)
+            for _, row in self.result.hypotheses.iterrows()
+        ]
+        return table_of("limit_attribution.by-rules", rows)
 
 
 def environment_name(environment: str) -> str:

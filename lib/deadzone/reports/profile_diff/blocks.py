@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
@@ -27,12 +25,18 @@ from deadzone.explaining.profiles.wording import change_of_total, largest_cause,
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import percent
 from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.profile_diff.sides import Sides
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.source import Source
 
 FUNCTIONS_SHOWN = 15
 """More rows than this nobody reads; the flame graph holds the others."""
+
+SIDES = ("before", "after")
+
+AMOUNTS = (*SIDES, "change", "naive_change", "cum_change", "by_stacks", "elsewhere")
+"""Columns of profiles' results that hold amounts."""
 
 FLAME_WIDTH = 780.0
 """Width of a flame graph on a page, at which its letters keep their size [pixels]."""
@@ -63,28 +67,28 @@ def totals_table(
         judged = ranked.get(kind)
         overall: dict[str, Any] = rows_of(judged.overall)[0] if judged else {}
         rows.append(
-            (
-                say(f"profile_run.kind_{kind}") + per,
-                readable(row.before, unit),
-                readable(row.after, unit),
-                readable(row.change, unit, signed=True),
-                _range(row.change_low, row.change_high, unit),
-                _ratio(overall) if overall else "",
-                verdict_text(overall) if overall else "",
-            )
+            {
+                "kind": kind,
+                "name": say(f"profile_run.kind_{kind}") + per,
+                "before": readable(row.before, unit),
+                "after": readable(row.after, unit),
+                "change": readable(row.change, unit, signed=True),
+                "interval": _range(row.change_low, row.change_high, unit),
+                "ratio": _ratio(overall) if overall else "",
+                "by_ranks": verdict_text(overall) if overall else "",
+            }
         )
-    heads = [
-        say("profile_run.profile"),
-        *names,
-        say("profile.change"),
-        say("profile.interval_head"),
-        say("profile_run.ratio"),
-        say("profile_run.by_ranks"),
-    ]
-    frame = pd.DataFrame(rows, columns=heads)
-    return Table(
-        frame, say("profile_run.totals_caption"), numeric=heads[1:5], id="totals", row_ids=list(comparisons)
-    )
+    return table_of("profile_diff.totals", rows, sides=names)
+
+
+def _amounts(row: Mapping[Any, Any], unit: str, size: float) -> dict[Any, Any]:
+    """A row whose amounts are written out, changes with their sign; empty where one is not known."""
+    texts = {
+        name: "" if math.isnan(row[name]) else readable(row[name], unit, name not in SIDES, scale_of=size)
+        for name in AMOUNTS
+        if name in row
+    }
+    return {**row, **texts, "interval": _range(row["change_low"], row["change_high"], unit, size)}
 
 
 def causes_table(attribution: Attribution, identity: str) -> Table:
@@ -92,60 +96,22 @@ def causes_table(attribution: Attribution, identity: str) -> Table:
     unit, per = _split(attribution.unit)
     size = float(attribution.table[["before", "after"]].abs().to_numpy().max(initial=0))
     rows = [
-        (
-            say("profile.other") if row["cause"] == OTHER else str(row["cause"]),
-            readable(row["before"], unit, scale_of=size),
-            readable(row["after"], unit, scale_of=size),
-            readable(row["change"], unit, signed=True, scale_of=size),
-            _range(row["change_low"], row["change_high"], unit, size),
-            percent(row["share_of_change"], spoken()),
-            readable(row["naive_change"], unit, signed=True, scale_of=size),
-        )
-        for row in attribution.table.to_dict("records")
+        {**_amounts(row, unit, size), "name": _cause(row), "position": position}
+        for position, row in enumerate(attribution.table.to_dict("records"))
     ]
-    heads = [
-        say(f"profile.{key}")
-        for key in (
-            "cause",
-            "before",
-            "after",
-            "change",
-            "interval_head",
-            "of_the_change",
-            "all_that_matches",
-        )
-    ]
-    caption = say("profile_run.causes_caption", per=per, rule=rule_text(attribution.rule))
-    ids = [f"cause-{position}" for position in range(len(rows))]
-    return Table(pd.DataFrame(rows, columns=heads), caption, numeric=heads[1:], id=identity, row_ids=ids)
+    return table_of("profile_diff.causes", rows, identity, per=per, rule=rule_text(attribution.rule))
+
+
+def _cause(row: Mapping[Any, Any]) -> str:
+    return say("profile.other") if row["cause"] == OTHER else str(row["cause"])
 
 
 def ablations_table(ablations: Ablations) -> Table:
     """What each option did alone, beside what its own stacks say."""
     unit, per = _split(ablations.unit)
     size = float(ablations.table["before"].abs().max())
-    rows = [
-        (
-            str(row["option"]),
-            readable(row["change"], unit, signed=True, scale_of=size),
-            _range(row["change_low"], row["change_high"], unit, size),
-            ""
-            if math.isnan(row["by_stacks"])
-            else readable(row["by_stacks"], unit, signed=True, scale_of=size),
-            readable(row["elsewhere"], unit, signed=True, scale_of=size),
-        )
-        for row in ablations.table.to_dict("records")
-    ]
-    heads = [
-        say(f"profile.{key}")
-        for key in ("option_alone", "change", "interval_head", "by_its_stacks", "on_other_stacks")
-    ]
-    return Table(
-        pd.DataFrame(rows, columns=heads),
-        say("profile_run.ablations_caption", per=per),
-        numeric=heads[1:],
-        id="ablations",
-    )
+    rows = [_amounts(row, unit, size) for row in ablations.table.to_dict("records")]
+    return table_of("profile_diff.ablations", rows, per=per)
 
 
 def functions_table(comparison: Comparison) -> Table:
@@ -154,38 +120,16 @@ def functions_table(comparison: Comparison) -> Table:
     changed = table[(table["change"] != 0) | (table["cum_change"] != 0)]
     size = float(table[["before", "after"]].abs().to_numpy().max(initial=0))
     rows = [
-        (
-            named(row),
-            readable(row["before"], unit, scale_of=size),
-            readable(row["after"], unit, scale_of=size),
-            readable(row["change"], unit, signed=True, scale_of=size),
-            _range(row["change_low"], row["change_high"], unit, size),
-            f"{percent(row['share_before'], spoken())} → {percent(row['share_after'], spoken())}",
-            readable(row["cum_change"], unit, signed=True, scale_of=size),
-            "" if math.isnan(row["q"]) else f"{row['q']:.2g}",
-        )
+        {
+            **_amounts(row, unit, size),
+            "name": named(row),
+            "q": "" if math.isnan(row["q"]) else f"{row['q']:.2g}",
+        }
         for row in changed.head(FUNCTIONS_SHOWN).to_dict("records")
     ]
-    heads = [
-        say("profile_run.function"),
-        say("profile.before"),
-        say("profile.after"),
-        say("profile.change"),
-        say("profile.interval_head"),
-        say("profile.share"),
-        say("profile.cumulative_change"),
-        "q",
-    ]
-    new, gone = ((changed["status"] == status).sum() for status in ("new", "vanished"))
-    caption = say(
-        "profile_run.functions_caption",
-        per=per,
-        shown=len(rows),
-        n=len(changed),
-        new=int(new),
-        gone=int(gone),
-    )
-    return Table(pd.DataFrame(rows, columns=heads), caption, numeric=heads[1:], id="functions")
+    new, gone = (int((changed["status"] == status).sum()) for status in ("new", "vanished"))
+    counted = {"shown": len(rows), "n": len(changed), "new": new, "gone": gone}
+    return table_of("profile_diff.functions", rows, per=per, empty="", **counted)
 
 
 def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
@@ -193,7 +137,7 @@ def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = Fa
     caption = say("profile_run.waterfall_caption", headline=largest_cause(attribution))
     unit = attribution.unit
     words = ", ".join(
-        f"{say('profile.other') if row['cause'] == OTHER else row['cause']} {readable(row['change'], unit, signed=True)}"
+        f"{_cause(row)} {readable(row['change'], unit, signed=True)}"
         for row in attribution.table.to_dict("records")
     )
     return Figure.of(waterfall(attribution), caption, f"{caption} {words}.", id=identity, is_face=is_face)
@@ -225,19 +169,11 @@ def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> 
         between = (
             "" if one.low is None or one.high is None else _range(one.low, one.high, unit, one.amount, False)
         )
-        loads = ", ".join(f"{load:.4g}" for load in one.loads)
-        how = say(f"profile_run.by_{one.method}")
-        rows.append(
-            (say(f"profile.{when}"), loads, f"{one.load:g}", readable(one.amount, unit), between, how)
-        )
+        loads, amount = ", ".join(f"{load:.4g}" for load in one.loads), readable(one.amount, unit)
+        rows.append({"when": when, "made": one, "loads": loads, "amount": amount, "interval": between})
         doubts += [doubt for doubt in one.doubts if doubt not in doubts]
-    heads = [
-        say(f"profile_run.{key}")
-        for key in ("side", "loads_measured", "load_projected", "projected", "prediction_interval", "method")
-    ]
-    caption = say("profile_run.projection_caption", name=say(f"profile_run.kind_{kind}"))
     shown: list[Block] = [
-        Table(pd.DataFrame(rows, columns=heads), caption, numeric=heads[1:5], id="projection"),
+        table_of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
         Prose(tuple(projected(say(f"profile.{when}"), one, unit) for when, (one, unit) in made.items())),
     ]
     return [*shown, Prose(tuple(doubts), style="warnings")] if doubts else shown
@@ -247,22 +183,15 @@ def gates_table(verdict: Verdict) -> Table:
     """Each gate with its margin, what was measured, and its outcome."""
     rows = []
     for one in verdict.outcomes:
-        tested = one.tested
-        relative = not one.gate.absolute
-        amounts = [
+        tested, relative = one.tested, not one.gate.absolute
+        change, worst = (
             "" if tested is None or not math.isfinite(value) else _change(value, relative)
             for value in ((tested.change, tested.worst) if tested else (math.nan, math.nan))
-        ]
-        p = f"{tested.p_value:.2g}" if tested else ""
-        result = say(f"profile_run.gate_{one.result.replace(' ', '_')}")
-        rows.append((axis_label(one.name), one.margin, *amounts, p, result))
-    heads = [
-        say(f"profile_run.{key}")
-        for key in ("response", "margin", "measured_change", "at_worst", "p", "result")
-    ]
-    frame = pd.DataFrame(rows, columns=heads)
-    ids = [one.name for one in verdict.outcomes]
-    return Table(frame, say("profile_run.gates_caption"), numeric=heads[1:5], id="gates", row_ids=ids)
+        )
+        p, result = f"{tested.p_value:.2g}" if tested else "", one.result.replace(" ", "_")
+        told = {"label": axis_label(one.name), "margin": one.margin, "result": result}
+        rows.append({"name": one.name, "change": change, "worst": worst, "p": p, **told})
+    return table_of("profile_diff.gates", rows)
 
 
 def _split(unit: str) -> tuple[str, str]:

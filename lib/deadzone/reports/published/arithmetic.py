@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from deadzone.explaining.phases.quantities import number
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Prose, Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.published.published import section
 from deadzone.reports.published.reference import load_reference
 
@@ -27,17 +27,7 @@ def arithmetic(study: str) -> list[Block]:
     said = say("arithmetic.count", n=len(own), agree=int((own["verdict"] == "agrees").sum()), close=close)
     if wrong.empty:
         return [section("arithmetic.heading"), Prose((said, say("arithmetic.none_off")))]
-    frame = pd.DataFrame(
-        {
-            say("arithmetic.place"): [f"{row.table}: {row.cell}" for row in wrong.itertuples()],
-            say("arithmetic.claimed"): [number(float(value)) for value in wrong["claimed"]],
-            say("arithmetic.recomputed"): [number(float(value)) for value in wrong["recomputed"]],
-            say("arithmetic.unit"): list(wrong["unit"]),
-            say("arithmetic.verdict"): [say(f"arithmetic.{verdict}") for verdict in wrong["verdict"]],
-        }
-    )
-    caption = say("arithmetic.caption", n=len(wrong))
-    table = Table(frame, caption, numeric=list(frame.columns[1:3]), id="arithmetic")
+    table = table_of("published.arithmetic", wrong.to_dict("records"), n=len(wrong))
     return [section("arithmetic.heading"), Prose((said,)), table]
 
 
@@ -59,22 +49,6 @@ def usual_difference(pairs: pd.DataFrame) -> float:
 
 def repeats_table(pairs: pd.DataFrame) -> Table:
     """The cells measured twice, side by side. pairs: as of `repeats`, with cpu_limit and threads."""
-    frame = pd.DataFrame(
-        {
-            say("arithmetic.cell"): [
-                say("arithmetic.cell_name", cores=f"{row.cpu_limit:g}", threads=row.threads)
-                for row in pairs.itertuples()
-            ],
-            say("arithmetic.first"): [number(value) for value in pairs["first_wall_s"]],
-            say("arithmetic.second"): [number(value) for value in pairs["second_wall_s"]],
-            say("arithmetic.difference"): [f"{value:+.1f}" for value in pairs["difference_percent"]],
-        }
-    )
-    sizes = pairs["difference_percent"].abs()
-    caption = say(
-        "arithmetic.repeats_caption",
-        n=len(pairs),
-        usual=usual_difference(pairs),
-        largest=float(sizes.max()) / 100,
-    )
-    return Table(frame, caption, numeric=list(frame.columns[1:]), id="repeats")
+    rows = [{"cores": f"{row['cpu_limit']:g}", **row} for row in pairs.to_dict("records")]
+    usual, largest = usual_difference(pairs), float(pairs["difference_percent"].abs().max()) / 100
+    return table_of("published.repeats", rows, n=len(rows), usual=usual, largest=largest)

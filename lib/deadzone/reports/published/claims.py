@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from deadzone.explaining.claims.judging import Judged
 from deadzone.explaining.claims.verdicts import VERDICTS, Verdict
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Claim, Evidence, Prose, Table
+from deadzone.reports.document.tabling import table_of
 
 TABLE = "claims"
 """Id of the table of claims; a claim's row is `claims-<name>`."""
@@ -24,14 +23,8 @@ def claims_table(
     judged: Sequence[Judged], caption: str = "claims.caption", claim: str = "claims.claim"
 ) -> Table:
     """One row a claim: what is claimed, the verdict, and what the data say. caption, claim: keys of its words."""
-    frame = pd.DataFrame(
-        {
-            say(claim): [one.claim for one in judged],
-            say("claims.verdict"): [verdict_name(one.verdict) for one in judged],
-            say("claims.found"): [one.found for one in judged],
-        }
-    )
-    return Table(frame, claims_caption(judged, caption), id=TABLE, row_ids=[one.name for one in judged])
+    told = claims_caption(judged, caption)
+    return table_of("published.claims", [{"one": one} for one in judged], told=told, claim_head=say(claim))
 
 
 def verdict_name(verdict: Verdict) -> str:

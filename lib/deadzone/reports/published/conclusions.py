@@ -14,8 +14,7 @@ import yaml
 
 from deadzone.errors import TableError
 from deadzone.explaining.claims.judging import Judged
-from deadzone.language.catalogue import spoken
-from deadzone.language.formats import Template
+from deadzone.language.catalogue import written
 from deadzone.reports.published.formulas import Formulas
 from deadzone.reports.published.reference import reference_folder
 
@@ -47,8 +46,3 @@ def _judged(study: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> J
         found = next(case for case in found if formulas.evaluate(case.get("when", 1)))
     claim, shown = (written(text, {**names, **figures}) for text in (entry["says"], found))
     return Judged(entry["name"], claim, shown, verdict, tuple(entry.get("evidence", ())))
-
-
-def written(text: str | Mapping[str, str], values: Mapping[str, Any]) -> str:
-    """A template, or the one of the language spoken, with its values."""
-    return Template(spoken()).vformat(text if isinstance(text, str) else text[spoken()], (), values)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import axis_label, listing, response
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
@@ -84,22 +84,17 @@ def _affordable(model: PhaseModel, levels: np.ndarray, fitted: np.ndarray, budge
 
 def guideline_table(model: PhaseModel, advice: Recommendation, identity: str = "guideline") -> Table:
     """The guideline as a table: resources, budget, setting, what to expect, reason."""
-    lines = rules(model, advice)
-    frame = pd.DataFrame(
+    rows = [
         {
-            say("guideline.resources"): [say(f"guideline.{rule.resources}") for rule in lines],
-            axis_label(model.knob): [span(model, rule.low, rule.high) for rule in lines],
-            say("guideline.setting"): [
-                say("guideline.all") if rule.setting is None else level_text(model, rule.setting)
-                for rule in lines
-            ],
-            say("guideline.expected"): [
-                response(rule.value, model.response, 0.02 * rule.value) for rule in lines
-            ],
-            say("guideline.reason"): [reason(model, advice, rule) for rule in lines],
+            "rule": rule,
+            "budget": span(model, rule.low, rule.high),
+            "setting": say("guideline.all") if rule.setting is None else level_text(model, rule.setting),
+            "expected": response(rule.value, model.response, 0.02 * rule.value),
+            "why": reason(model, advice, rule),
         }
-    )
-    return Table(frame, say("guideline.caption"), id=identity)
+        for rule in rules(model, advice)
+    ]
+    return table_of("published.guideline", rows, identity, knob=axis_label(model.knob))
 
 
 def span(model: PhaseModel, low: float, high: float) -> str:

@@ -10,8 +10,9 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Command, Paragraph, Prose, Table, Title
+from deadzone.reports.document.display import Block, Command, Paragraph, Prose, Title
 from deadzone.reports.document.speaking import use_language
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.published.reference import load_reference, reference_package
 
 REFERENCE = "reference"
@@ -61,16 +62,14 @@ class Published:
 
     def origin(self) -> list[Block]:
         """Which tables the report rests on, and how to make it again."""
-        tables = self.package["resources"]
         rows = [
-            (f"data/reference/{self.name}/{table['path']}", str(len(self.table(table["name"]))))
-            for table in tables
+            {"path": table["path"], "rows": len(self.table(table["name"]))}
+            for table in self.package["resources"]
         ]
-        frame = pd.DataFrame(rows, columns=[say("study.file"), say("study.rows")])
         return [
             section("study.origin"),
             Prose((say("study.origin_text"),)),
-            Table(frame, say("study.origin_caption", n=len(rows)), numeric=[frame.columns[1]], id="tables"),
+            table_of("published.tables", rows, study=self.name, n=len(rows)),
             Command((f"deadzone publish --reference {self.name}",), heading=say("study.reproduce")),
         ]
 

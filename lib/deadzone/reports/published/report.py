@@ -14,15 +14,15 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-import pandas as pd
 import yaml
 
 from deadzone.explaining.claims.judging import Judged
-from deadzone.language.catalogue import say
+from deadzone.language.catalogue import say, written
 from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table
 from deadzone.reports.document.speaking import use_language
+from deadzone.reports.document.tabling import laid_out
 from deadzone.reports.published import arithmetic, claims
-from deadzone.reports.published.conclusions import judge_conclusions, written
+from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.formulas import Formulas
 from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
@@ -104,17 +104,9 @@ class PublishedReport:
     def table(self, name: str) -> Table:
         """A table of the layout."""
         entry = self.layout["tables"][name]
-        rows = [self._row(entry, row) for row in self._rows(entry["rows"])]
-        cells = [
-            {self._word(head, row): self._cell(cell, row) for head, cell in entry["columns"].items()}
-            for row in rows
-        ]
-        frame = pd.DataFrame(cells)
-        numeric = [frame.columns[i] for i in entry.get("numeric", ())]
-        ids = [written(entry["ids"], row) for row in rows] if "ids" in entry else ()
-        return Table(
-            frame, self.said(entry["caption"], entry.get("of", "")), numeric=numeric, id=name, row_ids=ids
-        )
+        values = {**self._facts, **self._facts.get(entry.get("of", ""), {})}
+        rows = [self._row(entry, {**values, **row}) for row in self._rows(entry["rows"])]
+        return laid_out(entry, rows, name, values)
 
     def _rows(self, wanted: str | list[Any]) -> list[dict[str, Any]]:
         if isinstance(wanted, list):
@@ -123,14 +115,10 @@ class PublishedReport:
         found: list[Any] = self._facts.get(wanted) or self.published.table(wanted).to_dict("records")
         return found
 
-    def _row(self, entry: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-        names = {**self._facts, **self._facts.get(entry.get("of", ""), {}), **row}
+    def _row(self, entry: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
         for name, formula in entry.get("with", {}).items():
             names[name] = self._value(formula, names)
         return names
-
-    def _cell(self, cell: str | Mapping[str, str], row: Mapping[str, Any]) -> str:
-        return written(cell, row) if isinstance(cell, str) else self._word(written(cell["say"], row), row)
 
     def _block(self, entry: Any) -> list[Block]:
         match entry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,11 +13,13 @@ from deadzone.explaining.capacity.connections import Held, Spike, held_connectio
 from deadzone.explaining.phases.quantities import listing, number
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.figures.curves import curve_figure
 from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source
+from deadzone.reports.thread_pool.run_tables import settings_rows
 
 Mode = Literal["spike", "ramp"]
 
@@ -88,9 +90,10 @@ class ConnectionRun:
             rows.append((say("connection_run.most_rate"), knee, say("connection_run.why_knee")))
         if not rows:
             return []
-        columns = [say(f"pool_run.{name}") for name in ("component", "setting", "settings_reason")]
-        table = Table(pd.DataFrame(rows, columns=columns), say("connection_run.allow_caption"), id="settings")
-        return [section("pool_run.settings"), table]
+        return [
+            section("pool_run.settings"),
+            table_of("thread_pool.allowed", settings_rows(rows), "settings"),
+        ]
 
     def limits(self) -> list[Block]:
         """What these figures cannot say."""
@@ -141,21 +144,9 @@ def _spike_found(found: Spike) -> str:
 
 
 def _spike_table(found: Spike) -> Table:
-    levels = found.levels
-    named = {
-        "connection_run.median": "connect_p50_ms",
-        "connection_run.p99": "connect_p99_ms",
-        "connection_run.longest": "connect_max_ms",
-        "connection_run.failed": "failed_percent",
-        "connection_run.threads": "service_threads",
-    }
-    frame = pd.DataFrame({say("connection_run.rate"): [f"{value:,g}" for value in levels.iloc[:, 0]]})
-    for key, column in named.items():
-        if column in levels:
-            frame[say(key)] = [number(float(value)) for value in levels[column]]
-    ids = [f"{value:g}" for value in levels.iloc[:, 0]]
-    caption = say("connection_run.spike_caption")
-    return Table(frame, caption, numeric=list(frame.columns), id="connections", row_ids=ids)
+    levels = found.levels.rename(columns={found.levels.columns[0]: "level"})
+    shown = {str(name): True for name in levels}
+    return table_of("thread_pool.spike", levels.to_dict("records"), "connections", **shown)
 
 
 def _held_found(held: tuple[Held, ...]) -> str:
@@ -186,17 +177,11 @@ def _held_found(held: tuple[Held, ...]) -> str:
 
 
 def _ramp_table(held: tuple[Held, ...]) -> Table:
-    frame = pd.DataFrame(
+    rows = [
         {
-            say("connection_run.trial"): [f"{one.trial}" for one in held],
-            say("connection_run.connections"): [f"{one.connections:,.0f}" for one in held],
-            say("connection_run.outcome"): [say(f"connection_run.outcome_{one.outcome}") for one in held],
-            say("connection_run.memory"): [
-                f"{one.memory_bytes / MEBI:,.0f} MiB" if np.isfinite(one.memory_bytes) else "-"
-                for one in held
-            ],
-            say("connection_run.threads"): [number(one.threads) for one in held],
+            **asdict(one),
+            "memory": f"{one.memory_bytes / MEBI:,.0f} MiB" if np.isfinite(one.memory_bytes) else "-",
         }
-    )
-    numeric = [frame.columns[i] for i in (0, 1, 3, 4)]
-    return Table(frame, say("connection_run.ramp_caption"), numeric=numeric, id="connections")
+        for one in held
+    ]
+    return table_of("thread_pool.ramp", rows, "connections")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CERTAINTY, CONFIDENCE, HOPELESS, Feasibility
 from deadzone.explaining.capacity.littles_law import UNSTABLE
 from deadzone.explaining.capacity.reversal import Reversal
-from deadzone.explaining.phases.quantities import axis_label, listing, number, percent, plain_name
+from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.reports.figures.heat_map import heat_map, number_text
 from deadzone.reports.thread_pool import run_words as words
@@ -98,39 +100,38 @@ def curves(run: PoolRun) -> Figure:
 
 def rates_table(run: PoolRun) -> Table:
     """One row a rate: phases, best, smallest that meets the targets, confidence, where more hurts."""
-    rates = sorted(float(rate) for rate in run.source.trials["rate"].dropna().unique())
     turning = {one.rate: one for one in run.turning}
-    rows = [_rate_row(run, rate, turning.get(rate)) for rate in rates]
-    caption = say(
-        "pool_run.rates_caption",
+    return table_of(
+        "thread_pool.answers",
+        [_rate_row(run, rate, turning.get(rate)) for rate in _rates(run)],
         response=plain_name(run.source.response),
         knob=words.knob_name(run),
         certainty=next(iter(run.models.values())).certainty if run.models else CERTAINTY,
-    )
-    frame = pd.DataFrame(rows)
-    return Table(
-        frame, caption, numeric=[frame.columns[0]], id="answers", row_ids=[f"{rate:g}" for rate in rates]
+        is_bounded=run.feasible is not None,
     )
 
 
-def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, str]:
-    model = run.models[rate] if run.models and rate in run.models else None
-    row: dict[str, str] = {say("pool_run.rate"): words.rate_text(rate)}
-    row[say("pool_run.phases")] = phases_text(model) if model else "-"
-    row[say("pool_run.best")] = setting_text(model, run.advice[rate]) if model else "-"
-    row[say("pool_run.tied")] = tied_text(model, run.advice[rate]) if model else "-"
+def _rates(run: PoolRun) -> list[float]:
+    return sorted(float(rate) for rate in run.source.trials["rate"].dropna().unique())
+
+
+def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"rate": rate, "phases": "-", "best": "-", "tied": "-", "hurts": _beyond(turning)}
+    if run.models and rate in run.models:
+        model, advice = run.models[rate], run.advice[rate]
+        row |= {
+            "phases": phases_text(model),
+            "best": setting_text(model, advice),
+            "tied": tied_text(model, advice),
+        }
     if run.feasible is not None:
         found = run.feasible.smallest(rate)
+        row |= {"smallest": say("quantity.none"), "confidence": "-"}
         if found.pool is not None:
-            text, sure = f"{found.pool:g}", words.sure(found.confidence)
+            row |= {"smallest": f"{found.pool:g}", "confidence": words.sure(found.confidence)}
         elif found.likely is not None:
-            text = say("pool_run.likely", pool=f"{found.likely:g}")
-            sure = words.sure(found.likely_confidence)
-        else:
-            text, sure = say("quantity.none"), "-"
-        row[say("pool_run.smallest_head")] = text
-        row[say("pool_run.confidence")] = sure
-    row[say("pool_run.hurts")] = _beyond(turning)
+            likely = say("pool_run.likely", pool=f"{found.likely:g}")
+            row |= {"smallest": likely, "confidence": words.sure(found.likely_confidence)}
     return row
 
 
@@ -146,53 +147,39 @@ def _beyond(turning: Reversal | None) -> str:
 
 def capacity_table(run: PoolRun, feasible: Feasibility) -> Table:
     """One row a pool: the highest rate it bears, its interval, and what gives way next."""
-    lowest = words.rate_text(feasible.cells.rates[0])
-    rows = []
-    for pool in feasible.cells.pools:
-        one = feasible.capacity(pool)
-        heads = (
-            say("pool_run.shown"),
-            say("pool_run.interval", certainty=CERTAINTY),
-            say("pool_run.limited"),
-        )
-        name = {say("pool_run.pool", knob=words.knob_name(run)): f"{pool:g}"}
-        if one is None:
-            rows.append({**name, **dict.fromkeys(heads, "-")})
-            continue
-        shown = say("pool_run.below_lowest", rate=lowest) if one.shown is None else words.rate_text(one.shown)
-        if one.shown is not None and one.shown == feasible.cells.rates[-1]:
-            shown = say("pool_run.at_least", rate=words.rate_text(one.shown))
-        ends = [
-            say("pool_run.below_lowest", rate=lowest) if end == 0 else words.rate_text(end)
-            for end in (one.low, one.high)
-        ]
-        interval = ends[0] if one.low == one.high else say("quantity.range", start=ends[0], stop=ends[1])
-        limited = plain_name(one.limited_by) if one.limited_by else "-"
-        rows.append({**name, **dict(zip(heads, (shown, interval, limited), strict=True))})
-    frame = pd.DataFrame(rows)
-    caption = say("pool_run.capacity_caption", knob=words.knob_name(run), wanted=CONFIDENCE)
-    ids = [f"{pool:g}" for pool in feasible.cells.pools]
-    return Table(frame, caption, numeric=[frame.columns[0]], id="capacity", row_ids=ids)
+    rows = [{"pool": pool, **_borne(feasible, pool)} for pool in feasible.cells.pools]
+    knob = words.knob_name(run)
+    return table_of("thread_pool.capacity", rows, knob=knob, wanted=CONFIDENCE, certainty=CERTAINTY)
+
+
+def _borne(feasible: Feasibility, pool: float) -> dict[str, str]:
+    """What a pool bears in words."""
+    one, rates = feasible.capacity(pool), feasible.cells.rates
+    if one is None:
+        return {"shown": "-", "interval": "-", "limited": "-"}
+    low, high, shown = (
+        words.rate_text(end) if end else say("pool_run.below_lowest", rate=words.rate_text(rates[0]))
+        for end in (one.low, one.high, one.shown)
+    )
+    return {
+        "shown": say("pool_run.at_least", rate=shown) if one.shown == rates[-1] else shown,
+        "interval": low if one.low == one.high else say("quantity.range", start=low, stop=high),
+        "limited": plain_name(one.limited_by) if one.limited_by else "-",
+    }
 
 
 def law_table(run: PoolRun) -> Table:
     """One row a cell: what is in the service at once against its threads."""
-    law = run.law
-    frame = pd.DataFrame(
+    rows = [
         {
-            say("pool_run.rate"): [words.rate_text(float(rate)) for rate in law["rate"]],
-            say("pool_run.pool", knob=words.knob_name(run)): [f"{pool:g}" for pool in law["pool"]],
-            say("pool_run.answered"): [
-                number(float(rate), 0.01 * float(rate)) for rate in law["achieved_rate"]
-            ],
-            say("pool_run.in_flight"): [_rounded(value) for value in law["in_flight"]],
-            say("pool_run.waiting"): [_rounded(value) for value in law["waiting"]],
-            say("pool_run.busy"): [percent(float(value)) for value in law["utilisation"]],
-            say("pool_run.state"): [say(f"pool_run.state_{state}") for state in law["state"]],
+            **row,
+            "answered": number(row["achieved_rate"], 0.01 * row["achieved_rate"]),
+            "at_once": _rounded(row["in_flight"]),
+            "queued": _rounded(row["waiting"]),
         }
-    )
-    caption = say("pool_run.law_caption", knob=words.knob_name(run), least=UNSTABLE)
-    return Table(frame, caption, numeric=list(frame.columns[:6]), id="law")
+        for row in run.law.to_dict("records")
+    ]
+    return table_of("thread_pool.law", rows, knob=words.knob_name(run), least=UNSTABLE)
 
 
 def _rounded(value: float) -> str:
@@ -210,36 +197,28 @@ def warmup_table(run: PoolRun) -> Table:
     cold, trials = run.cold, run.source.trials.drop_duplicates("trial", keep="last").set_index("trial")
     rows = []
     for trial in warming(cold)[:MOST_TRIALS]:
-        found = cold.warmups[trial]
-        place: Any = trials.loc[trial] if trial in trials.index else None
+        found, place = cold.warmups[trial], trials.reindex([trial]).iloc[0]
+        ends = {"start": f"{found.low_s:.1f}", "stop": f"{found.high_s:.1f}"}
         rows.append(
             {
-                say("pool_run.warmup_trial"): f"{trial}",
-                say("pool_run.pool", knob=words.knob_name(run)): "-"
-                if place is None
-                else f"{float(place[run.source.knob]):g}",
-                say("pool_run.rate"): "-" if place is None else words.rate_text(float(place["rate"])),
-                say("pool_run.warmup_length"): f"{found.length_s:.1f}",
-                say("pool_run.warmup_interval"): say(
-                    "quantity.range", start=f"{found.low_s:.1f}", stop=f"{found.high_s:.1f}"
-                ),
-                say("pool_run.warmup_probability"): percent(found.probability),
-                say("pool_run.warmup_ratio"): f"{number(cold.first_ms[trial] / cold.steady_ms[trial])} ×",
-                say("pool_run.warmup_effect"): f"{100 * found.mean_bias:+.1f} %",
-                say("pool_run.warmup_matter"): say("pool_run.yes" if found.matters else "pool_run.no"),
+                "trial": trial,
+                "pool": "-" if pd.isna(place["rate"]) else f"{float(place[run.source.knob]):g}",
+                "rate": "-" if pd.isna(place["rate"]) else words.rate_text(float(place["rate"])),
+                "found": found,
+                "interval": say("quantity.range", **ends),
+                "ratio": cold.first_ms[trial] / cold.steady_ms[trial],
+                "bias": 100 * found.mean_bias,
+                "matters": "yes" if found.matters else "no",
             }
         )
-    frame = pd.DataFrame(rows)
-    return Table(frame, say("pool_run.warmup_caption"), numeric=list(frame.columns[:8]), id="warmup")
+    return table_of("thread_pool.warmup", rows, knob=words.knob_name(run))
 
 
 def settings_table(run: PoolRun) -> Table:
     """The table of final settings: the pool at each rate, the size not to exceed, how long to warm up."""
-    rates = sorted(float(rate) for rate in run.source.trials["rate"].dropna().unique())
-    rows = [
-        _setting_row(run, rate, rates)
-        for rate in [run.judged_rate, *(r for r in rates if r != run.judged_rate)]
-    ]
+    rates = _rates(run)
+    order = [run.judged_rate, *(rate for rate in rates if rate != run.judged_rate)]
+    rows = [_setting_row(run, rate, rates) for rate in order]
     rows += [
         (
             say("pool_run.most"),
@@ -251,8 +230,12 @@ def settings_table(run: PoolRun) -> Table:
     ]
     if run.cold.advised_s > 0:
         rows.append((say("pool_run.warmup_row"), f"{run.cold.advised_s:.0f} s", say("pool_run.why_warmup")))
-    columns = [say(f"pool_run.{name}") for name in ("component", "setting", "settings_reason")]
-    return Table(pd.DataFrame(rows, columns=columns), say("pool_run.settings_caption"), id="settings")
+    return table_of("thread_pool.settings", settings_rows(rows))
+
+
+def settings_rows(rows: Sequence[tuple[str, str, str]]) -> list[dict[str, str]]:
+    """Rows of a table of settings. rows: component, setting, and why."""
+    return [dict(zip(("component", "setting", "why"), row, strict=True)) for row in rows]
 
 
 def _setting_row(run: PoolRun, rate: float, rates: list[float]) -> tuple[str, str, str]:
