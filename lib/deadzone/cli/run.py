@@ -185,6 +185,7 @@ class _Watcher:
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None
         self._journal = JournalTail(run.journal_file)
+        self._is_open = plan.is_adaptive
         self._batches = JournalTail(run.folder / BATCHES_FILE)
         self._left = {trial.trial: trial for trial in plan.trials}
         self._total = len(self._left)
@@ -196,7 +197,9 @@ class _Watcher:
         from deadzone.measuring.sweep.proposed import batch_trials
         from deadzone.store.run import finished_trials
 
-        chosen = [trial for batch in self._batches.new_records() for trial in batch_trials(batch)]
+        batches = self._batches.new_records()
+        self._is_open &= not any("stopped" in batch for batch in batches)
+        chosen = [trial for batch in batches for trial in batch_trials(batch)]
         self._left |= {trial.trial: trial for trial in chosen}
         self._total += len(chosen)
         self._estimate.expect(chosen)
@@ -212,7 +215,8 @@ class _Watcher:
         for number in finished_trials(new) & self._left.keys():
             self._estimate.finish(self._left.pop(number))
         following = next(iter(self._left.values()), None)
-        current = following.treatment.label() if following else "fitting and reporting"
+        last = "choosing the next trials" if self._is_open else "fitting and reporting"
+        current = following.treatment.label() if following else last
         self._progress.show(self._total - len(self._left), self._total, current, self._estimate.left_s())
 
     def interrupt(self) -> None:

@@ -56,7 +56,7 @@ def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(stud
     planned = [(one["trial"], batch["batch"], one["levels"]) for batch in batches for one in batch["trials"]]
     assert [(r["trial"], r["block"], r["levels"]) for r in records[1:]] == planned
     assert {level["threads"] for _, _, level in planned[:6]} == {1, 3, 5, 7, 9, 10}
-    assert "begins with" in batches[0]["reason"]["en"] and "시작" in batches[0]["reason"]["ko"]
+    assert "begins over" in batches[0]["reason"]["en"] and "시작" in batches[0]["reason"]["ko"]
     assert end["stopped"]["en"] in told.notes
     replicates = [r["replicate"] for r in records if r["levels"] == {"threads": 10} and not r["warmup"]]
     assert replicates == list(range(1, len(replicates) + 1))

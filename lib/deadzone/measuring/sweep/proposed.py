@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from deadzone.language.catalogue import LANGUAGES, Message, say
+from deadzone.language.catalogue import LANGUAGES, Message, join, say
 from deadzone.measuring.sweep.estimate import Estimate
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.running import TrialSource, planned_trials
@@ -66,7 +66,9 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
             if sum(len(one["trials"]) for one in batches) >= most:
                 return _stop(run, progress, say("adaptive.as_many", n=most), proposal.open)
             if left <= 0 or (proposal.cost == proposal.cost and proposal.cost > left):
-                return _stop(run, progress, _spent(plan, run), (proposal.reason, *proposal.open))
+                further = say("adaptive.next", n=len(proposal.treatments), cost_s=proposal.cost)
+                known = [further] if proposal.cost == proposal.cost else []
+                return _stop(run, progress, join([_spent(plan, run), *known]), proposal.open)
             batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
             batches.append(_record(batch, proposal, plan))
             run.append_batch(batches[-1])

@@ -14,6 +14,7 @@ from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Tit
 from deadzone.reports.document.regression import regression
 from deadzone.reports.sweep import figures, prose, tables
 from deadzone.reports.sweep.analysis import Analysis
+from deadzone.reports.sweep.chosen import chosen_trials
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.settings import settings_figure, settings_table
 
@@ -72,7 +73,8 @@ class SweepReport:
         ]
 
     def treatments(self) -> list[Block]:
-        """Every setting judged, how words compare, and the treatments of each curve; all attempts where there is none."""
+        """Every setting judged, how words compare, the treatments of each curve, and what an adaptive sweep chose when; all
+        attempts where there is no curve."""
         found, advice = self.analysis.answer, self.analysis.advice
         if found is None or advice is None:
             return [tables.attempts_table(self.analysis.source)]
@@ -82,6 +84,7 @@ class SweepReport:
             settings_table(found, advice),
             *compared,
             *(tables.treatments_table(s) for s in self.analysis),
+            *chosen_trials(self.analysis.source),
         ]
 
     def exceptions(self) -> list[Block]:

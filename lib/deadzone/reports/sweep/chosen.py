@@ -1,0 +1,40 @@
+"""What an adaptive sweep chose when, why it ended, and what was open then."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from deadzone.language.catalogue import say, spoken
+from deadzone.reports.document.display import Block, Prose, Table
+from deadzone.reports.sweep.source import Source
+from deadzone.store.run import Run
+from deadzone.study.design import Treatment
+from deadzone.study.levels import format_level
+
+
+def chosen_trials(source: Source) -> list[Block]:
+    """The batches with their reasons, and the end in sentences; nothing of a sweep whose plan was made beforehand."""
+    kept = Run(source.folder).batches() if source.folder else []
+    batches, ends = [one for one in kept if "trials" in one], [one for one in kept if "stopped" in one]
+    found: list[Block] = []
+    if batches:
+        rows = [
+            {
+                say("adaptive.batch"): f"{batch['batch']}",
+                say("adaptive.chosen"): ", ".join(_setting(one["levels"]) for one in batch["trials"]),
+                say("adaptive.why"): batch["reason"][spoken()],
+            }
+            for batch in batches
+        ]
+        frame = pd.DataFrame(rows)
+        caption = say("adaptive.caption", n=sum(len(one["trials"]) for one in batches), batches=len(batches))
+        found.append(Table(frame, caption, numeric=list(frame.columns[:1]), id="batches"))
+    if ends:
+        still_open = [say("adaptive.still_open", question=one[spoken()]) for one in ends[-1]["open"]]
+        found.append(Prose((ends[-1]["stopped"][spoken()], *still_open)))
+    return found
+
+
+def _setting(levels: dict[str, int | float | str]) -> str:
+    """The levels of a trial: the level alone where there is one factor."""
+    return format_level(*levels.values()) if len(levels) == 1 else Treatment(levels).label()
