@@ -7,12 +7,14 @@ PYTEST := $(BIN)/python -m pytest
 # Real programs are at the mercy of neighbours: a test that fails is tried once more, and the summary says so.
 ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
-# Tests that measure run one at a time, for they would disturb each other; all others run on every core at once.
+# Tests whose outcome hangs on the time or the CPU that they are given run one at a time; all others, those that sweep
+# among them, run on every core at once.
 MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
-    explaining/findings/test_planted.py \
-    $(patsubst %,cli/test_%.py,archiving compare export main recommend run sweep try) demo test_doctor.py test_wheel.py) \
-    $(addprefix tests/measuring/,capture load services sweep targets/limits workloads) \
-    $(wildcard tests/measuring/targets/test_*.py)
+    explaining/findings/test_planted.py cli/test_try.py demo test_doctor.py) \
+    $(addprefix tests/measuring/,capture load services targets/limits workloads/disk \
+    $(patsubst %,sweep/test_%.py,disk_studies proposed recognising serving truth) \
+    $(patsubst %,targets/test_%.py,interference local others processes) \
+    $(patsubst %,workloads/test_%.py,http load))
 
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there.
@@ -33,7 +35,7 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 
 test: $(VENV)/.dev check  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)
-	-$(PYTEST) $(RECORDED) -n logical tests $(addprefix --ignore=,$(MEASURING))
+	-$(PYTEST) $(RECORDED) -n logical --dist loadgroup tests $(addprefix --ignore=,$(MEASURING))
 	-$(PYTEST) $(RECORDED) $(MEASURING)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("wheel")  # which is built once
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
