@@ -155,8 +155,7 @@ class DiskRun:
         found: list[Block] = [section("disk_run.details")]
         if len(self.source.analysed):
             found.append(disk_tables.latency_table(self.source, self.curves, self.source.knob))
-        apart = (tables.untrusted_table(self.source), tables.failed_table(self.source))
-        return [*found, *(table for table in apart if table is not None)]
+        return [*found, *tables.left_out(self.source)]
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -113,9 +114,8 @@ class LimitRun:
 
     def missing(self) -> list[Block]:
         """What failed, or was disturbed."""
-        found = [tables.untrusted_table(self.source), tables.failed_table(self.source)]
-        shown: list[Block] = [table for table in found if table is not None]
-        return [prose.heading("exceptions"), *(shown or [Prose((say("limit_run.all_well"),))])]
+        shown: Sequence[Block] = tables.left_out(self.source) or [Prose((say("limit_run.all_well"),))]
+        return [prose.heading("exceptions"), *shown]
 
     def guideline(self) -> list[Block]:
         """What to change, as far as a confirmed cause says it."""

@@ -22,6 +22,7 @@ from deadzone.explaining.phases.summary_sections import probability_text
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
 from deadzone.reports.document.display import Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.study.scales import level_name
 from deadzone.study.sizes import size_text
 from deadzone.style import PHASE_STYLES
@@ -126,30 +127,33 @@ def phases_table(s: Slice) -> Table:
     model = s.model
     unit = plain_name(model.knob)
     slope_key = "report.slope" if model.axis.is_interval else "report.elasticity"
-    rows = []
+    rows: list[dict[str, Any]] = []
     for phase in model.phases.to_dict("records"):
         start, stop = float(phase["start"]), float(phase["stop"])
         gain = improvement(model, start, stop)
         slope, low, high = slopes(model, phase)
         rows.append(
             {
-                axis_label(model.knob): _range(level_text(model, start), level_text(model, stop)),
-                say("report.phase"): PHASE_STYLES[str(phase["label"])].name,
-                say("report.improvement"): percent(gain),
-                say("report.improvement_per", knob=unit): percent(gain / (stop - start)),
-                say(slope_key): slope,
-                say("report.interval", certainty=model.certainty): _range(low, high),
-                say("report.probability"): probability_text(float(phase["probability"])),
+                "position": len(rows) + 1,
+                "range": _range(level_text(model, start), level_text(model, stop)),
+                "name": PHASE_STYLES[str(phase["label"])].name,
+                "gain": gain,
+                "gain_a_unit": gain / (stop - start),
+                "slope": slope,
+                "interval": _range(low, high),
+                "sure": probability_text(float(phase["probability"])),
             }
         )
-    frame = pd.DataFrame(rows)
     key = "report.phases_caption_interval" if model.axis.is_interval else "report.phases_caption"
     counted = say(key, n=len(rows), response=plain_name(model.response), knob=unit)
-    caption = f"{s.name}. {counted}" if s.name else counted
-    return Table(
-        frame, caption, numeric=list(frame.columns[2:]), id=s.anchor("phases"),
-        row_ids=[str(i) for i in range(1, len(rows) + 1)],
-    )  # fmt: skip
+    heads = {
+        "label": axis_label(model.knob),
+        "slope_head": say(slope_key),
+        "knob": unit,
+        "certainty": model.certainty,
+    }
+    told = f"{s.name}. {counted}" if s.name else counted
+    return table_of("sweep.phases", rows, s.anchor("phases"), told=told, **heads)
 
 
 def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
@@ -178,16 +182,18 @@ def outliers_table(s: Slice) -> Table | None:
     model, outliers = s.model, s.model.outliers
     if outliers.empty:
         return None
-    frame = pd.DataFrame(
-        {
-            say("report.trial"): [str(trial) for trial in outliers["trial"]],
-            axis_label(model.knob): [level_text(model, float(level)) for level in outliers["knob"]],
-            axis_label(model.response): [number(float(value)) for value in outliers["response"]],
-            say("report.reason"): list(outliers["reason"]),
-        }
-    )
-    caption = say("report.outliers_caption", n=len(frame), all=model.n_trials)
-    return Table(frame, caption, numeric=list(frame.columns[:3]), id=s.anchor("outliers"))
+    rows = [{**row, "level": level_text(model, float(row["knob"]))} for row in outliers.to_dict("records")]
+    counts = {"n": len(rows), "all": model.n_trials}
+    return table_of("sweep.outliers", rows, s.anchor("outliers"), **_labels(model), **counts)
+
+
+def _labels(of: Source | PhaseModel) -> dict[str, str]:
+    return {"knob_label": axis_label(of.knob), "response_label": axis_label(of.response)}
+
+
+def left_out(source: Source) -> list[Table]:
+    """The tables of the trials that do not count, where there are any."""
+    return [table for table in (untrusted_table(source), failed_table(source)) if table is not None]
 
 
 def untrusted_table(source: Source) -> Table | None:
@@ -195,19 +201,13 @@ def untrusted_table(source: Source) -> Table | None:
     rows = source.untrusted
     if rows.empty:
         return None
-    shown = rows.head(MOST_ROWS)
-    frame = pd.DataFrame(
-        {
-            say("report.trial"): rows["trial"].astype(str),
-            say("report.attempt"): rows["attempt"].astype(str),
-            axis_label(source.knob): rows[source.knob].astype(str),
-            axis_label(source.response): [number(float(value)) for value in rows[source.response]],
-            say("report.reason"): rows["distrust_reason"].fillna("").astype(str),
-        }
+    reasons = rows["distrust_reason"].fillna("").astype(str)
+    named = rows.assign(
+        level=rows[source.knob].astype(str), value=rows[source.response].astype(float), reason=reasons
     )
+    shown = named.head(MOST_ROWS).to_dict("records")
     key = "report.untrusted_caption" if len(shown) == len(rows) else "report.untrusted_caption_cut"
-    caption = say(key, n=len(rows), shown=len(shown))
-    return Table(frame.head(MOST_ROWS), caption, numeric=list(frame.columns[:4]), id="untrusted")
+    return table_of("sweep.untrusted", shown, told=say(key, n=len(rows), shown=len(shown)), **_labels(source))
 
 
 def failed_table(source: Source) -> Table | None:
@@ -224,20 +224,17 @@ def failed_table(source: Source) -> Table | None:
         }
     )
     groups = what.groupby(["level", "status", "error"], sort=False)["trial"]
-    frame = pd.DataFrame(
-        [
-            {
-                axis_label(source.knob): level,
-                say("report.trials"): f"{len(trials):,}",
-                say("report.status"): status,
-                say("report.error"): error,
-                say("report.trial_numbers"): listing(list(trials)),
-            }
-            for (level, status, error), trials in groups
-        ]
-    )
-    caption = say("report.failed_caption", n=len(rows), all=len(source.trials))
-    return Table(frame, caption, numeric=list(frame.columns[:2]), id="failures")
+    named = [
+        {
+            "level": level,
+            "status": status,
+            "error": error,
+            "count": len(trials),
+            "numbers": listing(list(trials)),
+        }
+        for (level, status, error), trials in groups
+    ]
+    return table_of("sweep.failures", named, n=len(rows), all=len(source.trials), **_labels(source))
 
 
 def attempts_table(source: Source) -> Table:

@@ -104,8 +104,7 @@ class ConnectionRun:
 
     def details(self) -> list[Block]:
         """The trials that were left out."""
-        apart = (tables.untrusted_table(self.source), tables.failed_table(self.source))
-        return [table for table in apart if table is not None]
+        return [*tables.left_out(self.source)]
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""

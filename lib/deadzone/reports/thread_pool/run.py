@@ -89,8 +89,7 @@ class PoolRunReport:
     def details(self) -> list[Block]:
         """Every cell, the trials that were left out, and the fit as a statistician expects it."""
         found: list[Block] = [section("pool_run.details"), drawn.cells_table(self.run)]
-        apart = (tables.untrusted_table(self.run.source), tables.failed_table(self.run.source))
-        found += [table for table in apart if table is not None]
+        found += tables.left_out(self.run.source)
         if self.run.models is not None and self.run.judged_rate in self.run.models:
             name = say("pool_run.load_other", rate=f"{self.run.judged_rate:,g}")
             found += [
