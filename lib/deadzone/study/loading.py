@@ -151,7 +151,6 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
 def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = None) -> Study:
     """Validate a study given as YAML text; source names it in messages."""
     document = read_yaml(text, source)
-    node = yaml.compose(text, Loader=_StrictLoader)
     if not isinstance(document, dict):
         raise StudyError(f"{source}: a study is a mapping of keys such as study, workload and factors.")
     for name, value in (overrides or {}).items():
@@ -159,6 +158,7 @@ def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = No
     try:
         return Study.model_validate(document)
     except ValidationError as error:
+        node = yaml.compose(text, Loader=_StrictLoader)
         problems = [_explain(problem, document, node, source) for problem in _causes(error.errors())]
         raise StudyError("\n".join(dict.fromkeys(problems))) from error
 
