@@ -20,7 +20,6 @@ from deadzone.reports.document.markdown import markdown_typst
 from deadzone.reports.document.typst import array, block_typst, head_typst, string
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
-FONTS = Path(__file__).parent / "fonts"
 
 TEXT_FONTS = ("Libertinus Serif",)
 """Fonts that Typst brings itself, so that a PDF looks the same everywhere."""

@@ -1,9 +1,10 @@
 """The report of a published study: what `published.yaml` beside its code lays out, made from facts.
 
-The layout names, section by section, what is shown: headings, sentences, tables, and blocks that the study's own class
-draws. `facts` are formulas over the published tables and over what the class worked out (see `formulas`); every sentence of
-the catalogue is said with all of them. A table has `rows` (of a published table, of a fact, or a list of names), figures
-`with` each row, and `columns`: the key of the heading and the template of the cell, or `say` with the key of its words.
+The layout names, section by section, what is shown: headings, sentences, tables, and blocks that a method of the study's
+class draws (its bare name, or `drawn` with the part that it is `of`). `facts` are formulas over the published tables and
+over what the class worked out (see `formulas`); every sentence of the catalogue is said with all of them. A table has
+`rows` (of a published table, of a fact, or a list of names), figures `with` each row, and columns (see
+`deadzone.reports.document.tabling`).
 """
 
 from __future__ import annotations
@@ -129,6 +130,8 @@ class PublishedReport:
                 return [Prose(tuple(map(self._paragraph, said)), style=entry.get("style", ""))]
             case {"table": name}:
                 return [self.table(name)]
+            case {"drawn": name, "of": part}:
+                return [getattr(self, name)(part)]
         drawn: Block | list[Block] = getattr(self, str(entry))()
         return drawn if isinstance(drawn, list) else [drawn]
 

@@ -32,31 +32,17 @@ class ThreadPool(PublishedReport):
     outbound: pools.Channel
     spike: PhaseModel
 
-    def _map(self, channel: pools.Channel) -> Figure:
+    def channel_map(self, name: str) -> Figure:
         """The heat map of a channel with the region that meets the target."""
-        cells, caption = channel.cells, self.said("pools.map", channel.name)
+        channel, caption = getattr(self, name), self.said("pools.map", name)
         words = [f"{rate:,g}: {', '.join(f'{size:g} = {value:,g}' for size, value in row.dropna().items())}"
-                 for rate, row in cells.iterrows()]  # fmt: skip
+                 for rate, row in channel.cells.iterrows()]  # fmt: skip
         described = join([caption, *words], " ")
-        return heat_map(cells, pools.RESPONSE, channel.target, caption, described, f"{channel.name}-map")
+        return heat_map(channel.cells, pools.RESPONSE, channel.target, caption, described, f"{name}-map")
 
-    def inbound_map(self) -> Figure:
-        """The heat map of the inbound channel."""
-        return self._map(self.inbound)
-
-    def outbound_map(self) -> Figure:
-        """The heat map of the outbound channel."""
-        return self._map(self.outbound)
-
-    def inbound_curves(self) -> Figure:
-        """The curves of the inbound channel, one panel a rate."""
-        return curves.slices_figure(self.inbound.models, self.said("slices", "inbound"), "inbound", columns=2)
-
-    def outbound_curves(self) -> Figure:
-        """The curves of the outbound channel, one panel a rate."""
-        return curves.slices_figure(
-            self.outbound.models, self.said("slices", "outbound"), "outbound", columns=2
-        )
+    def channel_curves(self, name: str) -> Figure:
+        """The curves of a channel, one panel a rate."""
+        return curves.slices_figure(getattr(self, name).models, self.said("slices", name), name, columns=2)
 
     def spike_figure(self) -> Figure:
         """Longest time to connect over new connections a second, with the threads that the server ran below it."""
