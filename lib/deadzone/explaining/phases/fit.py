@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -15,13 +15,21 @@ from deadzone.explaining.phases.inference import infer
 from deadzone.explaining.phases.labels import decode, step_probabilities
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.outliers import spoiled
-from deadzone.explaining.phases.prepare import Sample, check_column, prepare
+from deadzone.explaining.phases.prepare import check_column, prepare
 from deadzone.explaining.phases.result import Noise
 from deadzone.explaining.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.language.catalogue import say
 from deadzone.study.scales import KnobScale
 
-Goal = Literal["min", "max"]
+
+class FitSettings(TypedDict, total=False):
+    """How a curve is fitted; see `fit_phases`."""
+
+    thresholds: Thresholds | None
+    certainty: float
+    correct_drift: bool
+    keep_untrusted: bool
+    scale: KnobScale | None
 
 
 @overload
@@ -32,27 +40,13 @@ def fit_phases(
     goal: str = "min",
     *,
     by: None = None,
-    thresholds: Thresholds | None = None,
-    certainty: float = CERTAINTY,
-    correct_drift: bool = True,
-    keep_untrusted: bool = False,
-    scale: KnobScale | None = None,
+    **how: Unpack[FitSettings],
 ) -> PhaseModel: ...
 
 
 @overload
 def fit_phases(
-    frame: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str = "min",
-    *,
-    by: str,
-    thresholds: Thresholds | None = None,
-    certainty: float = CERTAINTY,
-    correct_drift: bool = True,
-    keep_untrusted: bool = False,
-    scale: KnobScale | None = None,
+    frame: pd.DataFrame, knob: str, response: str, goal: str = "min", *, by: str, **how: Unpack[FitSettings]
 ) -> PhaseModels: ...
 
 
@@ -63,11 +57,7 @@ def fit_phases(
     goal: str = "min",
     *,
     by: str | None = None,
-    thresholds: Thresholds | None = None,
-    certainty: float = CERTAINTY,
-    correct_drift: bool = True,
-    keep_untrusted: bool = False,
-    scale: KnobScale | None = None,
+    **how: Unpack[FitSettings],
 ) -> PhaseModel | PhaseModels:
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
@@ -89,32 +79,27 @@ def fit_phases(
 
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
-    if not 0.5 <= certainty < 1:
-        raise PhaseError(f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1.")
-    limits = thresholds or Thresholds()
-    settings: dict[str, Any] = {
-        "thresholds": limits,
-        "certainty": certainty,
-        "correct_drift": correct_drift,
-        "keep_untrusted": keep_untrusted,
-        "scale": scale,
-    }
     if by is not None:
-        return _fit_slices(frame, knob, response, goal, by, settings)
-    sample = prepare(frame, knob, response, goal, keep_untrusted, scale)
-    return fit_sample(sample, knob, response, goal, limits, certainty, correct_drift)
+        return _fit_slices(frame, knob, response, goal, by, how)
+    return _fit_curve(frame, knob, response, goal, **how)
 
 
-def fit_sample(
-    sample: Sample,
+def _fit_curve(
+    frame: pd.DataFrame,
     knob: str,
     response: str,
     goal: str,
-    thresholds: Thresholds,
-    certainty: float,
-    correct_drift: bool,
+    thresholds: Thresholds | None = None,
+    certainty: float = CERTAINTY,
+    correct_drift: bool = True,
+    keep_untrusted: bool = False,
+    scale: KnobScale | None = None,
 ) -> PhaseModel:
-    """Fit one prepared curve; see `fit_phases` for the arguments."""
+    """The phases of one curve; see `fit_phases` for the arguments."""
+    if not 0.5 <= certainty < 1:
+        raise PhaseError(f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1.")
+    thresholds = thresholds or Thresholds()
+    sample = prepare(frame, knob, response, goal, keep_untrusted, scale)
     drift, correction = estimate_drift(sample, certainty)
     if not correct_drift:
         correction = np.zeros_like(correction)
@@ -154,7 +139,7 @@ def fit_sample(
 
 
 def _fit_slices(
-    frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, settings: dict[str, Any]
+    frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, how: FitSettings
 ) -> PhaseModels:
     """Fit a model for each value of the second factor; a slice that cannot be fitted becomes a warning."""
     if not isinstance(frame, pd.DataFrame):
@@ -164,7 +149,7 @@ def _fit_slices(
     warnings = []
     for value, rows in frame.groupby(by, sort=True, dropna=False):
         try:
-            model = fit_phases(rows, knob, response, goal, **settings)
+            model = _fit_curve(rows, knob, response, goal, **how)
         except PhaseError as error:
             said = say("doubt.not_fitted", error=str(error))
             warnings.append(say("doubt.of_slice", by=by, value=value, warning=said))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from deadzone.errors import PhaseError
+from deadzone.explaining.phases.candidates import candidates_of_grid
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.plot_slices import plot_slices
-from deadzone.explaining.phases.recommend import Recommendation, recommend, recommend_grid
+from deadzone.explaining.phases.recommend import Recommendation, recommend, recommend_from
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.summary import Summary, summarise
 from deadzone.explaining.records import records
@@ -27,7 +28,7 @@ class PhaseModel(PhaseResult):
     def recommend(self, **wishes: Any) -> Recommendation:
         """The setting to choose, and the settings noise cannot tell from it.
 
-        See `deadzone.explaining.phases.recommend.recommend` for the wishes: within, slo, cost.
+        See `deadzone.explaining.phases.recommend.recommend_from` for the wishes: within, slo, cost.
         """
         return recommend(self, **wishes)
 
@@ -98,8 +99,8 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         return len(self.models)
 
     def recommend(self, **wishes: Any) -> Recommendation:
-        """The best setting over the whole grid; see `deadzone.explaining.phases.recommend.recommend_grid`."""
-        return recommend_grid(self.by, self.models, **wishes)
+        """The best cell of the grid: the cheapest has the least of the second factor, and of those of the knob."""
+        return recommend_from(candidates_of_grid(self.by, self.models), **wishes)
 
     def plot(self, *, columns: int | None = None) -> Figure:
         """Draw every slice into a panel of its own; returns the matplotlib figure."""

@@ -21,7 +21,6 @@ from deadzone.explaining.phases.best_set import BestSet, best_set
 from deadzone.explaining.phases.candidates import (
     Candidates,
     candidates_of,
-    candidates_of_grid,
     only,
     with_columns,
     with_cost,
@@ -107,56 +106,15 @@ class _Choice:
     chance: np.ndarray | None = None
 
 
-def recommend(
-    model: PhaseResult,
-    goal: str | None = None,
-    *,
-    within: float | None = None,
-    slo: Mapping[str, float] | None = None,
-    cost: str | None = None,
-    trials: pd.DataFrame | None = None,
-    confidence: float = 0.95,
-    all_there_is: float | None = None,
-) -> Recommendation:
-    """Recommend a level of the knob.
+def recommend(model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishes: Any) -> Recommendation:
+    """Recommend a level of the knob; the wishes are those of `recommend_from`.
 
-    goal: "fastest" (the default): the cheapest setting that is not shown to be more than
-        PRACTICAL_TOLERANCE worse than the best; the others follow from their argument.
-    within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
-    slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
-        {"mean": 40, "p90": 60, "max": 100}.
-    cost: the setting with the smallest cost, arithmetic over the knob and the response:
-        "cpu_limit * wall_s" (core-seconds a job). trials: the frame that was fitted, where the cost also
-        uses other columns of it; they enter with their mean at each level.
-    confidence: family-wise level of every statement.
-    all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
-        that reach it the smallest may be recommended, and none beyond.
-
-    Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
-    Raises PhaseError if the wishes contradict each other or cannot be read.
+    trials: the frame that was fitted, where a cost also uses other columns of it; they enter with their mean at each level.
     """
     candidates = candidates_of(model)
-    if cost is not None and trials is not None:
-        candidates = with_columns(candidates, model, trials, parse_cost(cost).names)
-    return recommend_from(candidates, goal, within, slo, cost, confidence, all_there_is)
-
-
-def recommend_grid(
-    by: str,
-    models: Mapping[Any, PhaseResult],
-    goal: str | None = None,
-    *,
-    within: float | None = None,
-    slo: Mapping[str, float] | None = None,
-    cost: str | None = None,
-    confidence: float = 0.95,
-    all_there_is: float | None = None,
-) -> Recommendation:
-    """Recommend a cell of the grid, from one table of all cells; the wishes are those of `recommend`.
-
-    The cheapest cell is the one with the least of the second factor, and of those the least of the knob.
-    """
-    return recommend_from(candidates_of_grid(by, models), goal, within, slo, cost, confidence, all_there_is)
+    if trials is not None and wishes.get("cost") is not None:
+        candidates = with_columns(candidates, model, trials, parse_cost(wishes["cost"]).names)
+    return recommend_from(candidates, **wishes)
 
 
 def _there_to_have(candidates: Candidates, knob: str, all_there_is: float | None) -> Candidates:
@@ -178,7 +136,22 @@ def recommend_from(
     confidence: float = 0.95,
     all_there_is: float | None = None,
 ) -> Recommendation:
-    """Recommend one of the candidates; the wishes are those of `recommend`. Their first column is the knob."""
+    """Recommend one of the candidates, whose first column is the knob.
+
+    goal: "fastest" (the default): the cheapest setting that is not shown to be more than
+        PRACTICAL_TOLERANCE worse than the best; the others follow from their argument.
+    within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
+    slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
+        {"mean": 40, "p90": 60, "max": 100}.
+    cost: the setting with the smallest cost, arithmetic over the knob and the response:
+        "cpu_limit * wall_s" (core-seconds a job).
+    confidence: family-wise level of every statement.
+    all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
+        that reach it the smallest may be recommended, and none beyond.
+
+    Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
+    Raises PhaseError if the wishes contradict each other or cannot be read.
+    """
     candidates = _there_to_have(candidates, next(iter(candidates.columns)), all_there_is)
     goal = _the_goal(goal, within, slo, cost)
     caveats: list[str] = []

@@ -74,7 +74,7 @@ class Answer:
         return self.factors[:-1]
 
     def recommend(self, **wishes: Any) -> Recommendation:
-        """The setting to choose; the wishes are those of `deadzone.explaining.phases.recommend.recommend`."""
+        """The setting to choose; the wishes are those of `recommend_from`."""
         return recommend_from(self.candidates, **wishes)
 
 
