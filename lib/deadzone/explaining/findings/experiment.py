@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.study.levels import NONE, format_level, is_number
 
 if TYPE_CHECKING:
@@ -87,6 +88,28 @@ class Experiment:
         """The levels of the knob in some rows, ascending."""
         here = set(rows["place"])
         return tuple(level for place, level in enumerate(self.levels) if place in here)
+
+    def suspicion(
+        self,
+        key: str,
+        p: float | bool,
+        rows: pd.DataFrame | None = None,
+        *,
+        weight: bool = True,
+        levels: Iterable[Any] | None = None,
+        severity: Severity | None = None,
+        say: Mapping[str, Any],
+    ) -> Suspicion:
+        """A test that was made. p: its p-value, or whether it was seen where it was counted and leaves nothing to chance.
+
+        rows: at which it was seen. levels: in place of theirs; those of the run where there are neither. say: values of
+        the sentence.
+        """
+        if levels is None:
+            levels = self.levels if rows is None else self.at(rows)
+        p = float(not p) if isinstance(p, bool | np.bool) else float(p)
+        trials = () if rows is None else tuple(rows["number"])
+        return Suspicion(key, p, bool(weight), tuple(levels), trials, severity, say)
 
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""

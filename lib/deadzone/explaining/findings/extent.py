@@ -30,10 +30,9 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
     ratio = levels[-1] / levels[-2]
     add = [levels[-1] * ratio, levels[-1] * ratio**2]
-    yield Suspicion(
-        "edge_of_range", 1 - float(last["probability"]) if up else 1.0, up,
-        (seen.levels[-1],), (), None, {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": ", ".join(f"{one:.3g}" for one in add)},
-    )  # fmt: skip
+    said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": ", ".join(f"{one:.3g}" for one in add)}
+    p = 1 - float(last["probability"]) if up else 1.0
+    yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=said)
 
 
 def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
@@ -48,10 +47,9 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
     apart = min(value[best - 1], value[best + 1]) - value[best]
     wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
     add = [float(np.sqrt(levels[best] * levels[i])) for i in (best - 1, best + 1)]
-    yield Suspicion(
-        "range_too_coarse", 0.0 if apart > np.log(GAIN) and wide > COARSE else 1.0, True,
-        (levels[best],), (), None, {"knob": seen.knob, "level": f"{levels[best]:g}", "add": ", ".join(f"{one:.3g}" for one in add)},
-    )  # fmt: skip
+    said = {"knob": seen.knob, "level": f"{levels[best]:g}", "add": ", ".join(f"{one:.3g}" for one in add)}
+    alone = bool(apart > np.log(GAIN) and wide > COARSE)
+    yield seen.suspicion("range_too_coarse", alone, levels=[levels[best]], say=said)
 
 
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
@@ -66,11 +64,8 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     error = np.hypot(noise.misfit, table["spread"] / np.sqrt(table["n_used"].clip(lower=1))).to_numpy(float)
     score = off / np.maximum(error, 1e-9)
     worst = int(np.argmax(score))
-    enough = bool(
-        score[worst] > LEVEL_OFF and off[worst] > np.log(LEVEL_FACTOR) and table["n"].iloc[worst] >= 2
-    )
+    enough = score[worst] > LEVEL_OFF and off[worst] > np.log(LEVEL_FACTOR) and table["n"].iloc[worst] >= 2
     p = min(1.0, len(score) * 2 * float(stdtr(max(noise.degrees_of_freedom, 3), -score[worst])))
-    yield Suspicion(
-        "one_level_off", p, enough, (float(table["level"].iloc[worst]),), (), None,
-        {"knob": seen.knob, "level": f"{table['level'].iloc[worst]:g}", "times": float(np.exp(off[worst]))},
-    )  # fmt: skip
+    level = float(table["level"].iloc[worst])
+    said = {"knob": seen.knob, "level": f"{level:g}", "times": float(np.exp(off[worst]))}
+    yield seen.suspicion("one_level_off", p, weight=enough, levels=[level], say=said)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from deadzone.explaining.findings.experiment import Experiment
-from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import PERMUTATIONS, SEED
 
 ALLOWED = 0.05
@@ -44,14 +44,11 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
     worst = failed > ALLOWED * sizes
     rows = table[worst[place]]
     levels = seen.at(rows)
-    yield Suspicion(
-        key,
-        _scan(failed, sizes) if bad.any() else 1.0,
-        bool(bad.any()),
-        levels,
-        tuple(table.loc[bad, "number"]),
-        "stops" if worst.all() else None,
-        {"failed": int(failed[worst].sum()), "trials": len(rows), "levels": seen.named(levels)},
+    p = _scan(failed, sizes) if bad.any() else 1.0
+    gravity: Severity | None = "stops" if worst.all() else None
+    said = {"failed": int(failed[worst].sum()), "trials": len(rows), "levels": seen.named(levels)}
+    yield seen.suspicion(
+        key, p, table[bad], weight=bool(bad.any()), levels=levels, severity=gravity, say=said
     )
 
 

@@ -68,15 +68,11 @@ def _after_another(
     effect = float(deviation @ side / (side @ side))
     p = p_value(lambda rows: np.abs(rows @ side), centred(deviation, codes), codes)
     after = np.flatnonzero(use)[large > 0]
-    yield Suspicion(
-        "carry_over",
-        p,
-        abs(effect) >= LEAST_CARRIED,
-        seen.at(table.iloc[np.flatnonzero(use)]),
-        tuple(table["number"].iloc[after]),
-        "stops" if abs(effect) >= LARGE_CARRIED else "doubts",
-        {"how": "after_large", "times": float(np.exp(abs(effect))), "knob": seen.knob},
-    )
+    yield seen.suspicion(
+        "carry_over", p, table.iloc[after], weight=abs(effect) >= LEAST_CARRIED, levels=seen.at(table[use]),
+        severity="stops" if abs(effect) >= LARGE_CARRIED else "doubts",
+        say={"how": "after_large", "times": float(np.exp(abs(effect))), "knob": seen.knob},
+    )  # fmt: skip
 
 
 def _first_of_level(
@@ -103,15 +99,9 @@ def _first_of_level(
     rest = np.abs(apart[place >= 2])
     p = p_value(lambda drawn: np.abs(drawn[:, first].mean(axis=1)), centred(log[use], codes), codes)
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
-    yield Suspicion(
-        "carry_over",
-        p,
-        bool(abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE),
-        seen.at(rows),
-        tuple(rows["number"][first]),
-        None,
-        {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob},
-    )
+    weight = abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE
+    said = {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob}
+    yield seen.suspicion("carry_over", p, rows[first], weight=weight, levels=seen.at(rows), say=said)
 
 
 def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
@@ -126,10 +116,7 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
     order = rows["order"].to_numpy(float)
     within = centred(order, pd.factorize(rows["level"])[0])
     share = 1 - float(within @ within) / max(float(((order - order.mean()) ** 2).sum()), 1e-12)
-    yield Suspicion(
-        "levels_confounded", 0.0 if share >= CONFOUNDED else 1.0, True, tuple(seen.levels), (), None,
-        {"share": share},
-    )  # fmt: skip
+    yield seen.suspicion("levels_confounded", share >= CONFOUNDED, say={"share": share})
 
 
 def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
@@ -137,7 +124,5 @@ def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
     drift = seen.model.drift if seen.model else None
     if drift is None:
         return
-    yield Suspicion(
-        "state_builds_up", float(drift.p_value), abs(drift.change) >= LARGE_CARRIED, tuple(seen.levels), (), None,
-        {"change": float(drift.change)},
-    )  # fmt: skip
+    large = abs(drift.change) >= LARGE_CARRIED
+    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, say={"change": float(drift.change)})

@@ -31,15 +31,9 @@ def left_running(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.ended
     left = np.nan_to_num(numbers(rows, "left_running"))
     here = rows[left > 0]
-    yield Suspicion(
-        "left_running",
-        0.0 if len(here) else 1.0,
-        len(here) > MOST_LEFT * len(rows),
-        seen.at(here),
-        tuple(here["number"]),
-        None,
-        {"trials": len(here), "all": len(rows), "most": int(left.max(initial=0))},
-    )
+    said = {"trials": len(here), "all": len(rows), "most": int(left.max(initial=0))}
+    weight = len(here) > MOST_LEFT * len(rows)
+    yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, say=said)
 
 
 def error_printed(seen: Experiment) -> Iterator[Suspicion]:
@@ -53,15 +47,9 @@ def error_printed(seen: Experiment) -> Iterator[Suspicion]:
     silent = ~printed & printed.any()
     for how, marks in (("errors", errors), ("silent", silent)):
         here = rows[marks]
-        yield Suspicion(
-            "error_printed",
-            association(marks.astype(float), codes) if 0 < marks.sum() < len(rows) else 1.0,
-            True,
-            seen.at(here),
-            tuple(here["number"]),
-            None,
-            {"how": how, "trials": len(here), "all": len(rows), "levels": seen.named(seen.at(here))},
-        )
+        p = association(marks.astype(float), codes) if 0 < marks.sum() < len(rows) else 1.0
+        said = {"how": how, "trials": len(here), "all": len(rows), "levels": seen.named(seen.at(here))}
+        yield seen.suspicion("error_printed", p, here, say=said)
 
 
 def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
@@ -83,7 +71,4 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     measures = [numbers(rows, seen.response), cpu_s(rows), *(numbers(rows, name) for name in MEASURES)]
     known = [values for values in measures if np.isfinite(values).all()]
     unused = all(association(values, codes) > NO_SIGN for values in known)
-    yield Suspicion(
-        "knob_not_used", 0.0 if unused else 1.0, True, tuple(seen.levels), (), None,
-        {"knob": seen.knob, "measures": len(known)},
-    )  # fmt: skip
+    yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})

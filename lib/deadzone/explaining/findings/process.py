@@ -68,15 +68,14 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     threads = 1 if server is None else max(1, round(float(at.mean())))
     p = max(_p_above(at / threads, ONE_CORE[0]), _p_above(-at / threads, -ONE_CORE[1]))
     said = {"levels": seen.named(levels), "cores": float(at.mean())}
-    trials = tuple(rows["number"][here])
-    yield Suspicion(
-        "client_full", p, seen.cores is None or threads < seen.cores, tuple(levels), trials, None, said
-    )
+    weight = seen.cores is None or threads < seen.cores
+    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
     if server is not None and seen.cores is not None:
         both = at + server[here]
         said = {**said, "how": "shares", "server": float(server[here].mean()), "all": seen.cores}
         p = _p_above(both, ALL_CORES * seen.cores)
-        yield Suspicion("client_full", p, bool(at.mean() >= FOLLOWS), tuple(levels), trials, None, said)
+        weight = at.mean() >= FOLLOWS
+        yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
 
 
 def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
@@ -123,10 +122,8 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
         return
     medians = typical(seen, rows, wall)
     short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
-    yield Suspicion(
-        "too_short", 0.0 if short else 1.0, True, tuple(short), (), None,
-        {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))},
-    )  # fmt: skip
+    said = {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))}
+    yield seen.suspicion("too_short", len(short) > 0, levels=short, say=said)
 
 
 def few_values(seen: Experiment) -> Iterator[Suspicion]:
@@ -136,10 +133,9 @@ def few_values(seen: Experiment) -> Iterator[Suspicion]:
     different = np.unique(values)
     few = len(values) >= MANY_TRIALS and 1 < len(different) <= FEWEST_VALUES
     step = float(np.diff(different).min()) if len(different) > 1 else 0.0
-    yield Suspicion(
-        "few_values", 0.0 if few else 1.0, few and step > FLAT * float(np.median(values)), tuple(seen.levels), (), None,
-        {"response": seen.response, "different": len(different), "trials": len(values)},
-    )  # fmt: skip
+    said = {"response": seen.response, "different": len(different), "trials": len(values)}
+    weight = few and step > FLAT * float(np.median(values))
+    yield seen.suspicion("few_values", few, weight=weight, say=said)
 
 
 def few_periods(seen: Experiment) -> Iterator[Suspicion]:
@@ -150,10 +146,9 @@ def few_periods(seen: Experiment) -> Iterator[Suspicion]:
     limit, used = numbers(rows, "cpu_limit"), numbers(rows, "cpu_efficiency")
     burst = (used > BURST * limit) & (numbers(rows, "nr_periods") <= FEW_PERIODS)
     here = rows[burst]
-    yield Suspicion(
-        "few_periods", 0.0 if burst.sum() >= 2 else 1.0, True, seen.at(here), tuple(here["number"]), None,
-        {"trials": int(burst.sum()), "levels": seen.named(seen.at(here)), "periods": int(np.nanmedian(numbers(here, "nr_periods"))) if len(here) else 0},
-    )  # fmt: skip
+    periods = int(np.nanmedian(numbers(here, "nr_periods"))) if len(here) else 0
+    said = {"trials": len(here), "levels": seen.named(seen.at(here)), "periods": periods}
+    yield seen.suspicion("few_periods", len(here) >= 2, here, say=said)
 
 
 def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
@@ -164,10 +159,8 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
     limited = rows[np.isfinite(numbers(rows, "cpu_limit"))]
     throttled = numbers(limited, "nr_throttled")
     never = len(limited) > 0 and bool(np.isfinite(throttled).all()) and not throttled.any()
-    yield Suspicion(
-        "limit_not_felt", 0.0 if never else 1.0, True, seen.at(limited), (), None,
-        {"cores": float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0},
-    )  # fmt: skip
+    said = {"cores": float(np.nanmax(numbers(limited, "cpu_efficiency"))) if never else 0.0}
+    yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), say=said)
 
 
 def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
@@ -180,7 +173,6 @@ def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
     medians = np.array([np.median(foreign[codes == code]) for code in np.unique(codes)])
     busy = foreign + numbers(rows, "cpu_efficiency")
     room = seen.cores is not None and bool(np.nanmedian(busy) < ROOM * seen.cores)
-    yield Suspicion(
-        "neighbours_follow", association(foreign, codes), room and bool(np.ptp(medians) >= FOLLOWS and np.median(foreign) >= FOLLOWS),
-        tuple(seen.levels), (), None, {"least": float(medians.min()), "most": float(medians.max()), "knob": seen.knob},
-    )  # fmt: skip
+    weight = room and np.ptp(medians) >= FOLLOWS and np.median(foreign) >= FOLLOWS
+    said = {"least": float(medians.min()), "most": float(medians.max()), "knob": seen.knob}
+    yield seen.suspicion("neighbours_follow", association(foreign, codes), weight=weight, say=said)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings.experiment import Experiment, numbers
-from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import centred, p_value
 
 SELECTED = np.log(1.5)
@@ -38,11 +38,10 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     effect = float(log @ side / (side @ side))
     p = p_value(lambda drawn: np.abs(drawn @ side), centred(log, pd.factorize(codes[use])[0]), codes[use])
     here = rows[use & ~kept]
-    yield Suspicion(
-        "selected_by_trust", p, abs(effect) >= SELECTED, seen.at(here), tuple(here["number"]),
-        "stops" if abs(effect) >= OTHER_WORK else "doubts",
-        {"times": float(np.exp(abs(effect))), "trials": len(here)},
-    )  # fmt: skip
+    severity: Severity = "stops" if abs(effect) >= OTHER_WORK else "doubts"
+    said = {"times": float(np.exp(abs(effect))), "trials": len(here)}
+    weight = abs(effect) >= SELECTED
+    yield seen.suspicion("selected_by_trust", p, here, weight=weight, severity=severity, say=said)
 
 
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
@@ -50,8 +49,5 @@ def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
     noise = seen.model.noise if seen.model else None
     if noise is None or not noise.estimable:
         return
-    large = noise.replicate > LARGE_NOISE
-    yield Suspicion(
-        "noise_too_large", 0.0 if large else 1.0, True, tuple(seen.levels), (), None,
-        {"noise": float(np.expm1(noise.replicate))},
-    )  # fmt: skip
+    said = {"noise": float(np.expm1(noise.replicate))}
+    yield seen.suspicion("noise_too_large", noise.replicate > LARGE_NOISE, say=said)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings.experiment import Experiment, numbers
-from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.store.table import PRINTED_UNITS
 
 SCALES: dict[str, tuple[str, float]] = {
@@ -51,15 +51,14 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     else:
         odd, factor = _far_apart(rows, numbers(rows, seen.response))
         units = f"{factor:,.0f}"
-    yield Suspicion(
-        "unit_changes",
-        0.0 if len(odd) else 1.0,
-        True,
-        seen.at(odd),
-        tuple(odd["number"]),
-        None if mixed else "doubts",
-        {"how": "read" if mixed else "factor", "units": units, "trials": len(odd), "response": seen.response},
-    )
+    severity: Severity | None = None if mixed else "doubts"
+    said = {
+        "how": "read" if mixed else "factor",
+        "units": units,
+        "trials": len(odd),
+        "response": seen.response,
+    }
+    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, say=said)
 
 
 def _words(rows: pd.DataFrame, response: str) -> pd.Series:
@@ -74,18 +73,14 @@ def _words(rows: pd.DataFrame, response: str) -> pd.Series:
 def _far_apart(rows: pd.DataFrame, values: np.ndarray) -> tuple[pd.DataFrame, float]:
     """The fewer of the rows that are a factor from others of their level, and the factor."""
     for level in rows["level"].unique():
-        at = np.flatnonzero((rows["level"] == level).to_numpy() & (values > 0))
-        log = np.sort(np.log(values[at]))
+        log = np.sort(np.log(values[(rows["level"] == level).to_numpy() & (values > 0)]))
         if len(log) < 3:
             continue
         cut = int(np.argmax(np.diff(log)))
         apart = log[cut + 1 :].mean() - log[: cut + 1].mean()
         for factor in FACTORS:
-            if (
-                abs(apart - np.log(factor)) < CLOSE
-                and np.ptp(log[: cut + 1]) < 1
-                and np.ptp(log[cut + 1 :]) < 1
-            ):
+            near = abs(apart - np.log(factor)) < CLOSE
+            if near and max(np.ptp(log[: cut + 1]), np.ptp(log[cut + 1 :])) < 1:
                 large = values > np.exp((log[cut] + log[cut + 1]) / 2)
                 return rows[large if large.sum() * 2 <= len(rows) else ~large], factor
     return rows.iloc[:0], 1.0

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
-from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import SEED, association
 from deadzone.study.levels import is_number
 
@@ -80,15 +80,9 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         )
         p = _p_of_split(statistic, np.bincount(levels)) if weight else 1.0
         least = rows.iloc[np.sort(smaller)]
-        yield Suspicion(
-            "work_differs",
-            p,
-            weight,
-            seen.at(least),
-            tuple(least["number"]),
-            "stops" if apart >= np.log(OTHER_WORK) else "doubts",
-            {"column": name, "times": float(np.exp(apart)), "few": len(least), "trials": len(rows)},
-        )
+        severity: Severity = "stops" if apart >= np.log(OTHER_WORK) else "doubts"
+        said = {"column": name, "times": float(np.exp(apart)), "few": len(least), "trials": len(rows)}
+        yield seen.suspicion("work_differs", p, least, weight=weight, severity=severity, say=said)
 
 
 def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np.ndarray]:
@@ -206,17 +200,7 @@ def _falls(
     there = rows[rows["place"].isin([known[i] for i in fallen])]
     less, first = seen.at(there), int(fallen[0]) if len(fallen) else 1
     use = np.isfinite(values)
-    yield Suspicion(
-        "less_work",
-        association(values[use], pd.factorize(rows["place"][use])[0]) if len(fallen) else 1.0,
-        bool(len(fallen)),
-        less,
-        tuple(there["number"]),
-        severity,
-        {
-            "column": name,
-            "before": float(reference[first - 1]),
-            "after": float(at[first]),
-            "levels": seen.named(less),
-        },
-    )
+    p = association(values[use], pd.factorize(rows["place"][use])[0]) if len(fallen) else 1.0
+    figures = {"before": float(reference[first - 1]), "after": float(at[first])}
+    said = {"column": name, **figures, "levels": seen.named(less)}
+    yield seen.suspicion("less_work", p, there, weight=len(fallen) > 0, severity=severity, say=said)
