@@ -30,6 +30,38 @@ class Section:
     paired: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Page:
+    """Titled tables and notes: prints as text, shows as HTML."""
+
+    title: str
+    sections: Sequence[Section]
+    notes: Mapping[str, Sequence[str]]
+
+    def __str__(self) -> str:
+        return page_text(self.title, self.sections, self.notes)
+
+    def _repr_html_(self) -> str:
+        return page_html(self.title, self.sections, self.notes)
+
+
+class Paged:
+    """What shows as a page: it prints as the page's text, and a notebook shows its HTML."""
+
+    def page(self) -> Page:
+        """The page, in the language spoken."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.page())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.page()._repr_html_()
+
+
 def page_text(title: str, sections: Sequence[Section], notes: Mapping[str, Sequence[str]]) -> str:
     """The page as plain text. notes: sentences by heading; a heading without sentences is left out."""
     lines = ["=" * WIDTH, title.center(WIDTH).rstrip(), "=" * WIDTH]

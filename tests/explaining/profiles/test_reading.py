@@ -7,10 +7,10 @@ import gzip
 import pytest
 
 from deadzone.errors import ProfileError
-from deadzone.explaining.profiles.folded import parse_folded, write_folded
+from deadzone.explaining.profiles.folded import parse_folded
 from deadzone.explaining.profiles.reading import parse_profile, read_profile
 from deadzone.explaining.profiles.totals import cumulative, flat
-from explaining.profiles.making import RECORDED, recorded
+from explaining.profiles.making import RECORDED, recorded, write_folded
 
 ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
 

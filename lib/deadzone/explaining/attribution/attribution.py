@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadzone.explaining.attribution import wording
-from deadzone.explaining.attribution.page import attribution_html, attribution_text
+from deadzone.explaining.attribution.page import attribution_page
 from deadzone.explaining.attribution.result import AttributionResult
 from deadzone.explaining.attribution.waterfall import waterfall
+from deadzone.explaining.page import Page, Paged
 from deadzone.language.catalogue import Message
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Attribution(AttributionResult):
+class Attribution(Paged, AttributionResult):
     """Why the slow environment is slow, hypothesis by hypothesis; its fields are those of `AttributionResult`."""
 
     def verdict(self) -> Message:
@@ -23,17 +24,12 @@ class Attribution(AttributionResult):
 
     def summary(self) -> str:
         """Everything as a page of text."""
-        return attribution_text(self)
+        return str(self)
 
     def plot(self) -> Figure:
         """Waterfall from the fast response, part by part, to the slow one; a matplotlib figure."""
         return waterfall(self)
 
-    def __str__(self) -> str:
-        return self.summary()
-
-    def __repr__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return attribution_html(self)
+    def page(self) -> Page:
+        """Everything as a page."""
+        return attribution_page(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -138,7 +138,7 @@ def _limit(known: Known, case: Case) -> Case:
     if measures[parts.THROTTLED].fast > known.margin_s:
         against = "throttled_without"
     confirmed = max(asked) if asked and not math.isnan(case.p_confirmed) else math.nan
-    return Case(case.name, case.p_excluded, confirmed, case.against_excluded, against, removal, dose)
+    return replace(case, p_confirmed=confirmed, against_confirmed=against, removal=removal, dose=dose)
 
 
 def _falls_with_limit(known: Known) -> float:
@@ -165,7 +165,7 @@ def _memory(known: Known, case: Case) -> Case:
         against = "events"
     if not against and len(peak) and len(limit) and (peak > NEAR_LIMIT * limit).any():
         against = "near_limit"
-    return Case(case.name, case.p_excluded, case.p_confirmed, against, case.against_confirmed)
+    return replace(case, against_excluded=against)
 
 
 def _network(known: Known, case: Case) -> Case:
@@ -173,7 +173,7 @@ def _network(known: Known, case: Case) -> Case:
     most, least = (known.measures[part] for part in (parts.NETWORK, parts.NETWORK_LEAST))
     if case.against_confirmed or not (most.is_known and most.p.more < least.p.more):
         return case
-    return Case(case.name, case.p_excluded, case.p_confirmed, case.against_excluded, "outside")
+    return replace(case, against_confirmed="outside")
 
 
 def _client(known: Known, case: Case) -> Case:
@@ -181,11 +181,4 @@ def _client(known: Known, case: Case) -> Case:
     column = known.trials[known.roles.slow].get(parts.CLIENT)
     whole = math.nan if column is None else float(pd.to_numeric(column, errors="coerce").max())
     is_bounded = whole <= known.margin_s and bool(column is not None and column.notna().all())
-    return Case(
-        case.name,
-        case.p_excluded,
-        case.p_confirmed,
-        case.against_excluded,
-        case.against_confirmed,
-        is_bounded=is_bounded,
-    )
+    return replace(case, is_bounded=is_bounded)

@@ -6,19 +6,9 @@ import pandas as pd
 
 from deadzone.explaining.attribution import wording
 from deadzone.explaining.attribution.result import AttributionResult
-from deadzone.explaining.page import Section, page_html, page_text
+from deadzone.explaining.page import Page, Section
 from deadzone.explaining.phases.quantities import setting
 from deadzone.language.catalogue import say
-
-
-def attribution_text(result: AttributionResult) -> str:
-    """The page for a terminal."""
-    return page_text(say("attribution.title"), _sections(result), _notes(result))
-
-
-def attribution_html(result: AttributionResult) -> str:
-    """The page as one HTML section."""
-    return page_html(say("attribution.title"), _sections(result), _notes(result))
 
 
 def environments_frame(result: AttributionResult) -> pd.DataFrame:
@@ -71,24 +61,22 @@ def waterfall_frame(result: AttributionResult) -> pd.DataFrame:
     )
 
 
-def _sections(result: AttributionResult) -> tuple[Section, ...]:
+def attribution_page(result: AttributionResult) -> Page:
+    """The page of an attribution."""
     hypotheses = hypotheses_frame(result)
-    return (
+    evidence = [f"{row.iloc[0]}: {row.iloc[5]}" for _, row in hypotheses.iterrows()]
+    sections = (
         Section(say("attribution.environments"), environments_frame(result)),
         Section(say("attribution.hypotheses"), hypotheses.iloc[:, :5]),
         Section(say("attribution.parts"), waterfall_frame(result)),
     )
-
-
-def _notes(result: AttributionResult) -> dict[str, list[str]]:
-    frame = hypotheses_frame(result)
-    evidence = [f"{name}: {said}" for name, said in zip(frame.iloc[:, 0], frame.iloc[:, 5], strict=True)]
-    return {
+    notes: dict[str, list[str]] = {
         say("attribution.found"): [wording.verdict(result)],
         say("attribution.evidence"): evidence,
         say("attribution.first"): list(result.warnings),
         say("attribution.method"): [wording.method(result)],
     }
+    return Page(say("attribution.title"), sections, notes)
 
 
 def _limit(result: AttributionResult, name: str) -> str:

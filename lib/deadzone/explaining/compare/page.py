@@ -10,7 +10,7 @@ import pandas as pd
 from deadzone.explaining.compare.replicates import FEW
 from deadzone.explaining.compare.result import ComparisonResult, rows_of
 from deadzone.explaining.compare.verdicts import UNDECIDED
-from deadzone.explaining.page import Section, page_html, page_text
+from deadzone.explaining.page import Page, Section
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name, unit_name
 from deadzone.language.catalogue import Message, join, say
 
@@ -19,16 +19,6 @@ SAME = 5e-4
 
 TIMES_FROM = 2.0
 """From twice or half on, a factor reads easier than a percentage."""
-
-
-def comparison_text(result: ComparisonResult) -> str:
-    """The page for a terminal."""
-    return page_text(say("compare.title"), _sections(result), _notes(result))
-
-
-def comparison_html(result: ComparisonResult) -> str:
-    """The page as one HTML section."""
-    return page_html(say("compare.title"), _sections(result), _notes(result))
 
 
 def verdict_text(row: dict[str, Any]) -> Message:
@@ -55,6 +45,11 @@ def ratio_text(ratio: float) -> str:
     if ratio >= TIMES_FROM or ratio <= 1 / TIMES_FROM:
         return say("compare.times", ratio=f"{ratio:.3g}")
     return say("compare.more" if ratio > 1 else "compare.less", change=abs(ratio - 1))
+
+
+def comparison_page(result: ComparisonResult) -> Page:
+    """The page of a comparison."""
+    return Page(say("compare.title"), _sections(result), _notes(result))
 
 
 def _sections(result: ComparisonResult) -> tuple[Section, ...]:

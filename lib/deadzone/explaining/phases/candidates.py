@@ -84,10 +84,7 @@ def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
     index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
-    response = model.trials["response"].to_numpy(float)
-    worst = pd.Series(response).groupby(index).agg("max" if model.goal == "min" else "min")
-    outlier = model.trials["outlier"].to_numpy(bool)
-    spoiled = pd.Series(response[outlier]).groupby(index[outlier]).agg(model.goal)
+    response, outlier = model.trials["response"].to_numpy(float), model.trials["outlier"].to_numpy(bool)
     ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
         settings=tuple(setting_at(model, level) for level in levels),
@@ -97,15 +94,29 @@ def candidates_of(model: PhaseResult) -> Candidates:
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving else -1),
         columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
         estimates=estimate_levels(model),
-        worst=worst.to_numpy(),
-        trials=np.bincount(index, minlength=len(levels)),
-        flagged=np.bincount(index[outlier], minlength=len(levels)),
-        flagged_best=spoiled.reindex(range(len(levels))).to_numpy(float),
+        **measured_at(index, response, outlier, len(levels), model.goal),
         response=model.response,
         goal=model.goal,
         estimable=model.noise.estimable,
         kinds=np.arange(len(levels)) if model.axis.is_interval else np.zeros(len(levels), dtype=int),
     )
+
+
+def measured_at(
+    index: np.ndarray, response: np.ndarray, outlier: np.ndarray, n: int, goal: str
+) -> dict[str, Any]:
+    """What the trials of n settings came to: worst, trials, flagged and flagged_best of `Candidates`.
+
+    index: shape (trials,), the setting of each, all of which have some. response, outlier: shape (trials,).
+    """
+    values = pd.Series(response)
+    flagged_best = values[outlier].groupby(index[outlier]).agg(goal).reindex(range(n))
+    return {
+        "worst": values.groupby(index).agg("max" if goal == "min" else "min").to_numpy(),
+        "trials": np.bincount(index, minlength=n),
+        "flagged": np.bincount(index[outlier], minlength=n),
+        "flagged_best": flagged_best.to_numpy(float),
+    }
 
 
 def candidates_of_grid(by: str, models: Mapping[Any, PhaseResult]) -> Candidates:

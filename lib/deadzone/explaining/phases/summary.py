@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.page import Section, page_html, page_text
+from deadzone.explaining.page import Page, Paged, Section
 from deadzone.explaining.phases.diagnostics import Diagnostics, diagnose, r_squared
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.phases.recommend import Recommendation, recommend
@@ -23,7 +23,7 @@ from deadzone.language.catalogue import say
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class Summary(Paged):
     """The summary of one phase model.
 
     tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "criteria", "rivals",
@@ -37,18 +37,14 @@ class Summary:
     recommendation: Recommendation
     warnings: tuple[str, ...]
 
-    def __str__(self) -> str:
-        return page_text(self.title, self.sections, self._notes())
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        return page_html(self.title, self.sections, self._notes())
-
-    def _notes(self) -> dict[str, list[str]]:
+    def page(self) -> Page:
+        """The tables, and what is recommended and to be known."""
         advice = [self.recommendation.reason, *self.recommendation.caveats]
-        return {say("summary.recommendation"): advice, say("summary.warnings"): list(self.warnings)}
+        notes: dict[str, list[str]] = {
+            say("summary.recommendation"): advice,
+            say("summary.warnings"): list(self.warnings),
+        }
+        return Page(self.title, self.sections, notes)
 
 
 def summarise(model: PhaseResult) -> Summary:

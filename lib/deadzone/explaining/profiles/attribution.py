@@ -69,21 +69,13 @@ def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribu
     """
     if rule not in RULES:
         raise ProfileError(f"There is no rule {rule!r} to attribute by; there are {', '.join(RULES)}.")
-    sets = [_sets_of(side, causes) for side in (pair.before, pair.after)]
+    sides = (pair.before, pair.after)
+    sets = [_sets_of(side, causes) for side in sides]
     names = [*(cause.name for cause in causes), OTHER]
-    before, after = (
-        _side_amounts(side, own, rule, len(causes))
-        for side, own in zip((pair.before, pair.after), sets, strict=True)
-    )
-    exact = {
-        name: y - x
-        for name, x, y in zip(
-            names,
-            _exact(pair.before, sets[0], rule, len(causes)),
-            _exact(pair.after, sets[1], rule, len(causes)),
-            strict=True,
-        )
-    }
+    each = [_by_cause(side, own, rule, len(causes)) for side, own in zip(sides, sets, strict=True)]
+    before, after = (_amounts(side, own) for side, own in zip(sides, each, strict=True))
+    means = [[sum(parts, Fraction(0)) / len(own) for parts in zip(*own, strict=True)] for own in each]
+    exact = {name: y - x for name, x, y in zip(names, *means, strict=True)}
     total = sum(exact.values(), Fraction(0))
     changes = _changes_by_set(pair, sets)
     naive = [sum((c for s, c in changes.items() if s >> bit & 1), Fraction(0)) for bit in range(len(causes))]
@@ -123,25 +115,21 @@ def _sets_of(side: Side, causes: Sequence[Cause]) -> list[Sets]:
     return result
 
 
-def _exact(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> list[Fraction]:
-    """Mean of each cause over the profiles of a side, in the unit of the pair."""
-    sums = [Fraction(0)] * (causes + 1)
+def _by_cause(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> list[list[Fraction]]:
+    """What each cause has of every profile of a side, and last `other`, in the unit of the pair."""
+    found = []
     for own, factor in zip(sets, side.factors, strict=True):
-        for matched, value in own.items():
-            for place, part in enumerate(shares(matched, value, rule, causes)):
-                sums[place] += part * factor / len(side.profiles)
-    return sums
+        shared = [shares(matched, value, rule, causes) for matched, value in own.items()]
+        found.append([sum(parts) * factor for parts in zip([0] * (causes + 1), *shared, strict=True)])
+    return found
 
 
-def _side_amounts(side: Side, sets: Sequence[Sets], rule: str, causes: int) -> Amounts:
-    """The same for every profile, as floats, with the variance of sampling.
+def _amounts(side: Side, each: Sequence[Sequence[Fraction]]) -> Amounts:
+    """The same as floats, with the variance of sampling.
 
     The variance is that of the profile's mean event; a sample shared among causes is shared in variance too.
     """
-    values = np.zeros((causes + 1, len(sets)))
-    for column, (own, factor) in enumerate(zip(sets, side.factors, strict=True)):
-        for matched, value in own.items():
-            values[:, column] += np.array(shares(matched, value, rule, causes), dtype=float) * float(factor)
+    values = np.array(each, dtype=float).T
     weights = [one.weight * float(factor) for one, factor in zip(side.events, side.factors, strict=True)]
     return Amounts.of(side, values, np.abs(values) * np.array(weights))
 

@@ -69,7 +69,7 @@ def read_yaml(path: Path) -> Any:
 def matched_causes(profile: Profile, causes: Sequence[Cause]) -> np.ndarray:
     """Which causes each sample matches, as a set: bit i is cause i. Shape (samples,), int64."""
     matched = np.zeros(profile.samples, dtype=np.int64)
-    starts, samples = profile.by_function
+    starts, samples = profile.on_function.indptr, profile.on_function.indices
     for bit, cause in enumerate(causes):
         for function in functions_of(profile, cause):
             matched[samples[starts[function] : starts[function + 1]]] |= np.int64(1 << bit)

@@ -79,19 +79,5 @@ def sampled(profile: Profile, rate_hz: int, seconds: float = 0.0) -> Profile:
     )
 
 
-def write_folded(profile: Profile, value: str | None = None) -> str:
-    """One value of a profile as folded stacks, in its own unit; stacks of value 0 are left out.
-
-    Raises ProfileError if the profile has no such value.
-    """
-    names = [name.replace(";", ":") for name in profile.functions]
-    offsets, lines = profile.offsets.tolist(), []
-    for sample, number in enumerate(profile.numbers(value).tolist()):
-        stack = profile.frames[offsets[sample] : offsets[sample + 1]][::-1].tolist()
-        if number and stack:
-            lines.append(f"{';'.join(names[frame] for frame in stack)} {number}\n")
-    return "".join(lines)
-
-
 def _shortened(line: str) -> str:
     return line if len(line) <= 60 else line[:57] + "..."

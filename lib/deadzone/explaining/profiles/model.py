@@ -95,25 +95,23 @@ class Profile:
         return first
 
     @cached_property
-    def by_function(self) -> tuple[np.ndarray, np.ndarray]:
-        """The samples each function is on: (starts, samples).
-
-        Function f is on `samples[starts[f]:starts[f + 1]]`, ascending; a recursive function is on a
-        sample several times.
-        """
+    def on_function(self) -> Any:
+        """Which samples each function is on; see `samples_on`."""
         return samples_on(self, np.arange(len(self.functions)), len(self.functions))
 
 
-def samples_on(profile: Profile, group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """The samples that each group of functions is on, by counting, in time linear in the entries.
+def samples_on(profile: Profile, group: np.ndarray, groups: int) -> Any:
+    """Which samples each group of functions is on, by counting, in time linear in the entries.
 
-    group: shape (functions,), the group of each function. groups: how many there are.
-    Returns starts, shape (groups + 1,), and samples, shape (entries,), as `Profile.by_function`.
+    group: shape (functions,), the group of each function. groups: how many there are. Returns a sparse matrix of
+    columns, shape (samples, groups), 1 where a function of the group is anywhere on the sample's stack.
     """
     index: Any = np.int32 if len(profile.frames) < 2**31 else np.int64
     ones = np.ones(len(profile.frames), dtype=np.int8)
     columns = group.astype(index)[profile.frames]
     rows = profile.offsets.astype(index)
     matrix: Any = sparse.csr_matrix((ones, columns, rows), shape=(profile.samples, groups), copy=False)
-    turned = matrix.tocsc()
-    return turned.indptr, turned.indices
+    once = matrix.tocsc()
+    once.sum_duplicates()
+    once.data[:] = 1
+    return once

@@ -6,15 +6,9 @@ their stack, each counted once however often the function is on it. Both are exa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-
 import numpy as np
 
 from deadzone.explaining.profiles.model import Profile, samples_on
-
-ENTRIES_TOGETHER = 1 << 20
-"""Stack entries summed at once: their arrays fit into memory that numpy gets back from call to call."""
 
 
 def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
@@ -28,7 +22,8 @@ def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
 
 def cumulative(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     """Cumulative value of every function; shapes as in `flat`."""
-    return _over_samples(*profile.by_function, numbers)
+    sums: np.ndarray = profile.on_function.T @ numbers
+    return sums
 
 
 def package_index(profile: Profile) -> tuple[tuple[str, ...], np.ndarray]:
@@ -46,7 +41,8 @@ def flat_by_package(profile: Profile, numbers: np.ndarray) -> np.ndarray:
 def cumulative_by_package(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     """Value of the samples with any function of the package on their stack. Shape (packages,)."""
     names, index = package_index(profile)
-    return _over_samples(*samples_on(profile, index, len(names)), numbers)
+    sums: np.ndarray = samples_on(profile, index, len(names)).T @ numbers
+    return sums
 
 
 def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
@@ -55,30 +51,3 @@ def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
     inside = group >= 0
     np.add.at(sums, group[inside], numbers[inside])
     return sums
-
-
-def _over_samples(starts: np.ndarray, samples: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """For every group, the sum over its samples, each counted once.
-
-    starts, samples: as of `Profile.by_function`; the samples of a group ascend, so repeats are neighbours.
-    """
-    sums = np.zeros(len(starts) - 1, dtype=numbers.dtype)
-    filled = np.flatnonzero(np.diff(starts))
-    for first, last in _blocks(starts[filled], len(samples)):
-        groups = filled[first:last]
-        begin, end = starts[groups[0]], starts[groups[-1] + 1]
-        block, places = samples[begin:end], starts[groups] - begin
-        again = np.zeros(len(block), dtype=bool)
-        np.equal(block[1:], block[:-1], out=again[1:])
-        again[places] = False
-        counted = numbers[block]
-        counted[again] = 0
-        sums[groups] = np.add.reduceat(counted, places)
-    return sums
-
-
-def _blocks(starts: np.ndarray, entries: int) -> Iterator[tuple[int, int]]:
-    """Ranges of groups of about ENTRIES_TOGETHER entries each."""
-    marks = np.searchsorted(starts, np.arange(0, entries, ENTRIES_TOGETHER))
-    edges = np.unique(np.concatenate((marks, [0, len(starts)])))
-    yield from pairwise(edges.tolist())

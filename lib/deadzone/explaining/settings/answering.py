@@ -15,7 +15,14 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.phases.candidates import Candidates, candidates_of, in_slice, only, stacked
+from deadzone.explaining.phases.candidates import (
+    Candidates,
+    candidates_of,
+    in_slice,
+    measured_at,
+    only,
+    stacked,
+)
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY
@@ -197,9 +204,7 @@ def _own_candidates(
     knob, n = asked.factors[-1], len(cells)
     estimates, weight = estimate_cells(cell, asked.scale.forward(values), n, asked.scale)
     spoiled = weight < 1 - OUTLIER_PROBABILITY
-    by_cell = pd.Series(values).groupby(cell)
-    worst = by_cell.agg("max" if asked.goal == "min" else "min")
-    trials = np.bincount(cell, minlength=n)
+    measured = measured_at(cell, values, spoiled, n, asked.goal)
     is_ordered = asked.knob_scale.kind != INTERVAL
     ordered = [is_ordered and (isinstance(place, float) or place == ZERO) for place in cells["place"]]
     found = Candidates(
@@ -210,17 +215,10 @@ def _own_candidates(
         last=np.zeros(n, dtype=bool),
         columns={knob: pd.to_numeric(cells["place"], errors="coerce").to_numpy(float)},
         estimates=estimates,
-        worst=worst.to_numpy(),
-        trials=trials,
-        flagged=np.bincount(cell[spoiled], minlength=n),
-        flagged_best=pd.Series(values[spoiled])
-        .groupby(cell[spoiled])
-        .agg(asked.goal)
-        .reindex(range(n))
-        .to_numpy(float),
+        **measured,
         response=asked.response,
         goal=asked.goal,
-        estimable=bool(trials.max() > 1),
+        estimable=bool(measured["trials"].max() > 1),
         kinds=np.where(ordered, 0, 1 + np.arange(n)),
         scale=asked.scale,
     )
