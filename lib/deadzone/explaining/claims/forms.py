@@ -84,9 +84,16 @@ class Measured:
         return -1 if (goal or self.goal) == "min" else 1
 
 
+class _NotMeasured(Exception):
+    """What a claim speaks of was not measured; its one argument says what, in words."""
+
+
 def tested(claim: ClaimSpec, measured: Measured) -> Tested:
     """The test of a claim."""
-    return FORMS[claim.form](claim, measured)
+    try:
+        return FORMS[claim.form](claim, measured)
+    except _NotMeasured as missing:
+        return Tested(reason=say("claim.not_measured", what=missing.args[0]))
 
 
 def settings_text(levels: Mapping[str, Level]) -> str:
@@ -96,20 +103,15 @@ def settings_text(levels: Mapping[str, Level]) -> str:
     )
 
 
-def _missing(what: str) -> Tested:
-    return Tested(reason=say("claim.not_measured", what=what))
-
-
 def _gain(
-    measured: Measured, cells: Cells | None, at: Mapping[str, Level], than: Mapping[str, Level]
-) -> Estimate | None:
+    claim: ClaimSpec, measured: Measured, at: Mapping[str, Level], than: Mapping[str, Level]
+) -> Estimate:
     """By how much the first setting is better: ln of the ratio."""
-    if cells is None:
-        return None
-    one, other = cells.at(at), cells.at(than)
-    if one is None or other is None or not cells.is_log:
-        return None
-    return (one - other) * measured.sign()
+    cells = measured.cells(measured.response)
+    ends = [cells.at({**claim.given, **levels}) for levels in (at, than)] if cells else []
+    if cells is None or ends[0] is None or ends[1] is None or not cells.is_log:
+        raise _NotMeasured(plain_name(measured.response))
+    return (ends[0] - ends[1]) * measured.sign()
 
 
 def _one_sided(estimate: Estimate, edge: float, found: str, **values: Any) -> Tested:
@@ -136,28 +138,14 @@ def _times(estimate: Estimate) -> dict[str, str]:
 def _better(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.better is not None
     better = claim.better
-    gain = _gain(
-        measured,
-        measured.cells(measured.response),
-        {**claim.given, **better.at},
-        {**claim.given, **better.than},
-    )
-    if gain is None:
-        return _missing(plain_name(measured.response))
+    gain = _gain(claim, measured, better.at, better.than)
     names = {"at": settings_text(better.at), "than": settings_text(better.than)}
     return _one_sided(gain, math.log(better.by_at_least), "claim.better_found", **names, **_times(gain))
 
 
 def _same(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.same is not None
-    gain = _gain(
-        measured,
-        measured.cells(measured.response),
-        {**claim.given, **claim.same.at},
-        {**claim.given, **claim.same.other},
-    )
-    if gain is None:
-        return _missing(plain_name(measured.response))
+    gain = _gain(claim, measured, claim.same.at, claim.same.other)
     margin = math.log1p(claim.same.within)
     values = {"at": settings_text(claim.same.at), "than": settings_text(claim.same.other), **_times(gain)}
     return Tested(
@@ -169,10 +157,7 @@ def _same(claim: ClaimSpec, measured: Measured) -> Tested:
 def _scaling(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.scaling is not None
     start, stop = claim.scaling.start, claim.scaling.stop
-    cells = measured.cells(measured.response)
-    gain = _gain(measured, cells, {**claim.given, **measured.at(stop)}, {**claim.given, **measured.at(start)})
-    if gain is None:
-        return _missing(plain_name(measured.response))
+    gain = _gain(claim, measured, measured.at(stop), measured.at(start))
     elasticity = gain * (1 / math.log(stop / start))
     low, high = _interval(elasticity)
     ends = {"start": level_number(start, measured.knob), "stop": level_number(stop, measured.knob)}
@@ -199,17 +184,13 @@ def _rivals(
 
 
 def _against_each(
-    claim: ClaimSpec, measured: Measured, setting_: tuple[str, Level], above: bool
-) -> list[tuple[Level, Estimate]] | None:
-    """By how much the setting is better than each of its rivals; None where that was not measured."""
-    factor, level = setting_
-    cells = measured.cells(measured.response)
-    gains = [
-        (other, _gain(measured, cells, {**claim.given, factor: level}, {**claim.given, factor: other}))
-        for other in _rivals(measured, factor, level, claim.given, above)
-    ]
-    known = [(other, gain) for other, gain in gains if gain is not None]
-    return known if known and len(known) == len(gains) else None
+    claim: ClaimSpec, measured: Measured, factor: str, level: Level, *, above: bool
+) -> list[tuple[Level, Estimate]]:
+    """By how much a level is better than each of its rivals, of which there must be one."""
+    rivals = _rivals(measured, factor, level, claim.given, above)
+    if not rivals:
+        raise _NotMeasured(plain_name(measured.response))
+    return [(other, _gain(claim, measured, {factor: level}, {factor: other})) for other in rivals]
 
 
 def _hardest(gains: Sequence[tuple[Level, Estimate]], edge: float) -> tuple[Level, Estimate]:
@@ -220,9 +201,7 @@ def _hardest(gains: Sequence[tuple[Level, Estimate]], edge: float) -> tuple[Leve
 def _best(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.best is not None
     ((factor, level),) = claim.best.items()
-    gains = _against_each(claim, measured, (factor, level), above=False)
-    if gains is None:
-        return _missing(plain_name(measured.response))
+    gains = _against_each(claim, measured, factor, level, above=False)
     rival, gain = _hardest(gains, 0.0)
     tied = -math.log1p(PRACTICAL_TOLERANCE)
     values = {
@@ -237,9 +216,7 @@ def _best(claim: ClaimSpec, measured: Measured) -> Tested:
 def _beyond(claim: ClaimSpec, measured: Measured) -> Tested:
     level = claim.nothing_to_gain_beyond
     assert level is not None
-    gains = _against_each(claim, measured, (measured.knob, level), above=True)
-    if gains is None:
-        return _missing(plain_name(measured.response))
+    gains = _against_each(claim, measured, measured.knob, level, above=True)
     edge = -math.log1p(PRACTICAL_SHARE)
     rival, gain = _hardest(gains, edge)
     values = {
@@ -267,7 +244,7 @@ def _holds(claim: ClaimSpec, measured: Measured) -> Tested:
         cells = measured.cells(column)
         mean = cells.at({**claim.given, **(claim.at or {})}) if cells else None
         if cells is None or mean is None:
-            return _missing(plain_name(column))
+            raise _NotMeasured(plain_name(column))
         edge = bound.value
         if cells.is_log:
             edge = math.log(edge) if edge > 0 else -math.inf
@@ -294,10 +271,10 @@ def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
     goal = measured.goal if column == measured.response else known_goal(column) or "min"
     factor, cells = factor_of(claim, measured.factors), measured.cells(column, linear=absolute)
     if cells is None or factor is None or cells.is_log == absolute:
-        return _missing(plain_name(column))
+        raise _NotMeasured(plain_name(column))
     before, after = (cells.at({**claim.given, factor: level}) for level in (claim.start, claim.stop))
     if before is None or after is None:
-        return _missing(plain_name(column))
+        raise _NotMeasured(plain_name(column))
     change = after - before
     margin = claim.not_worse.by_at_most if absolute else math.log1p(claim.not_worse.by_at_most)
     shown = [number(v) if absolute else percent(math.expm1(v)) for v in (change.value, *_interval(change))]
@@ -311,12 +288,12 @@ def _phase(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.phase is not None
     model = measured.model_of(claim.given)
     if model is None:
-        return _missing(say("claim.phases"))
+        raise _NotMeasured(say("claim.phases"))
     steps = model.steps
     start, stop = (_position(model, end) for end in (claim.phase.start, claim.phase.stop))
     inside = steps[(steps["start"] >= start) & (steps["stop"] <= stop)]
     if inside.empty:
-        return _missing(say("claim.phases"))
+        raise _NotMeasured(say("claim.phases"))
     likely = inside[f"p_{claim.phase.label}"].to_numpy(float)
     labels = [PHASE_STYLES[str(label)].name for label in dict.fromkeys(inside["label"])]
     values = {
@@ -337,13 +314,13 @@ def _why(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.why is not None
     trials = measured.trials
     if not {"wall_s", "user_s", "sys_s"} <= set(trials):
-        return _missing(say("claim.cpu_time"))
+        raise _NotMeasured(say("claim.cpu_time"))
     cpu, wall = (trials["user_s"] + trials["sys_s"]).to_numpy(float), trials["wall_s"].to_numpy(float)
     start, stop = ({**claim.given, **measured.at(level)} for level in (claim.why.start, claim.why.stop))
     halves = [measured.cells("", cpu / np.sqrt(wall)), measured.cells("", cpu), measured.cells("", wall)]
     ends = [(one.at(start), one.at(stop)) if one else (None, None) for one in halves]
     if any(end is None for pair in ends for end in pair):
-        return _missing(say("claim.cpu_time"))
+        raise _NotMeasured(say("claim.cpu_time"))
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
     sign = 1 if claim.why.cause == "less_work" else -1
     values = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,11 +58,10 @@ def parse_cost(text: str) -> CostExpression:
 
     Raises PhaseError if the text is not arithmetic over names and numbers, or names no column.
     """
-    names: list[str] = []
-    _check(_parse(text), text, names)
+    names = tuple(dict.fromkeys(_names(_parse(text), text)))
     if not names:
         raise PhaseError(f"The cost {text!r} names no column; write for example 'cpu_limit * wall_s'.")
-    return CostExpression(text, tuple(dict.fromkeys(names)))
+    return CostExpression(text, names)
 
 
 def _parse(text: str) -> ast.expr:
@@ -76,17 +75,18 @@ def _parse(text: str) -> ast.expr:
         raise PhaseError(f"The cost {text!r} cannot be read as arithmetic: {error}.") from None
 
 
-def _check(node: ast.expr, text: str, names: list[str]) -> None:
+def _names(node: ast.expr, text: str) -> Iterator[str]:
+    """The names in a cost, in order. Raises PhaseError at what is no arithmetic."""
     match node:
         case ast.Name(id=name):
-            names.append(name)
+            yield name
         case ast.Constant(value=value) if isinstance(value, int | float) and not isinstance(value, bool):
-            pass
+            return
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            _check(left, text, names)
-            _check(right, text, names)
+            yield from _names(left, text)
+            yield from _names(right, text)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            _check(operand, text, names)
+            yield from _names(operand, text)
         case _:
             raise PhaseError(
                 f"The cost {text!r} contains {ast.unparse(node)!r}; a cost is made of column names, numbers, "

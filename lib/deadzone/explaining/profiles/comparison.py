@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -13,14 +13,7 @@ from deadzone.explaining.profiles.estimates import FEWEST_REPLICATES, Amounts, e
 from deadzone.explaining.profiles.events import Events
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis, Pair, Side, pair_up
-from deadzone.explaining.profiles.totals import (
-    cumulative,
-    cumulative_by_package,
-    flat,
-    flat_by_package,
-    grouped,
-    package_index,
-)
+from deadzone.explaining.profiles.totals import by_package, cumulative, flat, grouped
 from deadzone.language.catalogue import say
 
 METHODS = ("replicates", "sampling", "none")
@@ -61,8 +54,8 @@ def compare_profiles(
     Raises ProfileError if the profiles cannot be compared.
     """
     pair = pair_up(_several(before), _several(after), value, basis)
-    functions = _table(pair, _function_names, flat, cumulative)
-    packages = _table(pair, _package_names, flat_by_package, cumulative_by_package)
+    functions = _table(pair.before, pair.after)
+    packages = _table(*map(_packages, (pair.before, pair.after)))
     package_of = {
         f: k
         for p in (*pair.before.profiles, *pair.after.profiles)
@@ -112,18 +105,17 @@ def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:
     return (profiles,) if isinstance(profiles, Profile) else tuple(profiles)
 
 
-def _table(
-    pair: Pair, names_of: Callable[[Profile], Sequence[str]], flat_of: Sums, cum_of: Sums
-) -> pd.DataFrame:
-    """The table of functions or of packages. flat_of, cum_of: add numbers of samples up to one sum a name."""
-    sides = {"before": pair.before, "after": pair.after}
-    index: dict[str, int] = {}
-    for profile in (*pair.before.profiles, *pair.after.profiles):
-        for name in names_of(profile):
-            index.setdefault(name, len(index))
+def _packages(side: Side) -> Side:
+    return replace(side, profiles=tuple(map(by_package, side.profiles)))
+
+
+def _table(before: Side, after: Side) -> pd.DataFrame:
+    """The table of functions, or of packages in their place."""
+    sides = {"before": before, "after": after}
+    names = (name for profile in (*before.profiles, *after.profiles) for name in profile.functions)
+    index = {name: place for place, name in enumerate(dict.fromkeys(names))}
     table, cum = (
-        estimate(*(_amounts(side, sums, names_of, index) for side in sides.values()))
-        for sums in (flat_of, cum_of)
+        estimate(*(_amounts(side, sums, index) for side in sides.values())) for sums in (flat, cumulative)
     )
     table.insert(0, "name", list(index))
     for name, side in sides.items():
@@ -141,14 +133,13 @@ def _table(
     return table.iloc[order].reset_index(drop=True)
 
 
-def _amounts(
-    side: Side, sums: Sums, names_of: Callable[[Profile], Sequence[str]], index: Mapping[str, int]
-) -> Amounts:
-    """Sums of every profile of a side, one a name of the index, in the unit of the pair."""
+def _amounts(side: Side, sums: Sums, index: Mapping[str, int]) -> Amounts:
+    """Sums of every profile of a side, one a name of the index, in the unit of the pair. sums: of a profile and numbers
+    of its samples."""
     values = np.zeros((len(index), len(side.profiles)))
     spread = np.zeros_like(values)
     for column, (profile, value, factor) in enumerate(side.parts):
-        place = np.array([index[name] for name in names_of(profile)], dtype=np.int64)
+        place = np.array([index[name] for name in profile.functions], dtype=np.int64)
         own = sums(profile, profile.numbers(value))
         values[:, column] = grouped(own, place, len(index)) * float(factor)
         variance = _variance(side.events[column], own, partial(sums, profile))
@@ -163,14 +154,6 @@ def _variance(
     if known.variance is None:
         return np.zeros(len(sums_of_numbers))
     return np.abs(sums_of_numbers) * known.weight if known.uniform else sums(known.variance)
-
-
-def _function_names(profile: Profile) -> Sequence[str]:
-    return profile.functions
-
-
-def _package_names(profile: Profile) -> Sequence[str]:
-    return package_index(profile)[0]
 
 
 def _same(first: Profile, second: Profile) -> bool:

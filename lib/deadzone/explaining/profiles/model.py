@@ -96,22 +96,15 @@ class Profile:
 
     @cached_property
     def on_function(self) -> Any:
-        """Which samples each function is on; see `samples_on`."""
-        return samples_on(self, np.arange(len(self.functions)), len(self.functions))
+        """Which samples each function is on, by counting, in time linear in the entries.
 
-
-def samples_on(profile: Profile, group: np.ndarray, groups: int) -> Any:
-    """Which samples each group of functions is on, by counting, in time linear in the entries.
-
-    group: shape (functions,), the group of each function. groups: how many there are. Returns a sparse matrix of
-    columns, shape (samples, groups), 1 where a function of the group is anywhere on the sample's stack.
-    """
-    index: Any = np.int32 if len(profile.frames) < 2**31 else np.int64
-    ones = np.ones(len(profile.frames), dtype=np.int8)
-    columns = group.astype(index)[profile.frames]
-    rows = profile.offsets.astype(index)
-    matrix: Any = sparse.csr_matrix((ones, columns, rows), shape=(profile.samples, groups), copy=False)
-    once = matrix.tocsc()
-    once.sum_duplicates()
-    once.data[:] = 1
-    return once
+        A sparse matrix of columns, shape (samples, functions), 1 where a function is anywhere on a sample's stack.
+        """
+        index: Any = np.int32 if len(self.frames) < 2**31 else np.int64
+        ones = np.ones(len(self.frames), dtype=np.int8)
+        parts = (ones, self.frames.astype(index, copy=False), self.offsets.astype(index))
+        matrix: Any = sparse.csr_matrix(parts, shape=(self.samples, len(self.functions)), copy=False)
+        once = matrix.tocsc()
+        once.sum_duplicates()
+        once.data[:] = 1
+        return once

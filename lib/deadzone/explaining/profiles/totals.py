@@ -6,9 +6,11 @@ their stack, each counted once however often the function is on it. Both are exa
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from deadzone.explaining.profiles.model import Profile, samples_on
+from deadzone.explaining.profiles.model import Profile
 
 
 def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
@@ -26,23 +28,17 @@ def cumulative(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     return sums
 
 
-def package_index(profile: Profile) -> tuple[tuple[str, ...], np.ndarray]:
-    """The packages of a profile, in alphabetical order, and the index of each function's. Shape (functions,)."""
+def by_package(profile: Profile) -> Profile:
+    """The profile with packages, in alphabetical order, in place of functions."""
     names, index = np.unique(np.array(profile.packages, dtype=object), return_inverse=True)
-    return tuple(names.tolist()), index
-
-
-def flat_by_package(profile: Profile, numbers: np.ndarray) -> np.ndarray:
-    """Flat value of every package (see `package_index`). Shape (packages,)."""
-    names, index = package_index(profile)
-    return grouped(flat(profile, numbers), index, len(names))
-
-
-def cumulative_by_package(profile: Profile, numbers: np.ndarray) -> np.ndarray:
-    """Value of the samples with any function of the package on their stack. Shape (packages,)."""
-    names, index = package_index(profile)
-    sums: np.ndarray = samples_on(profile, index, len(names)).T @ numbers
-    return sums
+    packages = tuple(names.tolist())
+    return replace(
+        profile,
+        functions=packages,
+        packages=packages,
+        frames=index.astype(np.int32)[profile.frames],
+        unnamed=(),
+    )
 
 
 def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
