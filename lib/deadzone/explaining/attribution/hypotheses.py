@@ -37,32 +37,28 @@ class About:
     shown: tuple[str, ...]
 
 
+def _about(
+    part: str,
+    certain: str = "",
+    needed: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
+    shown: tuple[str, ...] = (),
+) -> About:
+    """What is left out is the part itself."""
+    return About(part, certain or part, needed or (part,), also or (part,), shown or (part,))
+
+
+READ, USED = (parts.DISK, parts.DISK_BYTES), (parts.MEMORY, parts.FAULTS)
+REACHED = (parts.DNS, parts.CONNECT)
+
 ABOUT: Mapping[str, About] = {
-    CPU_LIMIT: About(
-        parts.THROTTLED, parts.THROTTLED, (parts.THROTTLED,), (parts.THROTTLED,), (parts.THROTTLED,)
+    CPU_LIMIT: _about(parts.THROTTLED),
+    NETWORK: _about(
+        parts.NETWORK, parts.NETWORK_LEAST, also=REACHED, shown=(*REACHED, parts.UPLOAD, parts.NETWORK)
     ),
-    NETWORK: About(
-        parts.NETWORK,
-        parts.NETWORK_LEAST,
-        (parts.NETWORK,),
-        (parts.DNS, parts.CONNECT),
-        (parts.DNS, parts.CONNECT, parts.UPLOAD, parts.NETWORK),
-    ),
-    DISK: About(
-        parts.DISK,
-        parts.DISK_LEAST,
-        (parts.DISK,),
-        (parts.DISK, parts.DISK_BYTES),
-        (parts.DISK, parts.DISK_BYTES),
-    ),
-    MEMORY: About(
-        parts.MEMORY,
-        parts.MEMORY_LEAST,
-        (parts.MEMORY, parts.FAULTS),
-        (parts.MEMORY, parts.FAULTS),
-        (parts.MEMORY, parts.FAULTS),
-    ),
-    CLIENT: About(parts.CLIENT, parts.CLIENT, (parts.CLIENT,), (parts.CLIENT,), (parts.CLIENT,)),
+    DISK: _about(parts.DISK, parts.DISK_LEAST, also=READ, shown=READ),
+    MEMORY: _about(parts.MEMORY, parts.MEMORY_LEAST, needed=USED, also=USED, shown=USED),
+    CLIENT: _about(parts.CLIENT),
 }
 
 

@@ -23,6 +23,7 @@ from deadzone.explaining.compare.samples import analysed, side_by_side
 from deadzone.explaining.compare.verdicts import CONFIDENCE, check_confidence
 from deadzone.explaining.hypothesis_tests.margins import p_beyond
 from deadzone.explaining.phases.quantities import axis_label, number
+from deadzone.explaining.records import plain
 from deadzone.language.catalogue import say
 
 NOT_WORSE, WORSE, UNDECIDED = "not worse", "worse", "undecided"
@@ -55,7 +56,7 @@ class NonInferiority:
     def to_dict(self) -> dict[str, Any]:
         """The verdict as plain values for JSON; unknown or infinite numbers are None."""
         values = {**asdict(self), "warnings": [str(warning) for warning in self.warnings]}
-        return {n: None if isinstance(v, float) and not math.isfinite(v) else v for n, v in values.items()}
+        return {name: plain(value) for name, value in values.items()}
 
     def __str__(self) -> str:
         return say(

@@ -16,6 +16,7 @@ from deadzone.errors import CompareError, did_you_mean
 from deadzone.explaining.marks import marked
 from deadzone.language.catalogue import say
 from deadzone.study.levels import format_level, is_number
+from deadzone.study.scales import level_name
 
 Key = tuple[str, ...]
 """The levels of a treatment as they are written, in the order of the factors."""
@@ -166,18 +167,12 @@ def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 
 def _written(level: object) -> str:
     """A level as text, the same for 4, 4.0 and "4"."""
-    if level is None or level is pd.NA or (isinstance(level, float) and np.isnan(level)):
-        return "none"
-    if isinstance(level, str):
-        try:
-            number = float(level)
-        except ValueError:
-            return level
-        return format_level(number) if is_number(number) else level
-    if isinstance(level, bool | np.bool_):
-        return str(bool(level)).lower()
-    number = float(level) if isinstance(level, int | float | np.number) else float("nan")
-    return format_level(number) if is_number(number) else str(level)
+    name = level_name(None if level is pd.NA else level)
+    try:
+        number = float(name)
+    except ValueError:
+        return name
+    return format_level(number) if is_number(number) else name
 
 
 def _has_blocks(frame: pd.DataFrame) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings.finding import Severity, Suspicion
+from deadzone.explaining.marks import marked
 from deadzone.study.levels import NONE, format_level, is_number
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Experiment:
     @cached_property
     def measured(self) -> pd.DataFrame:
         """The attempts that are no warm-up."""
-        return self.attempts[~self._flag("warmup")]
+        return self.attempts[~marked(self.attempts, "warmup", missing=False)]
 
     @cached_property
     def ended(self) -> pd.DataFrame:
@@ -69,14 +70,7 @@ class Experiment:
     @cached_property
     def sound(self) -> pd.DataFrame:
         """What the verdict rests on: ended well, and trusted where that was judged."""
-        if "trusted" not in self.ended:
-            return self.ended
-        return self.ended[self.ended["trusted"].fillna(True).astype(bool)]
-
-    def _flag(self, name: str) -> pd.Series:
-        if name not in self.attempts:
-            return pd.Series(False, index=self.attempts.index)
-        return self.attempts[name].map(lambda mark: str(mark).lower() in ("true", "1", "1.0")).astype(bool)
+        return self.ended[marked(self.ended, "trusted", missing=True)]
 
     @cached_property
     def levels(self) -> list[Any]:

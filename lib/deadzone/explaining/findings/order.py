@@ -10,6 +10,7 @@ import pandas as pd
 from deadzone.explaining.findings.experiment import Experiment, numbers, well
 from deadzone.explaining.findings.finding import Suspicion
 from deadzone.explaining.findings.permutation import centred, p_value
+from deadzone.explaining.marks import marked
 
 LEAST_CARRIED = 0.05
 """What the trial before does to the next matters from here on [ln of the response]."""
@@ -80,9 +81,7 @@ def _first_of_level(
 ) -> Iterator[Suspicion]:
     """All first trials of a level lie together, so that a busy hour at the beginning looks alike: untrusted ones are left
     out, and the second trials, which follow at once, must be like the later ones."""
-    trusted = (
-        table["trusted"].fillna(True).to_numpy(bool) if "trusted" in table else np.ones(len(table), bool)
-    )
+    trusted = marked(table, "trusted", missing=True).to_numpy()
     opened = set(table["level"].iloc[:OPENING])
     use = good & trusted & ~table["level"].isin(opened).to_numpy()
     rows = table[use]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,17 +34,6 @@ class Node:
     after: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Stacks:
-    """Samples of all profiles: stacks of indices into names, and amounts. after: whether of that side."""
-
-    names: tuple[str, ...]
-    frames: np.ndarray
-    offsets: np.ndarray
-    amounts: np.ndarray
-    after: np.ndarray
-
-
 def flame_tree(pair: Pair) -> tuple[Node, ...]:
     """All nodes that are wide enough to be seen, callers before callees.
 
@@ -50,44 +41,45 @@ def flame_tree(pair: Pair) -> tuple[Node, ...]:
     can both be seen; a node is at least as wide as the paths above it together.
     """
     stacks = _gather(pair)
-    whole = max(*_sums(stacks.amounts, stacks.after))
-    levels = _levels(stacks, whole * SMALLEST_SHARE)
-    return tuple(_placed(levels, stacks.names))
+    return tuple(_placed(_levels(stacks), stacks.names))
+
+
+class _Stacks(NamedTuple):
+    """Samples of all profiles: stacks of indices into names, and amounts before and after, shape (samples, 2)."""
+
+    names: tuple[str, ...]
+    frames: np.ndarray
+    offsets: np.ndarray
+    amounts: np.ndarray
 
 
 def _gather(pair: Pair) -> _Stacks:
     names: dict[str, int] = {}
-    frames, lengths, amounts, after = [], [], [], []
-    for is_after, side in enumerate((pair.before, pair.after)):
+    frames, lengths, amounts = [], [], []
+    for column, side in enumerate((pair.before, pair.after)):
         for profile, value, factor in side.parts:
-            place = np.array(
-                [names.setdefault(name, len(names)) for name in profile.functions], dtype=np.int64
-            )
-            frames.append(place[profile.frames] if len(place) else np.zeros(0, dtype=np.int64))
+            place = [names.setdefault(name, len(names)) for name in profile.functions]
+            frames.append(np.array(place, dtype=np.int64)[profile.frames])
             lengths.append(np.diff(profile.offsets))
-            amounts.append(np.abs(profile.numbers(value)) * float(factor) / len(side.profiles))
-            after.append(np.full(profile.samples, bool(is_after)))
+            amounts.append(np.zeros((profile.samples, 2)))
+            amounts[-1][:, column] = np.abs(profile.numbers(value)) * float(factor) / len(side.profiles)
     offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
-    return _Stacks(
-        tuple(names), np.concatenate(frames), offsets, np.concatenate(amounts), np.concatenate(after)
-    )
+    return _Stacks(tuple(names), np.concatenate(frames), offsets, np.concatenate(amounts))
 
 
-@dataclass(frozen=True, eq=False)
-class _Level:
-    """The nodes of one level. parent: index in the level below, name: of the function; amounts; shape (nodes,)."""
+class _Level(NamedTuple):
+    """The nodes of one level. parent: index in the level below, name: of the function, shape (nodes,); amounts as above."""
 
     parent: np.ndarray
     name: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
+    amounts: np.ndarray
 
 
-def _levels(stacks: _Stacks, smallest: float) -> list[_Level]:
+def _levels(stacks: _Stacks) -> list[_Level]:
     """Level by level from the outermost caller; samples of nodes too narrow go no further."""
-    root = np.array(_sums(stacks.amounts, stacks.after))
-    levels = [_Level(np.zeros(1, dtype=np.int64), np.full(1, -1), root[:1], root[1:])]
-    sample = np.flatnonzero(stacks.amounts)
+    root = stacks.amounts.sum(axis=0, keepdims=True)
+    levels = [_Level(np.zeros(1, dtype=np.int64), np.full(1, -1), root)]
+    sample = np.flatnonzero(stacks.amounts.any(axis=1))
     node = np.zeros(len(sample), dtype=np.int64)
     for depth in range(1, DEEPEST + 1):
         at = stacks.offsets[sample + 1] - depth
@@ -96,35 +88,28 @@ def _levels(stacks: _Stacks, smallest: float) -> list[_Level]:
         if not len(sample):
             break
         keys, index = np.unique(node * len(stacks.names) + stacks.frames[at], return_inverse=True)
-        weight, after = stacks.amounts[sample], stacks.after[sample]
-        sums = [np.bincount(index, np.where(mine, weight, 0.0), len(keys)) for mine in (~after, after)]
-        wide = np.maximum(*sums) >= smallest
-        levels.append(
-            _Level(
-                keys[wide] // len(stacks.names), keys[wide] % len(stacks.names), sums[0][wide], sums[1][wide]
-            )
-        )
+        columns = stacks.amounts[sample].T
+        sums = np.stack([np.bincount(index, column, len(keys)) for column in columns], axis=1)
+        wide = sums.max(axis=1) >= root.max() * SMALLEST_SHARE
+        parent, name = np.divmod(keys[wide], len(stacks.names))
+        levels.append(_Level(parent, name, sums[wide]))
         kept = wide[index]
         sample, node = sample[kept], (np.cumsum(wide) - 1)[index[kept]]
     return levels
 
 
-def _placed(levels: list[_Level], names: tuple[str, ...]) -> list[Node]:
-    widths = _widths(levels)
-    left, nodes = np.zeros(1), []
-    for depth, (level, width) in enumerate(zip(levels, widths, strict=True)):
-        if depth:
-            left = _lefts(level, width, left, names)
-        for place in range(len(width)):
+def _placed(levels: list[_Level], names: tuple[str, ...]) -> Iterator[Node]:
+    left = np.zeros(1)
+    for depth, (level, width) in enumerate(zip(levels, _widths(levels), strict=True)):
+        left = _lefts(level, width, left, names) if depth else left
+        for place, amounts in enumerate(level.amounts.tolist()):
             name = names[level.name[place]] if depth else ALL
-            amounts = float(level.before[place]), float(level.after[place])
-            nodes.append(Node(name, depth, float(left[place]), float(width[place]), *amounts))
-    return nodes
+            yield Node(name, depth, float(left[place]), float(width[place]), *amounts)
 
 
 def _widths(levels: list[_Level]) -> list[np.ndarray]:
     """From the leaves down: the larger amount, or what the callees need."""
-    widths = [np.maximum(level.before, level.after) for level in levels]
+    widths = [level.amounts.max(axis=1) for level in levels]
     for depth in range(len(levels) - 1, 0, -1):
         needed = np.bincount(levels[depth].parent, widths[depth], len(widths[depth - 1]))
         widths[depth - 1] = np.maximum(widths[depth - 1], needed)
@@ -139,7 +124,3 @@ def _lefts(level: _Level, width: np.ndarray, below: np.ndarray, names: tuple[str
         left[place] = next_left[level.parent[place]]
         next_left[level.parent[place]] += width[place]
     return left
-
-
-def _sums(amounts: np.ndarray, after: np.ndarray) -> tuple[float, float]:
-    return float(amounts[~after].sum()), float(amounts[after].sum())
