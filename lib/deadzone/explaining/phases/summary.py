@@ -22,7 +22,7 @@ from deadzone.explaining.phases.summary_sections import summary_sections
 from deadzone.language.catalogue import say
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary(Paged):
     """The summary of one phase model.
 
