@@ -26,6 +26,7 @@ BRINGS = {
     "redis-cli": "apt install redis-tools",
     "redis-server": "apt install redis-server",
     "setpriv": "apt install util-linux",
+    "sort": "apt install coreutils",
     "unshare": "apt install util-linux",
     "xz": "apt install xz-utils",
     "zstd": "apt install zstd",

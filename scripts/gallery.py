@@ -1,0 +1,74 @@
+"""Write the page of each study of the gallery from its latest run: question, curve, phases, setting, cost, what surprised.
+
+Used as: .venv/bin/python scripts/gallery.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deadzone.errors import StoreError
+from deadzone.measuring.sweep.estimate import in_words
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.sweep.terminal import Terminal, in_terminal
+from deadzone.study.loading import load_study
+
+ROOT = Path(__file__).parent.parent
+STUDIES = ROOT / "notebooks" / "studies" / "gallery"
+PAGES = ROOT / "docs" / "gallery"
+
+
+def comments(path: Path, mark: str) -> list[str]:
+    """The comments of a study that begin with a word."""
+    lines = [line.removeprefix("# ") for line in path.read_text().splitlines() if line.startswith("# ")]
+    return [line.removeprefix(mark).strip() for line in lines if line.startswith(mark)]
+
+
+def cost(source: Source) -> str:
+    """What a run took, where, and how far it can be believed."""
+    trials, facts = source.trials, source.provenance
+    trusted = int(trials["distrust_reason"].isna().sum())
+    took = in_words(float(trials["wall_s"].sum()))
+    machine = f"{facts.get('cpu_model', 'unknown CPU')}, {facts.get('cores_usable', '?')} cores"
+    busy = (
+        " The machine was busy with other work: take the shape from this, and no figure."
+        if trusted < len(trials)
+        else ""
+    )
+    return f"{len(trials)} trials, {took} of measuring, on {machine}; {trusted} of {len(trials)} trials can be trusted.{busy}"
+
+
+def page(path: Path) -> str:
+    """The page of a study, with what its latest run found where there is one."""
+    study = load_study(path)
+    parts = [f"# {study.title}", study.question, " ".join(["Needs", *comments(path, "Needs")])]
+    parts.append(f"```sh\ndeadzone run notebooks/studies/gallery/{path.name}\n```")
+    parts += (
+        ["## What surprised, and what was mended on the way", *comments(path, "Note:")]
+        if comments(path, "Note:")
+        else []
+    )
+    try:
+        source = load_source(f"{study.study}/latest")
+    except StoreError:
+        return "\n\n".join([*parts, "No run of it is shown here."]) + "\n"
+    analysis = analyse(source)
+    shown = in_terminal(analysis, Terminal(width=96, coloured=False, plain=True))
+    return "\n\n".join([*parts, "## One run of it", f"```text\n{shown}\n```", cost(source)]) + "\n"
+
+
+def main() -> None:
+    """Write every page, and the list of them."""
+    PAGES.mkdir(exist_ok=True)
+    paths = sorted(STUDIES.glob("*.yaml"))
+    for path in paths:
+        (PAGES / f"{path.stem}.md").write_text(page(path), encoding="utf-8")
+    rows = [f"| [{path.stem}]({path.stem}.md) | {load_study(path).question} |" for path in paths]
+    head = "# Studies of programs people run\n\nMade from the studies in `notebooks/studies/gallery` by `scripts/gallery.py`.\n\n"
+    text = f"{head}| study | question |\n| --- | --- |\n" + "\n".join(rows) + "\n"
+    (PAGES / "README.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

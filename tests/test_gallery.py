@@ -1,0 +1,55 @@
+"""Every study of the gallery runs to its end where its program is installed, and has its page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import NO_DOUBTS
+from needs import needs
+from servers import postgres_programs
+
+from deadzone.measuring.sweep.opening import planned_file
+
+ROOT = Path(__file__).parent.parent
+GALLERY = sorted((ROOT / "notebooks" / "studies" / "gallery").glob("*.yaml"))
+PROGRAMS = {
+    "nginx": ("nginx",),
+    "redis": ("redis-server", "redis-benchmark", "redis-cli"),
+    "postgres": ("pgbench",),
+    "zstd": ("zstd",),
+    "sort": ("sort",),
+}
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_it_asks_a_question_and_names_its_program(path):
+    plan = planned_file(path)
+    assert plan.study.question.endswith("?") and plan.study.study == path.stem
+    assert path.read_text().startswith("# Needs ")
+    page = (ROOT / "docs" / "gallery" / f"{path.stem}.md").read_text()
+    assert plan.study.question in page
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
+def test_it_runs_to_its_end(path, home, sweep):
+    first = path.stem.partition("-")[0]
+    for program in PROGRAMS[first]:
+        needs(program)
+    if first == "postgres":
+        postgres_programs()
+        if os.geteuid():
+            pytest.skip("only root may run a server as the user postgres")
+    document = yaml.safe_load(path.read_text())
+    ends = {f"factors.{name}": levels[:2] for name, levels in document["factors"].items()}
+    short = {"workload.duration_s": 2} if document["workload"]["kind"] == "load" else {}
+    trust = {f"trust.{name}": value for name, value in NO_DOUBTS.items()}
+    trials = sweep(path, {**ends, **short, **trust, "replicates": 1, "warmup": 0}).trials()
+    ended = trials["status"].eq("ok")
+    # A load generator that is late on a busy machine fails its trial and says so; that is no failure of the study.
+    assert (ended | trials["error"].fillna("").str.contains("generator saturated")).all(), trials[
+        "error"
+    ].tolist()
+    assert trials.loc[ended, document["response"]["name"]].notna().all()
