@@ -18,6 +18,11 @@ ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "notebooks" / "studies" / "gallery"
 PAGES = ROOT / "docs" / "gallery"
 
+LEAST_TRUSTED = 0.5
+"""A run of which fewer trials can be trusted shows the machine's other work [share]."""
+
+NO_RUN = "No run of it on a quiet machine is at hand, so no figure is shown; the line above makes one."
+
 
 def comments(path: Path, mark: str) -> list[str]:
     """The comments of a study that begin with a word."""
@@ -52,7 +57,9 @@ def page(path: Path) -> str:
     try:
         source = load_source(f"{study.study}/latest")
     except StoreError:
-        return "\n\n".join([*parts, "No run of it is shown here."]) + "\n"
+        return "\n\n".join([*parts, NO_RUN]) + "\n"
+    if source.trials["distrust_reason"].isna().mean() < LEAST_TRUSTED:
+        return "\n\n".join([*parts, NO_RUN]) + "\n"
     analysis = analyse(source)
     shown = in_terminal(analysis, Terminal(width=96, coloured=False, plain=True))
     return "\n\n".join([*parts, "## One run of it", f"```text\n{shown}\n```", cost(source)]) + "\n"
