@@ -4,8 +4,6 @@ Text clients are in one room, named in their path (`/?room=7`): what one says, a
 subscribe to destinations; what is sent to `/app/NAME` is heard at `/topic/NAME`, and answered at `/user/queue/reply`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -6,8 +6,6 @@ The service gets a port of its own for {port}. The delay comes once a connection
 passed back, or before the first byte of the request is passed on.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

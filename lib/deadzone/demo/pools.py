@@ -4,8 +4,6 @@ The computing is hashing, which releases Python's global lock, so threads really
 bytes, so a slower core takes longer, as it would for any work.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import threading

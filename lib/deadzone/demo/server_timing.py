@@ -5,8 +5,6 @@ rest of the request, both in milliseconds. A client that knows both can tell the
 from the time that the service took.
 """
 
-from __future__ import annotations
-
 import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send

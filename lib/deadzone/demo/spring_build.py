@@ -3,8 +3,6 @@
 The jar is built once with Maven and kept in the cache under the checksum of its sources; FOLDER gets a link to it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

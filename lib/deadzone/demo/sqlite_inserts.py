@@ -5,8 +5,6 @@ takes one writer at a time, and here, as in many services, the threads share one
 computes while the first one writes, and many only stand in each other's way.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import sqlite3

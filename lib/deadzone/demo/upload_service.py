@@ -7,8 +7,6 @@ It is a plain media service as many are: Starlette on uvicorn, the work in a sub
 `--fsync` plants a cause for the tests of attribution: every piece of the upload waits for the disk.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -5,8 +5,6 @@ message goes to everybody in the room, each copy a task of the outbound pool. Th
 WebSocket messaging, with its inbound and outbound channels. STOMP 1.2 is spoken to those who ask for it.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import resource

@@ -1,7 +1,5 @@
 """How values stand in a sentence: percentages, counts, dates, and Korean particles after a word."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 from string import Formatter

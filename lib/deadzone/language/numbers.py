@@ -1,7 +1,5 @@
 """How figures of documents are written out in the language spoken: their own digits, shares with one decimal."""
 
-from __future__ import annotations
-
 from deadzone.language import formats
 from deadzone.language.catalogue import spoken
 from deadzone.language.formats import printed as printed

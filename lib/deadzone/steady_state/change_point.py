@@ -7,8 +7,6 @@ numbers are drawn. That a program need not settle at all is a hypothesis of its 
 Mount and Tratt 2017, Virtual machine warmup blows hot and cold, OOPSLA).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ moment from which on the level stays is inferred; see `change_point`. The direct
 disk whose cache fills gets slower.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

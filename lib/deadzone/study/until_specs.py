@@ -1,7 +1,5 @@
 """When a sweep ends before its plan does: what is to be known, and the time it may take."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

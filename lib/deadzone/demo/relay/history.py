@@ -1,7 +1,5 @@
 """Keeps the messages that were relayed, and sends some of them again: the part that costs memory and copies."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections import deque

@@ -4,8 +4,6 @@ A timer of the process's CPU time sends SIGPROF; its handler notes where the mai
 stacks, `outermost;...;leaf 42`, 100 samples to a second of CPU time.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections import Counter

@@ -5,8 +5,6 @@ POST /relay takes a message as JSON and answers it signed. `--history` keeps cop
 /debug/pprof/profile?seconds=5.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import hashlib

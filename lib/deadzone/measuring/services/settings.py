@@ -1,7 +1,5 @@
 """Settings of a server that a study changes: as which user its programs run, whether a setting took, and the data it starts on."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

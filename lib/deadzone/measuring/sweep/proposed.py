@@ -4,8 +4,6 @@ A batch is in the run's journal of batches before its first trial starts, so a r
 it was killed before, the same trials and the same seed give the same batch again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
