@@ -77,3 +77,14 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
 def test_mistakes_are_said_in_a_sentence_with_exit_code_2(deadzone_try, line, said):
     error = deadzone_try(*line, code=2).stderr
     assert said in error and "Traceback" not in error
+
+
+def test_an_adaptive_line_says_what_it_will_do_and_why_it_cannot_choose_among_words(deadzone_try):
+    said = deadzone_try(
+        "-L", "n", "1..8", "--adaptive", "--budget", "1m", "--dry-run", "--", "true", "{n}"
+    ).stdout
+    assert "Of 8 treatments those are measured that tell most for their time" in said
+    said = deadzone_try(
+        "-L", "tool", "gzip,xz,zstd", "--adaptive", "--dry-run", "--", "echo", "{tool}"
+    ).stdout
+    assert "are words" in said and "All levels are measured instead" in said

@@ -107,6 +107,8 @@ def command(**given: Any) -> None:
     if not quiet:
         _print_plan(plan)
     if given["dry_run"]:
+        if plan.warning and not quiet:
+            click.echo(plan.warning)
         return
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
