@@ -258,6 +258,13 @@ the grids of 5 and of 2 and the interval width did, and random order in the same
 measured once where a straight phase goes through it, so a spoiled trial that looks like a phase, or a phase of two steps
 between two levels of the opening, is what a sweep can stop with. `until: {certainty: 0.99}` asks for more.
 
+Intervals: on `real`, 11 of 17 held where 90 % are stated, and 85 to 95 % were asked; the other two tiers hold about what they
+state. Seventeen phases are few, but a sweep that stops once it is sure of the labels leaves a level off the curve with one
+or two trials, and the intervals may be too narrow there: take them as such until more curves are measured.
+
+Choosing: 0.3 s were asked for 16 levels. The median keeps that, the 90th percentile of these choices does not; 100 levels were
+not measured. The figures of seed 11 above are of an earlier state of the rules.
+
 The machine was shared while this was measured, which moves no column of these tables but the seconds of a choice; these
 are CPU time of one thread.
 
@@ -304,6 +311,8 @@ def main() -> None:
         print(tier, {name: f"{f1(found):.3f}" for name, found in rows.items()}, flush=True)
     if str(given.page) != "-":
         command = f"benchmarks/adaptive.py --count {given.count} --seed {given.seed}"
+        if set(given.tiers) != {*TIERS, *OTHER_TIERS}:
+            command += f" --tiers {' '.join(given.tiers)}"
         given.page.write_text(page(results, command), encoding="utf-8")
 
 
