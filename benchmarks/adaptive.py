@@ -230,7 +230,7 @@ def tables(results: dict[str, dict[str, Any]]) -> list[tuple[str, str, pd.DataFr
         )
     return [
         ("Joints and settings", "F1 of the joints / share of curves with a good setting (7 %, 1.25 times). Random order "
-         "and Learner1D were given the time that the adaptive sweep of the same curve took.", pd.DataFrame(joints)),
+         "and Learner1D (where it stands) were given the time that the adaptive sweep of the same curve took.", pd.DataFrame(joints)),
         ("Is what it states true, though it chose when to stop?", "Of the adaptive sweeps.", pd.DataFrame(honest)),
         ("Time spent, as a share of the grid of 5", "Of the adaptive sweeps; and the medians of others.", pd.DataFrame(spent)),
     ]  # fmt: skip

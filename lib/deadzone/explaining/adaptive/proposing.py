@@ -6,7 +6,7 @@ batch are chosen one after the other, each as if those before it had told their 
 drift can be told from the knob and a batch may run on several machines at once.
 
 `adaptive` 1.5 (Learner1D), which places points by the curvature of an interpolated curve, has neither replicates nor a
-model of noise: with noise it goes on refining what is not there. docs/benchmarks/adaptive.md measures both.
+model of noise; docs/benchmarks/adaptive.md compares both where that package is installed.
 """
 
 from __future__ import annotations
