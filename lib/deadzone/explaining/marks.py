@@ -1,7 +1,5 @@
 """Columns that mark trials, such as `warmup` and `trusted`: booleans, numbers or words, as tables on disk have them."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 WORDS = {

@@ -4,8 +4,6 @@ The HTML has no styles or scripts of its own; its classes (`dz-summary`, `dz-tab
 `dz-notes`) are what a report's style sheet refers to.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Frames and values as JSON has them: plain numbers, strings and lists."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

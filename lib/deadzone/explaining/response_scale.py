@@ -4,8 +4,6 @@ A time or a throughput differs by a share, so its logarithm is analysed. A respo
 difference, an error of measurement) differs by an amount; numbers of events do too, and their noise grows with them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -6,8 +6,6 @@ placed at one of its measured neighbours may as well lie between them: then the 
 two but on the one that comes from the left, or from the right.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ Science 10, 273-304) and MacKay (1992, Information-based objective functions for
 Computation 4, 590-604) choose trials by: I(y; z) = H(y) - E[H(y | z)], the expected fall of the entropy of z.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 POINTS = 192

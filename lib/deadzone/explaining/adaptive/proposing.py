@@ -9,8 +9,6 @@ drift can be told from the knob and a batch may run on several machines at once.
 model of noise; docs/benchmarks/adaptive.md compares both where that package is installed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -3,8 +3,6 @@
 The curve over the knob is fitted for each combination of the other factors, as the report does it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

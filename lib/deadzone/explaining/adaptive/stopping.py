@@ -1,7 +1,5 @@
 """Whether enough is known: what is still open of phases and setting, in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Attribute a slowdown: the recipe from a table of trials to the verdict on every hypothesis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

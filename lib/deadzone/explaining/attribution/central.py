@@ -5,8 +5,6 @@ Analysis): a stalled trial does not decide, and since every part is averaged ove
 difference still add up to it exactly, as those of medians would not.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 DRAWS = 2_000

@@ -1,7 +1,5 @@
 """Which environments stand against each other: the slow one, the fast one, and the one in which the limit was removed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ slowdown (as for ratios of means: Hauschke, Kieser, Diletti and Burke 1999, Stat
 - more: one rank test beyond the same margin. Both cannot be shown at once.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The five hypotheses: which parts of the response each is about, and what else must hold for a verdict."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

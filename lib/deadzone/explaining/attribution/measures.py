@@ -1,7 +1,5 @@
 """One part of the response in the slow and in the fast environment: how much, how different, and what the tests say."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """An attribution as a page: plain text for a terminal, HTML for a notebook."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from deadzone.explaining.attribution import wording

@@ -10,8 +10,6 @@ for the rest, so that n throttled periods count n P (p - q) seconds. Hence p = q
 passed is the counted time over p.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the attribution of a slowdown found, as data: what words it or draws it stands above."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

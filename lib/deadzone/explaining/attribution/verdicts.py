@@ -1,7 +1,5 @@
 """From p-values to one of three verdicts, corrected for all tests made."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """An attribution in words: durations, verdicts, the evidence for each, and the verdict on the whole."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Cold starts: the warm-up of each trial, and what it would do to the figures if it were left in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Tests of connections: how many new ones a second are borne, and how many held ones at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Everything is read off the same draws (see `confidence`), so the probability of 
 neighbours may be good enough as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile

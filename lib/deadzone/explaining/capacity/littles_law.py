@@ -6,8 +6,6 @@ means that requests wait in front of it; a rate that stays below what was offere
 end, and then the mean depends on how long was measured.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

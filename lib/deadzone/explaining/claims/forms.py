@@ -12,8 +12,6 @@
 Means of logarithms make "twice as fast" a statement about geometric means.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

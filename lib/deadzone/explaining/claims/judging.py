@@ -1,7 +1,5 @@
 """Judging the claims of a study, all together: one verdict each, with the figures behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

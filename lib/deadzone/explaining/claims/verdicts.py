@@ -7,8 +7,6 @@ the smallest times their number, so that the direction of a verdict is covered t
 1342-1347): with the confidence stated, not one of the verdicts is wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

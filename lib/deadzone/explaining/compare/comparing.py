@@ -4,8 +4,6 @@ The family of Holm's correction is every treatment of every response that is sho
 another question, are a family of their own; so are the tests of equivalence beside those of a change.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

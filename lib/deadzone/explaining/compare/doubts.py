@@ -1,7 +1,5 @@
 """What a reader of a comparison must know before believing it: its warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -5,8 +5,6 @@ delta = P(second > first) - P(second < first), from -1 to 1; 0 is no difference.
 meeting of the Florida Association of Institutional Research), which match Cohen's small, medium and large.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,8 +7,6 @@ unlike treatments together would be worse than finding nothing in common. A colu
 B is what was changed between them: it is no factor, and the result names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Which way a response is better, read from its name where nobody says it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from deadzone.errors import CompareError, did_you_mean

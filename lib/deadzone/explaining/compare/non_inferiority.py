@@ -5,8 +5,6 @@ together, so a gate on one of them takes its rows alone. That nothing was seen t
 get worse is not enough: a gate passes only when harm of the margin or more is ruled out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

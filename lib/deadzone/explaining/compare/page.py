@@ -1,7 +1,5 @@
 """A comparison as a page of tables: plain text for a terminal, HTML for a notebook or report."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -10,8 +10,6 @@ Where trials were made in blocks, whole blocks are drawn, so that what a block's
 together; paired samples are drawn in pairs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ the number of comparisons, with the trials that a rank test needs more than a t 
 asymptotic relative efficiency is 3 / pi (Lehmann 1975, section 2.4).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What the comparison of two tables found, as data: what words it or draws it stands above."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

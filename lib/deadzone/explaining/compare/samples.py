@@ -4,8 +4,6 @@ Trials of one treatment in one block are one value, their median: repeats inside
 are no independent evidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@
 - undecided: neither.
 """
 
-from __future__ import annotations
-
 import math
 
 from deadzone.errors import CompareError

@@ -1,7 +1,5 @@
 """The catalogue of findings: each key with its severity and the check that looks for it, causes before consequences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from deadzone.explaining.findings import extent, failures, order, output, process, trust, units, work

@@ -1,7 +1,5 @@
 """From an experiment to its findings: every check is made, and all of them together are allowed few false alarms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

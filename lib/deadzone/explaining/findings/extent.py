@@ -1,7 +1,5 @@
 """Whether the levels are the right ones: what the fit says of the range."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trials that did not end well, level by level: those that are left are survivors, and a time-out is only a bound."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

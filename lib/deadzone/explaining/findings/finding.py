@@ -1,7 +1,5 @@
 """What a check of an experiment gives: a suspicion with its evidence, and what becomes of it, a finding."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

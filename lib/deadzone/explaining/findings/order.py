@@ -1,7 +1,5 @@
 """Whether a trial depends on those before it, and whether the order can be told from the levels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the trials printed, and what they left running."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A finding explained on a page, made from the catalogue: what it means, what to change, how it is tested."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 

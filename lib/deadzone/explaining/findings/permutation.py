@@ -4,8 +4,6 @@ Permutation tests with a fixed seed, p = (1 + as extreme) / (1 + permutations) (
 Applications in Genetics and Molecular Biology 9, 39), which is never 0 and never too small.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whether it is the program, and enough of it, that was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

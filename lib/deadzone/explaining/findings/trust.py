@@ -1,7 +1,5 @@
 """Whether what was kept and what was thrown out differ, and whether the noise leaves anything to decide."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

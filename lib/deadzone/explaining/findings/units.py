@@ -1,7 +1,5 @@
 """Whether the numbers of a response are all in one unit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

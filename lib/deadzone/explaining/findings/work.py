@@ -1,7 +1,5 @@
 """Whether all trials did the same work: within a level, and from level to level."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

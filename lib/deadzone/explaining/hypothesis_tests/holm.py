@@ -1,7 +1,5 @@
 """Holm's correction for several comparisons made at once (1979, Scandinavian Journal of Statistics 6, 65-70)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -4,8 +4,6 @@ Each is a rank test; a margin is a shift of B against A before ranking. Equivale
 one-sided tests against the margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

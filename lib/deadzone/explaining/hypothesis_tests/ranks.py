@@ -8,8 +8,6 @@ Statistics 12), so that three trials a side are judged by what three trials can 
 because one stalled trial must not decide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -5,8 +5,6 @@ the whole range measured counts as RANGE_DOUBLINGS doublings, so that the same t
 the range must gain, and a phase is stated by the improvement a unit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

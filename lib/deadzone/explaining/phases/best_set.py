@@ -10,8 +10,6 @@ The comparison may also ask for more than a difference: a setting counts as no w
 it is shown to be worse by more than a tolerance that matters in practice.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 One record serves every goal: a goal orders the candidates, sets some aside and says why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ The text is parsed and only numbers, names, + - * / ** and parentheses are accep
 executed, so a cost may come from a study file that somebody else wrote.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping

@@ -6,8 +6,6 @@ Normality: Jarque and Bera (1987, International Statistical Review 55, 163-172) 
 Shapiro and Wilk (1965, Biometrika 52, 591-611), which needs fewer of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a reader must know before trusting a fit: warnings made from the fit, each a sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

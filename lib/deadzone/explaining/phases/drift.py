@@ -6,8 +6,6 @@ randomised complete block design (Montgomery, Design and Analysis of Experiments
 far off are left out of this estimate, which must not be drawn by an outlier.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

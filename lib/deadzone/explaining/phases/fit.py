@@ -1,7 +1,5 @@
 """`fit_phases`: from a table of trials to a phase model."""
 
-from __future__ import annotations
-
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np

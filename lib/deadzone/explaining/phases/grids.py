@@ -1,7 +1,5 @@
 """Values of the curve tried at each level that may be a joint."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

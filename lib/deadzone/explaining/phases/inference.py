@@ -10,8 +10,6 @@ resampled trials, so it misses the uncertainty of that choice, and with one tria
 nothing to resample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Means and central intervals of anything that the pieces of a posterior say."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadzone.explaining.phases.pieces import bent_share

@@ -6,8 +6,6 @@ followed by something that improves). This is posterior, or maximum expected acc
 (Rabiner 1989, A tutorial on hidden Markov models, Proceedings of the IEEE 77).
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

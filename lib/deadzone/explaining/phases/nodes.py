@@ -5,8 +5,6 @@ of Experiments, chapter 4; incomplete blocks are told apart as long as levels an
 faster or slower by is taken off its trials before the curve is fitted. Far-off trials have no say in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ Mixture for spoiled trials: Box and Tiao (1968), A Bayesian approach to some out
 Biometrika 55.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ A trial is weighed against its level's true value, which its replicates and the 
 its replicates count through the noise tables, the curve through the posterior of the pieces.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadzone.explaining.phases import noise

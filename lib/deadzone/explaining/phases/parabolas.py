@@ -4,8 +4,6 @@ A long piece crosses many levels; the sum of their parabolas is again a parabola
 piece's two ends, whatever the number of levels (the device of CPOP, see `segmentation`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

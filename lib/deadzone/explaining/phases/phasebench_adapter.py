@@ -1,7 +1,5 @@
 """The phase model behind the interface of a scorer: trials in, one label for each step out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadzone.explaining.phases.inference import infer

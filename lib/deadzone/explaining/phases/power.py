@@ -5,8 +5,6 @@ the scale of ln(response), with the level of the test divided by the number of c
 so that it matches the family-wise level of the set of best settings.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Nothing is dropped in silence: what is left out is counted and said in a warning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -7,8 +7,6 @@ informative segments: Fearnhead (2006), Exact and efficient Bayesian inference f
 changepoint problems, Statistics and Computing 16.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ Units stand in the names of columns (`wall_s`, `latency_p99_ms`, `max_rss_bytes`
 axis can carry them without being told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from deadzone.language.catalogue import join, say, spoken, term

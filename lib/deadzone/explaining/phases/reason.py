@@ -1,7 +1,5 @@
 """The sentences of a recommendation, made from its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

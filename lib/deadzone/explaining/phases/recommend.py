@@ -6,8 +6,6 @@ cheapest of the set is recommended. What is compared are the level estimates of 
 level's own deviation (see `level_estimates`), so that the levels of a plateau share their trials.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

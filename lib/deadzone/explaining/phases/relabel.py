@@ -6,8 +6,6 @@ stays. Under the model's own thresholds the result is the model itself. The thre
 little (a label tells which elasticities are plausible), so `fit_phases` with the new thresholds is the last word.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TypeVar
 

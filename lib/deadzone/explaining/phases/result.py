@@ -1,7 +1,5 @@
 """What a fit found of one response curve, as data: what recommends from it, words it or draws it stands above."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pandas as pd

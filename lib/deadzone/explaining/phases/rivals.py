@@ -15,8 +15,6 @@ own noise level; `weighted_gaussian` gives the same figure for the phase model, 
 side by side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

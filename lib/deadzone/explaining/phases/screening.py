@@ -7,8 +7,6 @@ long phases as well as a short breakthrough (after Baranowski, Chen and Fryzlewi
 Narrowest-over-threshold detection of multiple change points, JRSS B 81).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 MOST_JOINTS = 48

@@ -11,8 +11,6 @@ The models fitted are those of segmented regression (Muggeo 2003, Estimating reg
 unknown break-points, Statistics in Medicine 22).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

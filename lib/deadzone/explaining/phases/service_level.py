@@ -7,8 +7,6 @@ response to maximise) is about trials to come: the probability that the next tri
 none at all if a measured trial broke it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

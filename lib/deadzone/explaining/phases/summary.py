@@ -4,8 +4,6 @@
 with the digits that their uncertainty leaves, as lifelines and statsmodels do for their models.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

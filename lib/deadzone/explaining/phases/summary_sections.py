@@ -1,7 +1,5 @@
 """The tables of a summary as a reader sees them: texts with the digits that their uncertainty leaves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

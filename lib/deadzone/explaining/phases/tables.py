@@ -1,7 +1,5 @@
 """The tables of a phase model, made from a sample and its posterior."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 The thresholds are parameters of `fit_phases`; these are the defaults, each with its reason.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadzone.errors import PhaseError

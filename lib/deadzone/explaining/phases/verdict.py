@@ -1,7 +1,5 @@
 """The verdict of a fit in one line, for the title of a figure or a table of studies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text

@@ -5,8 +5,6 @@ stacks. An ablation measures the whole effect of an option. What the single effe
 change is the interaction: options that spare each other's work add up to more or less than together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

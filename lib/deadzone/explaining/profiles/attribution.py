@@ -7,8 +7,6 @@ the cumulative changes of causes counts such samples several times. Here each sa
 causes and `other` add up to the total change exactly, because they are sums of whole numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

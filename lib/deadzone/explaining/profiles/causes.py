@@ -5,8 +5,6 @@ alike; a pattern without `*` also matches a part of a path at its slashes: `pion
 `github.com/pion/mdns`. A stack matches a cause if any of its functions does.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Mapping, Sequence

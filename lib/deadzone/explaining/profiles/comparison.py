@@ -1,7 +1,5 @@
 """Two sides of profiles compared: total, every function, every package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -8,8 +8,6 @@ A heap profile of Go samples an allocation of s bytes with probability 1 - exp(-
 counts scaled up by its inverse (runtime/pprof, `scaleHeapSample`); scaling back gives the events.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A comparison as plain data for JSON: numbers in the unit of the profile, nothing rounded."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -4,8 +4,6 @@ After Gregg (2016, "The Flame Graph"; differential ones show a change by colour)
 larger of its amounts before and after, so that code that vanished stays visible.
 """
 
-from __future__ import annotations
-
 from html import escape
 from importlib.resources import files
 

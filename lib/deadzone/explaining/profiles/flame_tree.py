@@ -1,7 +1,5 @@
 """The stacks of two sides merged into one tree, for flame graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

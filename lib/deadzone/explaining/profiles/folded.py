@@ -5,8 +5,6 @@ Source of the format: Brendan Gregg's stackcollapse scripts; `perf script | stac
 the profiler was told otherwise; the format says neither, nor the sampling period.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

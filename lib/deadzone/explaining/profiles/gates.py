@@ -5,8 +5,6 @@ The test of one response is that of `deadzone compare`: non-inferiority by ranks
 measured; either leaves the verdict open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

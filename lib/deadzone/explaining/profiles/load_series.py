@@ -1,7 +1,5 @@
 """Profiles at several loads, as the points a projection is made from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from deadzone.explaining.profiles.model import Profile

@@ -1,7 +1,5 @@
 """A profile: stacks of functions, and what was counted on each of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any

@@ -6,8 +6,6 @@ functions with `_[k]`; async-profiler writes `java/util/HashMap.get`; GCC adds `
 parts of a function.
 """
 
-from __future__ import annotations
-
 import re
 
 KERNEL = "(kernel)"

@@ -1,7 +1,5 @@
 """Making profiles comparable: one value, one unit, one sampling period, one basis; and saying what was done."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

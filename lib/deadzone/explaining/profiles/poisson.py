@@ -6,8 +6,6 @@ and Donner 2008); the test of no change by conditioning on the sum, which makes 
 (Przyborowski and Wilenski 1940), exact for equal weights and at worst too cautious.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

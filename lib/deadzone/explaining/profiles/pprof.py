@@ -4,8 +4,6 @@ Source: github.com/google/pprof, proto/profile.proto; the field numbers below ar
 runtime/pprof and net/http/pprof write it, and many profilers of other languages do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath

@@ -5,8 +5,6 @@ Method: ordinary least squares with a constant part; the prediction interval for
 the cost: from profiles at one load this cannot be seen, and proportional scaling is an assumption.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

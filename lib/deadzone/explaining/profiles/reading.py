@@ -1,7 +1,5 @@
 """Reading a profile from a file, whatever its format: pprof protobuf or folded stacks, gzip or plain."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A comparison as text for a terminal: sentences, then tables whose columns align."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

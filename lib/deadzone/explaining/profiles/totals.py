@@ -4,8 +4,6 @@ Flat: of the samples taken in the function itself. Cumulative: of the samples wi
 their stack, each counted once however often the function is on it. Both are exact sums of whole numbers.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Units of profiles: which can be converted into which, and how amounts are written for people."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from deadzone.language.catalogue import say

@@ -1,7 +1,5 @@
 """Sentences about a comparison, made from its numbers, for titles, captions and the terminal."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

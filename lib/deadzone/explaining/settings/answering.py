@@ -5,8 +5,6 @@ levels; those that stand apart, and all settings of a knob without an order, are
 of them together are the candidates of a recommendation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

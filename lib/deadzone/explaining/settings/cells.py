@@ -7,8 +7,6 @@ Counts have the noise of counts: their variance is proportional to their mean (q
 1989, Generalized Linear Models, chapter 9), and none of them is taken for spoiled.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from deadzone.explaining.phases.level_estimates import LEAST_DF, LevelEstimates, level_means, level_noise

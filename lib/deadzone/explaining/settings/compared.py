@@ -5,8 +5,6 @@ interval, of Student's t with the confidence shared out over all comparisons (Bo
 difference depends on the other factors is the interaction: a Wald test that it is the same everywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The sentences about settings: the verdict in a line, and how words compare with each other."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The study `disk-io`: five runs of dd, and what two block sizes allow to say."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The report of the published study `disk-io`: block size, throughput, and an upload's chunk."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

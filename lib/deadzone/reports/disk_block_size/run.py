@@ -1,7 +1,5 @@
 """The report of a disk run: what block size to set, what a smaller one costs, and what the figures are figures of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadzone.errors import TableError

@@ -1,7 +1,5 @@
 """Blocks read back from the outputs of an executed notebook."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

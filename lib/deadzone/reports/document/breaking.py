@@ -1,7 +1,5 @@
 """Where a line of a report may break, and where it must not."""
 
-from __future__ import annotations
-
 import re
 
 NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")

@@ -1,7 +1,5 @@
 """Executing the project's notebooks with papermill, and telling its errors as Deadzone's own."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

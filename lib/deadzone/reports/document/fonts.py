@@ -5,8 +5,6 @@ system is taken first, then the one that a dependency brings; should that be mis
 written in English with a warning.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from functools import cache

@@ -1,7 +1,5 @@
 """The pieces of HTML that blocks are made of: headings in order, tables with scopes, links to evidence."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Mapping, Sequence

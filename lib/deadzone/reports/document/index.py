@@ -1,7 +1,5 @@
 """The index of all published reports, and each study's front page, made from what lies in `reports/` alone."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Every text is a Typst string, as everywhere. HTML within Markdown, and what else
 the text that it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from html import unescape
 from typing import Any

@@ -5,8 +5,6 @@ change it, make a folder with a `conf.json` of `{"base_template": "deadzone"}` a
 begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above it as `extra_templates`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import unescape

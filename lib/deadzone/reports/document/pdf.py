@@ -4,8 +4,6 @@ Blocks become calls of the functions in `templates/report.typ`. Figures stay vec
 gives the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

@@ -3,8 +3,6 @@
 Everything published is made from the run alone: publishing it again gives the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -4,8 +4,6 @@ papermill writes absolute paths, times and durations into the metadata, and a ke
 libraries. None of that belongs to what was measured, so it is taken out; the trials keep their own times.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import sysconfig

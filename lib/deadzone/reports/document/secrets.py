@@ -1,7 +1,5 @@
 """Keeping secrets out of reports: papermill stores parameters in the notebook for everybody to read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

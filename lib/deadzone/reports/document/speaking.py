@@ -1,7 +1,5 @@
 """Choosing the language of a report: Korean where a Korean font is found, else English with a note."""
 
-from __future__ import annotations
-
 import warnings
 
 from deadzone.language.catalogue import say, speak, speaking

@@ -5,8 +5,6 @@ A table has a `caption`, `columns` (the key of a heading, or a template, and the
 `if` a value holds. Captions, headings and cells are written with the values of the table, cells with those of their row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path

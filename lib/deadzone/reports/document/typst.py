@@ -3,8 +3,6 @@
 A text is always a Typst string literal, never markup, so nothing a program printed can become code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The report of the published study `ffmpeg-threads`: CPU limit and thread count of FFmpeg in a pod."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The report of the published study `pod-cpu-limit`: which difference makes the request slow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadzone.explaining.attribution import wording

@@ -1,7 +1,5 @@
 """The report of a run of a service in several environments: which difference makes it slow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

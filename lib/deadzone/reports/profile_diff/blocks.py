@@ -1,7 +1,5 @@
 """Tables and figures of a run with profiles, as blocks of a report."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The report of the published study `media-server`: two profiles, before and after four optimisations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadzone.language.catalogue import say

@@ -1,7 +1,5 @@
 """The report of a run whose trials were profiled: before and after, replicated, with the load alongside."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

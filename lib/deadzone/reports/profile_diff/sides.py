@@ -1,7 +1,5 @@
 """Which trials of a run are before and which after, and what their profiles compare to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

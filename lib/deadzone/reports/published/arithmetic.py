@@ -1,7 +1,5 @@
 """A document's own arithmetic, recomputed, and what it measured twice."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from deadzone.language.catalogue import say

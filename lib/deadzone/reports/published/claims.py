@@ -1,7 +1,5 @@
 """What an author concluded beside what the data support."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from deadzone.explaining.claims.judging import Judged

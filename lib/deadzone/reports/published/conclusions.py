@@ -5,8 +5,6 @@ tables, see `formulas`), the `verdict` and the `evidence`. A verdict, or a sente
 by case; the first case whose formula holds counts. `of` names a part of the facts whose names the entry uses directly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

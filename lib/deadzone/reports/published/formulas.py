@@ -5,8 +5,6 @@ FUNCTIONS; nothing in it is ever executed. `value("totals", "cpu_s", profile="ba
 `column(...)` all cells that keys and `where` leave, `lookup(...)` a cell for each row at hand, whose keys are columns.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 Reports explain and never measure, so the sweep is a process of its own; what it measured is a run like any other.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A published study under report: its tables, where they come from, and what opens and closes its report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Each study is a folder with one CSV a table and a `datapackage.json` (Frictionle
 gives title, source and, for every column, type, unit and meaning.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

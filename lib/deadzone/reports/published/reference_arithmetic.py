@@ -5,8 +5,6 @@ measured twice side by side. Both tables are kept under `data/reference/checks`;
 `python -m deadzone.reports.published.reference_arithmetic`) writes them again.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 

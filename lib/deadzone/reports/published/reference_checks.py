@@ -1,7 +1,5 @@
 """The figures that a published document derives, beside the same figures recomputed, and the verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

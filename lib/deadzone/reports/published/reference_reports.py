@@ -4,8 +4,6 @@ The English report lies in that folder, a translation in a folder of its languag
 from the committed tables alone: publishing again gives the same bytes.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path

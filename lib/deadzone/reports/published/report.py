@@ -7,8 +7,6 @@ over what the class worked out (see `formulas`); every sentence of the catalogue
 `deadzone.reports.document.tabling`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial

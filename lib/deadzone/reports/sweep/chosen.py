@@ -1,7 +1,5 @@
 """What an adaptive sweep chose when, why it ended, and what was open then."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from deadzone.language.catalogue import say, spoken

@@ -1,7 +1,5 @@
 """What a reader must know of CPU limits that were emulated: that they were, and how well they were held."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from deadzone.explaining.phases.quantities import listing, percent, setting

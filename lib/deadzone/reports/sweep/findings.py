@@ -1,7 +1,5 @@
 """What is wrong with the experiment behind a source, and what follows for its verdict."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from deadzone.explaining.findings.examining import barred_levels, examine

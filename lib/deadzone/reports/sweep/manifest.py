@@ -4,8 +4,6 @@ The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `p
 are set in two places drift apart; here both come from one treatment of one run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

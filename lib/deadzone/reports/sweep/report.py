@@ -4,8 +4,6 @@ A notebook asks for one method a section; each returns the blocks to display, al
 fitted: the report of a failed sweep says so and shows what there is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadzone.explaining.settings.wording import compared_in_words

@@ -1,7 +1,5 @@
 """Every setting of a sweep in a table and in a figure: its trials, its estimate, and whether it may be the best."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The report of a run that tests connections: new ones a second, or held ones until the server gives up."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Literal
 

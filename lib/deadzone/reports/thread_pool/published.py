@@ -1,7 +1,5 @@
 """The report of a load test of a pool: the published study `thread-pools`, or a run of one's own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 

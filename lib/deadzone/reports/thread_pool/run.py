@@ -1,7 +1,5 @@
 """The report of a run of a load test: which pool to set at which rate, and how sure that is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
