@@ -68,6 +68,12 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
     assert "4 of 32 trials failed" in failures[0].caption
 
 
+def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed):
+    report = analysed(lambda line: line if line["levels"]["cpu_limit"] != 1.5 else None)
+    (doubt,) = [doubt for doubt in report.title().doubts if "1.5" in doubt]
+    assert "is not measured yet" in doubt and "--resume" in doubt
+
+
 def test_some_failed_trials_are_counted_and_the_rest_is_analysed(analysed):
     report = analysed(lambda line: failing(1)(line) if line["block"] == 2 else line)
     assert not report.title().doubts

@@ -203,23 +203,25 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     ended = (
         measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in trials else measured
     )
+    tried, sound = set(measured[knob].astype(str)), set(ended[knob].astype(str))
     if study.design.kind == "adaptive":  # what was not chosen is not missing
-        planned = [level for level in planned if level in set(measured[knob].astype(str))]
-    lost = [level for level in planned if level not in set(ended[knob].astype(str))]
-    if not lost:
-        return []
-    if len(lost) == len(planned):
+        planned = [level for level in planned if level in tried]
+    if not sound:
         return [say("source.all_missing", levels=len(planned), knob=plain_name(knob), failed=len(measured))]
+    lost = [level for level in planned if level in tried - sound]
+    unreached = [level for level in planned if level not in tried]
     failed = int(measured[knob].astype(str).isin(lost).sum())
     return [
         say(
-            "source.missing",
-            n=len(lost),
-            levels=listing(lost),
+            key,
+            n=len(which),
+            levels=listing(which),
             knob=plain_name(knob),
             planned=len(planned),
             failed=failed,
         )
+        for key, which in (("source.missing", lost), ("source.unreached", unreached))
+        if which
     ]
 
 
