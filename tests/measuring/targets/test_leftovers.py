@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from deadzone.measuring.targets.leftovers import find_leftovers, remove_leftovers
-from deadzone.measuring.targets.limits.base import group_name
+from deadzone.measuring.targets.limits.base import HOST_PID_NAMESPACE, group_name, is_left_over, pid_namespace
 
 
 @pytest.fixture
@@ -136,3 +136,14 @@ def test_only_names_that_deadzone_gives_are_touched(somebodys_folder):
 def test_nothing_left_over_is_said_so(deadzone):
     deadzone("restore")
     assert deadzone("restore").out == "Nothing was left over.\n"
+
+
+def test_what_a_container_left_is_left_over_once_no_process_of_it_is_there():
+    if os.geteuid() or pid_namespace() != HOST_PID_NAMESPACE:
+        pytest.skip("only root on the host sees the processes of all containers")
+    inside = ("unshare", "--pid", "--fork", "sh", "-c", "stat -L -c %i /proc/self/ns/pid; read until_told")
+    other = subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    name = f"deadzone-7-1234-{other.stdout.readline().strip()}"
+    assert not is_left_over(name)
+    other.communicate()
+    assert is_left_over(name)

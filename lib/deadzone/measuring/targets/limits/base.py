@@ -30,6 +30,9 @@ MADE_NAME = re.compile(
 """What group_name gives, and what a further group, a scratch folder or a scope has after it; nothing else is ever
 removed."""
 
+HOST_PID_NAMESPACE = 0xEFFFFFFC
+"""The kernel's own number of the first numbering of processes, from which all others are seen (PROC_PID_INIT_INO)."""
+
 LEAST_MEMORY_LIMIT = 16 * 1024 * 1024
 """The launcher alone needs half of this; below it the kernel would kill the harness's own process [bytes]."""
 
@@ -149,6 +152,15 @@ def pid_namespace() -> int:
     return own.stat().st_ino if own.exists() else 0
 
 
+def _namespaces() -> set[int]:
+    """The numberings of all processes that can be seen."""
+    found = set()
+    for link in Path("/proc").glob("[0-9]*/ns/pid"):
+        with contextlib.suppress(OSError):  # it ended while we looked
+            found.add(link.stat().st_ino)
+    return found
+
+
 def start_ticks(pid: int) -> int | None:
     """When a process started, in clock ticks since boot; None if there is none, or only its zombie."""
     try:
@@ -161,11 +173,15 @@ def start_ticks(pid: int) -> int | None:
 def is_left_over(name: str) -> bool:
     """Whether a name was given by group_name, in a process that has ended.
 
-    Names from another numbering of processes (a container, the host) cannot be judged from here.
+    Names from another numbering of processes (a container) can be judged by root on the host alone, which sees whether
+    any process of it is left.
     """
     made = MADE_NAME.match(name)
-    if not made or int(made["namespace"]) != pid_namespace():
+    if not made:
         return False
+    if int(made["namespace"]) != (own := pid_namespace()):
+        is_judge = own == HOST_PID_NAMESPACE and os.geteuid() == 0
+        return is_judge and int(made["namespace"]) not in _namespaces()
     return start_ticks(int(made["pid"])) != int(made["ticks"])
 
 
