@@ -34,6 +34,11 @@ def in_parallel(
     errors: list[BaseException] = []
     stopped = threading.Event()
 
+    # Not joined while they work: a join that Ctrl-C interrupts takes a thread that works on for one that has ended
+    # (CPython up to 3.12).
+    ended: list[Worker] = []
+    woken = threading.Semaphore(0)
+
     def work(worker: Worker) -> None:
         while not stopped.is_set():
             try:
@@ -43,7 +48,7 @@ def in_parallel(
             try:
                 if trial is None:
                     release(worker)
-                    return
+                    break
                 measure(worker, trial)
                 if not waiting.empty():
                     stopped.wait(cooldown_s)
@@ -51,6 +56,9 @@ def in_parallel(
             except BaseException as error:
                 errors.append(error)
                 stopped.set()
+                woken.release()
+        ended.append(worker)
+        woken.release()
 
     threads = [
         threading.Thread(target=work, args=(worker,), name=f"deadzone-trial-{i}", daemon=True)
@@ -60,18 +68,20 @@ def in_parallel(
         thread.start()
     told = False
     try:
-        while any(thread.is_alive() for thread in threads):
+        while len(ended) < len(threads):
             if stopped.is_set() and not told:
                 told = True
                 stop()
-            for thread in threads:
-                thread.join(LOOK_EVERY_S / len(threads))
+            woken.acquire(timeout=LOOK_EVERY_S)
     except BaseException:
         stopped.set()
         if not told:
             stop()
+        while len(ended) < len(threads):
+            woken.acquire(timeout=LOOK_EVERY_S)
+        raise
+    finally:
         for thread in threads:
             thread.join()
-        raise
     if errors:
         raise errors[0]
