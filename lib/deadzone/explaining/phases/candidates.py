@@ -5,6 +5,7 @@ One record serves every goal: a goal orders the candidates, sets some aside and 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -295,7 +296,12 @@ def setting_at(model: PhaseResult, level: float) -> Any:
 
 def place_of(model: PhaseResult, setting: Any) -> float | None:
     """The place on the axis of a recommended level of the knob; None for one that stands apart."""
-    return next((x for x in map(float, model.levels["level"]) if setting_at(model, x) == setting), None)
+    return _places(model).get(setting)
+
+
+@lru_cache(maxsize=4)
+def _places(model: PhaseResult) -> dict[Any, float]:
+    return {setting_at(model, x): x for x in map(float, model.levels["level"])}
 
 
 def _inside_dead_zone(model: PhaseResult, i: int) -> bool:
