@@ -11,7 +11,7 @@ from conftest import NO_DOUBTS
 from needs import needs
 from servers import postgres_programs
 
-from deadzone.measuring.sweep.opening import planned_file
+from deadzone.study.loading import load_study
 
 ROOT = Path(__file__).parent.parent
 GALLERY = sorted((ROOT / "notebooks" / "studies" / "gallery").glob("*.yaml"))
@@ -26,11 +26,11 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)
 def test_it_asks_a_question_and_names_its_program(path):
-    plan = planned_file(path)
-    assert plan.study.question.endswith("?") and plan.study.study == path.stem
+    study = load_study(path)
+    assert study.question.endswith("?") and study.study == path.stem
     assert path.read_text().startswith("# Needs ")
     page = (ROOT / "docs" / "gallery" / f"{path.stem}.md").read_text()
-    assert plan.study.question in page
+    assert study.question in page
 
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)

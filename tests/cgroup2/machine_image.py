@@ -38,6 +38,7 @@ PYTHON_PACKAGES = (
     "click",
     "jmespath",
     "numpy",
+    "psutil",
     "pandas",
     "pyarrow",
     "pydantic",

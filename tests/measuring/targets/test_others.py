@@ -36,7 +36,7 @@ def test_a_program_that_works_is_named_with_its_cores(stranger):
     others = Others()
     assert others.look() == ()
     began = time.monotonic()
-    name = stranger(BURN.format(0.4))
+    name = stranger(BURN.format(0.4) + "\ntime.sleep(20)")
     time.sleep(1.0)
     looks = others.look()
     assert used(looks, name) * (time.monotonic() - began) == pytest.approx(0.4, rel=0.4)
