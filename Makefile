@@ -13,7 +13,7 @@ MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
     explaining/findings/test_planted.py cli/test_try.py demo test_doctor.py test_gallery.py) \
     $(addprefix tests/measuring/,capture load services targets/limits workloads/disk \
     $(patsubst %,sweep/test_%.py,disk_studies proposed recognising serving truth) \
-    $(patsubst %,targets/test_%.py,interference local others processes) \
+    $(patsubst %,targets/test_%.py,container interference local others processes) \
     $(patsubst %,workloads/test_%.py,http load))
 
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
