@@ -77,7 +77,7 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(media_s
         workload={
             "kind": "command",
             "argv": [
-                str(media_server), "-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}", "-for=2s",
+                str(media_server), "-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}", "-for=4s",
             ],
             "responses": {"packets": {"regex": r'"packets": (\d+)'}},
         },
