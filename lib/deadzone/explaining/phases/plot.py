@@ -7,7 +7,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from deadzone.explaining.phases.candidates import level_text, setting_at, trial_text
+from deadzone.explaining.phases.candidates import level_text, places, trial_text
 from deadzone.explaining.phases.plot_axes import (
     headroom,
     is_log_better,
@@ -162,7 +162,7 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
 
 def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
-    where = {setting_at(model, x): x for x in map(float, model.levels["level"])}
+    where = places(model)
     tied = [where[value] for value in advice.tied if value in where]
     if len(tied) > 1:
         ax.scatter(

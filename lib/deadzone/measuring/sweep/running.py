@@ -19,7 +19,7 @@ from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts
 from deadzone.measuring.workloads.base import Outcome
-from deadzone.store.run import LOGS, Run
+from deadzone.store.run import LOGS, Run, finished_trials
 from deadzone.study.answers import coming_answer
 from deadzone.study.design import PlannedTrial
 from deadzone.study.masking import masked
@@ -129,12 +129,13 @@ class _Sweep:
     def begin(self, measuring: Measuring | ServiceMeasuring) -> None:
         """Take account of what the run holds already."""
         self._recognising = Recognising(measuring, self._progress, self._plan.asked.trust)
-        self._recognising.go_on(self._run.records())
-        for record in self._run.records():
+        records = self._run.records()
+        self._recognising.go_on(records)
+        for record in records:
             self._estimate.add(record)
             self._attempts[record["trial"]] = record["attempt"]
             self._sound += record["status"] == "ok"
-        self._done = self.total = len(self._run.finished())
+        self._done = self.total = len(finished_trials(records))
         self._fresh = not self._attempts
 
     def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring | ServiceMeasuring) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.candidates import level_text, setting_at
+from deadzone.explaining.phases.candidates import level_text, places, setting_at
 from deadzone.explaining.phases.quantities import (
     axis_label,
     listing,
@@ -52,8 +52,8 @@ NOT_KNOWN = "-"
 
 def positions(model: PhaseModel, trials: pd.DataFrame) -> np.ndarray:
     """Where each trial stands on the knob's axis, NaN for those whose level is not on it."""
-    places = {level_name(setting_at(model, level)): level for level in map(float, model.levels["level"])}
-    return trials[model.knob].map(level_name).map(places).to_numpy(float)
+    named = {level_name(level): place for level, place in places(model).items()}
+    return trials[model.knob].map(level_name).map(named).to_numpy(float)
 
 
 def row_id(level: float) -> str:
