@@ -46,6 +46,13 @@ class Recognising:
         """Whether something may belong to the trials, and more of them are to tell."""
         return bool(self._candidates) and self._looks < LOOKS
 
+    def asks_again(self, measured: Measurement) -> bool:
+        """Whether a repeat of this attempt helps to decide: only what ran to its end shows whom it has work for."""
+        return self.is_open and measured.status == "ok" and self._is_disturbed(measured)
+
+    def _is_disturbed(self, measured: Measurement) -> bool:
+        return bool(foreign_cpu(measured.interference, self._trust.max_foreign_cpu))
+
     def go_on(self, records: list[dict[str, Any]]) -> None:
         """Count what an earlier part of the run recognised."""
         for seen in {
@@ -61,11 +68,7 @@ class Recognising:
     def see(self, measured: Measurement) -> tuple[Measurement, list[dict[str, Any]]]:
         """The attempt, in the last that decides without the CPU of what belongs to it, and what that is; none before."""
         seen = measured.interference
-        if (
-            not foreign_cpu(seen, self._trust.max_foreign_cpu)
-            or self._candidates == set()
-            or self._looks >= LOOKS
-        ):
+        if not self._is_disturbed(measured) or self._candidates == set() or self._looks >= LOOKS:
             return measured, []
         between = self._measuring.others_between_trials(LOOK_S)
         if between is None:

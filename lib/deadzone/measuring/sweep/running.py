@@ -200,7 +200,7 @@ def _measure_until_trusted(
         lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
         # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
         spared = recognising.is_open and trial.warmup and not lost
-        bound = asked.trust.max_attempts + (LOOKS if recognising.is_open else 0)
+        bound = asked.trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
         more = not spared and attempt < bound
         again = bool(lost or reasons) and more
         record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
