@@ -1,6 +1,9 @@
 """What all parts of a study are made of: the strict model, names, and arguments of programs."""
 
-from typing import Annotated
+import ast
+import inspect
+import textwrap
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
@@ -13,10 +16,27 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 COLUMN_PATTERN = r"^[a-z][a-z0-9_]*$"
 
 
+def _described(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Give each property the docstring of its field.
+
+    Pydantic's own `use_attribute_docstrings` reads every class's source when it is made, at each start of the command.
+    """
+    for part in reversed([one for one in model.__mro__ if one is not Spec and issubclass(one, Spec)]):
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(part))).body
+        assert isinstance(definition, ast.ClassDef)
+        for field, said in zip(definition.body, definition.body[1:], strict=False):
+            match field, said:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                    key = model.model_fields[name].alias or name
+                    schema["properties"][key]["description"] = inspect.cleandoc(words)
+
+
 class Spec(BaseModel):
     """Base of all parts of a study: immutable, and no key is ever silently ignored."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, json_schema_extra=_described, defer_build=True
+    )
 
 
 def _well_formed(template: str) -> str:
