@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +139,7 @@ class Run:
         """The study as it was resolved when the run started."""
         path = self.folder / STUDY_FILE
         with SaidAs(StoreError, f"{path}: cannot read the run's study"):
-            return parse_study(path.read_text(encoding="utf-8"), str(path))
+            return _parsed(path.read_text(encoding="utf-8"), str(path))
 
     def study_name(self) -> str:
         """What to call the study by on the command line; runs of before this was kept know its name alone."""
@@ -334,6 +335,10 @@ class Run:
         path = self.folder / name
         with SaidAs(StoreError, f"{path}: cannot be written"), written_whole(path) as draft:
             write(draft)
+
+
+_parsed = lru_cache(maxsize=16)(parse_study)
+"""A study does not change, and one command asks several times for that of its run."""
 
 
 def _without_end(study: Study) -> Study:
