@@ -1,0 +1,49 @@
+"""How long threads ran and how long they were ready but waited for a core, as the kernel counts it for each of them.
+
+Source: Linux kernel documentation, scheduler/sched-stats.rst, /proc/<pid>/schedstat: time on the CPU and time waiting to
+run [ns]. Every user may read it of processes that are their own; it ends with its thread. Time in which a limit holds a
+thread back counts as waiting.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+NANOSECONDS = 1e9
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """What one or more threads got of the cores since they began: running_s, and ready_s without a core [thread-seconds]."""
+
+    running_s: float = 0.0
+    ready_s: float = 0.0
+
+    def __add__(self, other: Scheduled) -> Scheduled:
+        return Scheduled(self.running_s + other.running_s, self.ready_s + other.ready_s)
+
+
+def scheduled(pids: Iterable[int]) -> dict[int, Scheduled]:
+    """What every living thread of these processes got so far, by thread id; those that are gone are left out."""
+    found = {thread: scheduled_thread(pid, thread) for pid in pids for thread in threads_of(pid)}
+    return {thread: one for thread, one in found.items() if one is not None}
+
+
+def threads_of(pid: int) -> tuple[int, ...]:
+    """The threads of a process now; none where it is gone."""
+    try:
+        return tuple(map(int, os.listdir(f"/proc/{pid}/task")))  # noqa: PTH208 - looked at many times in a trial
+    except OSError:
+        return ()
+
+
+def scheduled_thread(pid: int, thread: int) -> Scheduled | None:
+    """What one thread of a process got so far; None where it is gone, or the kernel does not count it."""
+    try:
+        running, ready, _ = Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()
+    except (OSError, ValueError):
+        return None
+    return Scheduled(int(running) / NANOSECONDS, int(ready) / NANOSECONDS)

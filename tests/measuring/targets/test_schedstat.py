@@ -1,0 +1,48 @@
+"""How long threads ran and waited for a core, of real threads."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from deadzone.measuring.targets.schedstat import scheduled, threads_of
+
+BUSY = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
+
+
+@pytest.fixture
+def two_on_one_core():
+    """Two programs that never rest, on one core: each is ready and without it half of the time."""
+    core = min(os.sched_getaffinity(0))
+    made = [
+        subprocess.Popen(
+            [sys.executable, "-S", "-c", BUSY], preexec_fn=lambda: os.sched_setaffinity(0, {core})
+        )
+        for _ in range(2)
+    ]
+    yield [one.pid for one in made]
+    for one in made:
+        one.kill()
+        one.wait()
+
+
+def test_threads_that_share_a_core_wait_for_it(two_on_one_core):
+    time.sleep(0.2)
+    before, began = scheduled(two_on_one_core), time.monotonic()
+    time.sleep(1.0)
+    after, wall_s = scheduled(two_on_one_core), time.monotonic() - began
+    assert before.keys() == after.keys() == set(two_on_one_core)
+    ran = sum(after[one].running_s - before[one].running_s for one in after)
+    ready = sum(after[one].ready_s - before[one].ready_s for one in after)
+    assert ran <= 1.02 * wall_s + 0.02
+    assert ready >= 0.9 * wall_s
+    assert ran + ready == pytest.approx(2 * wall_s, rel=0.1)
+
+
+def test_a_process_that_is_gone_has_no_threads(two_on_one_core):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert threads_of(ended.pid) == ()
+    assert scheduled([ended.pid]) == {}
