@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
@@ -82,17 +83,49 @@ def plot(
     with figure_style():
         if ax is None:
             _, ax = plt.subplots(figsize=figsize, layout="constrained")
-        _scale(model, ax)
-        _shade(model, ax)
-        _draw_fit(model, ax)
-        _draw_trials(model, ax)
-        _mark_advice(model, ax, advice)
-        _name_axes(model, ax)
+        _draw(model, ax, advice)
         if legend:
             _explain(ax, is_own)
-        _set_title(ax, verdict(model, advice) if title is None else title)
-        _finish(model, ax)
+        _settle([(model, ax, verdict(model, advice) if title is None else title)])
     return ax
+
+
+def plot_panels(panels: Sequence[tuple[PhaseResult, Axes, Recommendation, str]]) -> None:
+    """Draw models into the panels of one figure, without legends.
+
+    panels: each model with its axes, its advice and its title.
+    """
+    for model, ax, advice, _ in panels:
+        _draw(model, ax, advice)
+    _settle([(model, ax, title) for model, ax, _, title in panels])
+
+
+def _draw(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
+    """Everything of a model that does not depend on the size that its axes end up with."""
+    _scale(model, ax)
+    _shade(model, ax)
+    _draw_fit(model, ax)
+    _draw_trials(model, ax)
+    _mark_advice(model, ax, advice)
+    _name_axes(model, ax)
+
+
+def _settle(panels: Sequence[tuple[PhaseResult, Axes, str]]) -> None:
+    """What depends on the size that the axes end up with, for all panels of a figure at once: the layout takes long."""
+    _lay_out(panels[0][1])
+    for _, ax, title in panels:
+        _set_title(ax, title)
+        ax.margins(x=0.03)
+        plain_values(ax)
+    _lay_out(panels[0][1])
+    for model, ax, _ in panels:
+        _finish(model, ax)
+
+
+def _lay_out(ax: Axes) -> None:
+    figure: Any = ax.figure
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
 
 
 def _scale(model: PhaseResult, ax: Axes) -> None:
@@ -196,7 +229,6 @@ def _set_title(ax: Axes, text: str) -> None:
     if not text:
         return
     figure: Any = ax.figure
-    figure.draw_without_rendering()
     width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
     size = float(ax.title.get_fontsize())
     ax.set_title("\n".join(_wrapped(text, width / size)), loc="left", color=INK)
@@ -242,12 +274,8 @@ def _explain(ax: Axes, is_own: bool) -> None:
 
 
 def _finish(model: PhaseResult, ax: Axes) -> None:
-    """What depends on the size that the axes end up with: ticks, room at the top, names of the phases."""
+    """Ticks, room at the top, names of the phases."""
     levels = model.levels["level"].to_numpy(float)
-    ax.margins(x=0.03)
-    figure: Any = ax.figure
-    plain_values(ax)
-    figure.draw_without_rendering()
     important = [*model.phases["start"], levels[-1]]
     label_levels(
         ax,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from deadzone.explaining.phases.candidates import slice_name
-from deadzone.explaining.phases.plot import LEGEND_COLUMN, plot
+from deadzone.explaining.phases.plot import LEGEND_COLUMN, plot_panels
 from deadzone.explaining.phases.recommend import recommend
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.verdict import verdict
@@ -39,9 +39,13 @@ def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | No
         panels = list(grid.flat)
         for ax in panels[len(models) :]:
             ax.remove()
-        for ax, (value, model) in zip(panels, models.items(), strict=False):
-            title = f"{slice_name(by, value)}: {verdict(model, recommend(model))}"
-            plot(model, ax, title=title, legend=False)
+        advised = [(value, model, recommend(model)) for value, model in models.items()]
+        plot_panels(
+            [
+                (model, ax, advice, f"{slice_name(by, value)}: {verdict(model, advice)}")
+                for ax, (value, model, advice) in zip(panels, advised, strict=False)
+            ]
+        )
         _share_legend(figure, panels[: len(models)])
     return figure
 

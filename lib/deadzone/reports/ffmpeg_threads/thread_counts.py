@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.plot import plot
+from deadzone.explaining.phases.plot import plot_panels
 from deadzone.explaining.phases.quantities import number, response
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
@@ -86,10 +86,13 @@ def counts_figure(counts: tuple[ThreadCount, ...]) -> Figure:
         drawing, axes = plt.subplots(
             len(drawn), 1, figsize=(PANEL_IN[0], PANEL_IN[1] * len(drawn)), layout="constrained"
         )
-        for ax, count in zip(axes, drawn, strict=True):
-            title = say("thread_counts.panel", limit=f"{count.limit:g}", phases=phases_text(count.model))
-            plot(count.model, ax, advice=count.advice, title=title, legend=False)
-    words = [say("thread_counts.panel", limit=f"{c.limit:g}", phases=phases_text(c.model)) for c in drawn]
+        words = [say("thread_counts.panel", limit=f"{c.limit:g}", phases=phases_text(c.model)) for c in drawn]
+        plot_panels(
+            [
+                (count.model, ax, count.advice, title)
+                for ax, count, title in zip(axes, drawn, words, strict=True)
+            ]
+        )
     return Figure.of(drawing, say("thread_counts.figure"), join(words, "; "), id="threads")
 
 
