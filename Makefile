@@ -10,7 +10,7 @@ ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 # Tests whose outcome hangs on the time or the CPU that they are given run one at a time; all others, those that sweep
 # among them, run on every core at once.
 MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
-    explaining/findings/test_planted.py cli/test_try.py demo test_doctor.py test_gallery.py) \
+    explaining/findings/test_planted.py cli/test_try.py programs test_doctor.py test_gallery.py) \
     $(addprefix tests/measuring/,capture load services targets/limits workloads/disk \
     $(patsubst %,sweep/test_%.py,disk_studies proposed recognising serving truth) \
     $(patsubst %,targets/test_%.py,container interference local others processes) \
@@ -64,6 +64,7 @@ check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the 
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy --no-error-summary
+	$(BIN)/mypy --no-error-summary notebooks/studies/programs
 	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 	$(PYTEST) -q tests/test_repository.py
 

@@ -31,11 +31,13 @@ from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 FOLDER = "{folder}"
 """Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where nothing waits for a disk."""
 
-SERVICE = ("{python}", "-m", "deadzone.demo.upload_service", "--folder", FOLDER, "--port", "{port}")
+PROGRAMS = Path(__file__).parents[1] / "notebooks" / "studies" / "programs"
+
+SERVICE = ("{python}", f"{PROGRAMS}/upload_service.py", "--folder", FOLDER, "--port", "{port}")
 BEHIND = (*SERVICE[:-1], "{{port}}")
 """Behind the relay, which chooses the port."""
 
-RELAY = ("{python}", "-m", "deadzone.demo.late_relay", "--port", "{port}")
+RELAY = ("{python}", f"{PROGRAMS}/late_relay.py", "--port", "{port}")
 
 VIDEO_S = 4
 

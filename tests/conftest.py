@@ -17,6 +17,7 @@ import pytest
 import tally
 import yaml
 from hypothesis import settings
+from servers import PROGRAMS
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
@@ -93,6 +94,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository of the test's own, in which studies are found and runs are kept."""
     folder = tmp_path / "repository"
     (folder / "notebooks" / "studies").mkdir(parents=True)
+    (folder / "notebooks" / "studies" / "programs").symlink_to(PROGRAMS)
     monkeypatch.setenv("DEADZONE_HOME", str(folder))
     return folder
 

@@ -20,6 +20,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MODULES = sorted(path for path in (ROOT / "lib" / "deadzone").rglob("*.py") if path.name != "__init__.py")
+PROGRAMS = sorted((ROOT / "notebooks" / "studies" / "programs").rglob("*.py"))
 
 PLUG_INS = {
     "ipykernel": "the kernel in which notebooks are executed",
@@ -151,7 +152,8 @@ def test_every_dependency_is_imported_or_a_plug_in():
         for cell in nbformat.read(path, as_version=4).cells
         if cell.cell_type == "code"
     ]
-    taken = {pair for pairs in (*library_imports().values(), *map(imported, cells)) for pair in pairs}
+    sources = [*cells, *(path.read_text() for path in PROGRAMS)]
+    taken = {pair for pairs in (*library_imports().values(), *map(imported, sources)) for pair in pairs}
     used = {module.split(".")[0] for module, _ in taken}
     for requirement in project()["project"]["dependencies"]:
         package = re.split(r"[<>=~! \[]", requirement)[0]
@@ -184,11 +186,11 @@ USED_BY_OTHERS = {
 
 
 def test_every_dependency_is_used():
-    texts = "\n".join(path.read_text() for path in MODULES)
+    texts = "\n".join(path.read_text() for path in (*MODULES, *PROGRAMS))
     for requirement in project()["project"]["dependencies"]:
         name = re.split(r"[<>=~! \[]", requirement)[0]
         module = USED_BY_OTHERS.get(name, name)
-        assert module is None or re.search(rf"\b{module}\b", texts), f"nothing in lib/ uses {name}"
+        assert module is None or re.search(rf"\b{module}\b", texts), f"nothing uses {name}"
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock", "requirements-bench.lock"])

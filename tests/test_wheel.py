@@ -94,6 +94,12 @@ def test_try_then_run_of_the_saved_study_then_report_in_an_empty_folder(alone):
     assert {path.name for path in alone.folder.iterdir()} == {"deadzone", "my.yaml"}
 
 
+def test_a_bundled_study_finds_the_program_that_it_measures(alone):
+    alone(*DEADZONE, "sweep", "sqlite-threads", "-p", "threads", "[1, 2]", "-p", "replicates", "1")
+    [run] = (alone.folder / "deadzone" / "runs" / "sqlite-threads").iterdir()
+    assert {json.loads(line)["status"] for line in (run / "trials.jsonl").open()} == {"ok"}
+
+
 def test_a_repository_of_ones_own_runs_its_notebooks_on_a_schedule_and_by_hand(alone):
     alone(*DEADZONE, "init", "tuning")
     folder = alone.folder / "tuning"

@@ -17,8 +17,7 @@ def uploads(own_cluster, namespace, project_image, deployment):
     """The bundled upload service in a pod, behind a port of the node; returns its address."""
     argv = [
         "python",
-        "-m",
-        "deadzone.demo.upload_service",
+        "/opt/deadzone/notebooks/studies/programs/upload_service.py",
         "--host",
         "0.0.0.0",
         "--port",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import PROGRAMS
 
 from deadzone.measuring.load.plan import LoadPlan
 
@@ -60,9 +61,7 @@ def websocket_server(starts: Callable[..., int]) -> Callable[..., str]:
     light = ("--wait-ms", 0, "--hash-kib", 1, "--outbound-wait-ms", 0, "--outbound-hash-kib", 1)
 
     def start(*options: object) -> str:
-        return (
-            f"ws://127.0.0.1:{starts('-m', 'deadzone.demo.websocket_server', '--port', 0, *light, *options)}/"
-        )
+        return f"ws://127.0.0.1:{starts(PROGRAMS / 'websocket_server.py', '--port', 0, *light, *options)}/"
 
     return start
 

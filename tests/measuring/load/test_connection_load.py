@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 
+from servers import PROGRAMS
+
 
 def test_a_spike_that_is_taken_has_connect_times_and_no_failure(websocket_server, generate):
     told = generate(
@@ -34,7 +36,8 @@ def test_a_ramp_ends_where_the_server_takes_no_more(starts, generate, tmp_path):
         "import resource, runpy, sys\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))\n"
         "sys.argv = ['server', '--port', '0', '--inbound-pool', '1', '--outbound-pool', '1']\n"
-        "runpy.run_module('deadzone.demo.websocket_server', run_name='__main__')\n"
+        f"sys.path.insert(0, '{PROGRAMS}')\n"
+        "runpy.run_module('websocket_server', run_name='__main__')\n"
     )
     url = f"ws://127.0.0.1:{starts(launcher)}/"
     told = generate(

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from servers import PROGRAMS
 
 STATES = re.compile(r"(?m)^ *\d+: [0-9A-F]{8}(:[0-9A-F]{4}) [0-9A-F:]+ (\d\d) ")
 """Local port and state (01 is connected) of a line of /proc/net/tcp."""
@@ -97,7 +98,7 @@ def test_a_server_of_another_protocol_is_said(http_server, generate):
 
 
 def test_a_server_killed_while_its_users_send_leaves_what_was_measured(starts, generate):
-    port = starts("-m", "deadzone.demo.websocket_server", "--port", 0)
+    port = starts(PROGRAMS / "websocket_server.py", "--port", 0)
     threading.Thread(target=kill_listener, args=(port, 1.0), daemon=True).start()
     told = generate(
         f"ws://127.0.0.1:{port}/", protocol="websocket", rate=50, duration_s=2, connections=5, drain_s=1

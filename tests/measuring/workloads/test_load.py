@@ -12,7 +12,7 @@ import pytest
 from deadzone.errors import StudyError, SweepError, WorkloadError
 from deadzone.store.histograms import merged, series
 
-SERVER = ["{python}", "-m", "deadzone.demo.websocket_server", "--port", "{port}"]
+SERVER = ["{python}", "programs/websocket_server.py", "--port", "{port}"]
 POOLS = [*SERVER, "--inbound-pool", "{pool_size}", "--outbound-pool", "{pool_size}"]
 LIGHT = ["--wait-ms", 3, "--hash-kib", 1, "--outbound-wait-ms", 3, "--outbound-hash-kib", 1]
 
@@ -33,11 +33,12 @@ ONCE = {"replicates": 1, "warmup": 0}
 
 DIES = """
 import itertools, os, runpy, sys
-from deadzone.demo.pools import Pool
+sys.path.insert(0, "programs")
+from websocket_pools import Pool
 tasks, submit = itertools.count(), Pool.submit
 Pool.submit = lambda pool, task: os._exit(9) if next(tasks) == 300 else submit(pool, task)
 sys.argv = ["server", "--port", "{port}"]
-runpy.run_module("deadzone.demo.websocket_server", run_name="__main__")
+runpy.run_module("websocket_server", run_name="__main__")
 """
 """The bundled server, ending at its 300th task: each message is one, and five to send its copies."""
 
@@ -80,7 +81,7 @@ if os.path.exists(note):
     os.kill(int(open(note).read()), signal.SIGKILL)
     time.sleep(0.2)
 pools = ("--inbound-pool", pool_size, "--outbound-pool", pool_size, "--hash-kib", "1", "--outbound-hash-kib", "1")
-argv = (sys.executable, "-m", "deadzone.demo.websocket_server", "--port", port, *pools)
+argv = (sys.executable, "programs/websocket_server.py", "--port", port, *pools)
 server = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 open(note, "w").write(str(server.pid))
 """

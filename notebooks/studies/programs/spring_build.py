@@ -1,4 +1,4 @@
-"""Builds the Spring Boot server of the study `spring-websocket`: `python -m deadzone.demo.spring_build PROJECT FOLDER`.
+"""Builds the Spring Boot server of the study `spring-websocket`: `python spring_build.py PROJECT FOLDER`.
 
 The jar is built once with Maven and kept in the cache under the checksum of its sources; FOLDER gets a link to it.
 """

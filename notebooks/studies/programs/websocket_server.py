@@ -1,4 +1,4 @@
-"""A WebSocket server with two pools of threads, to tune: `python -m deadzone.demo.websocket_server --port 8080`.
+"""A WebSocket server with two pools of threads, to tune: `python websocket_server.py --port 8080`.
 
 One thread reads all sockets. Each message is a task of the inbound pool, which works and answers the sender; then the
 message goes to everybody in the room, each copy a task of the outbound pool. That is the architecture of Spring's
@@ -14,11 +14,11 @@ import sys
 import threading
 from functools import partial
 
+from websocket_clients import REPLY_DESTINATION, Client, Listeners
+from websocket_pools import Pool, Work
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 
-from deadzone.demo.clients import REPLY_DESTINATION, Client, Listeners
-from deadzone.demo.pools import Pool, Work
 from deadzone.measuring.load.protocols import GarbageError, write_frame
 
 BACKLOG = 1_024
@@ -138,9 +138,7 @@ class Server:
 
 def arguments_of(argv: list[str]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m deadzone.demo.websocket_server", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8080, help="0 takes a free one")
     parser.add_argument("--inbound-pool", type=int, default=8, help="threads that handle messages")

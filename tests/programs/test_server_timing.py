@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from server_timing import HEADER, ServerTiming
 
-from deadzone.demo.server_timing import HEADER, ServerTiming
 from deadzone.measuring.workloads.http_client import server_times
 
 

@@ -1,6 +1,6 @@
 """The bundled service under test: takes a video as a multipart upload, extracts its frames with ffmpeg, and counts them.
 
-    python -m deadzone.demo.upload_service --port 8000
+    python upload_service.py --port 8000
     curl -F video=@clip.mp4 http://127.0.0.1:8000/frames
 
 It is a plain media service as many are: Starlette on uvicorn, the work in a subprocess, the answer when all is done.
@@ -19,14 +19,13 @@ from pathlib import Path
 import imageio_ffmpeg
 import uvicorn
 from python_multipart.multipart import MultipartParser, parse_options_header
+from server_timing import ServerTiming
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-
-from deadzone.demo.server_timing import ServerTiming
 
 FORM_FIELD = "video"
 
@@ -150,7 +149,7 @@ async def work_folder(folder: Path) -> AsyncIterator[Path]:
 
 def main() -> None:
     """Serve until told to end."""
-    options = argparse.ArgumentParser(prog="deadzone.demo.upload_service", description=__doc__)
+    options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--host", default="127.0.0.1", help="address to listen on")
     options.add_argument("--port", type=int, required=True, help="port to listen on")
     options.add_argument(

@@ -1,6 +1,6 @@
 """A batch without a network: threads that insert rows into one SQLite database, each row a transaction of its own.
 
-`python -m deadzone.demo.sqlite_inserts --threads 8 --inserts 40000 --folder FOLDER` prints `inserts_per_s: N`. A database
+`python sqlite_inserts.py --threads 8 --inserts 40000 --folder FOLDER` prints `inserts_per_s: N`. A database
 takes one writer at a time, and here, as in many services, the threads share one connection behind a lock: a second thread
 computes while the first one writes, and many only stand in each other's way.
 """
@@ -52,9 +52,7 @@ def inserted_per_s(folder: Path, threads: int, inserts: int) -> float:
 
 def main() -> int:
     """Insert and tell the rate."""
-    parser = argparse.ArgumentParser(
-        prog="python -m deadzone.demo.sqlite_inserts", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--inserts", type=int, default=40_000)
     parser.add_argument("--folder", type=Path, required=True, help="where the database is made")

@@ -1,6 +1,6 @@
 """A relay that plants a slow network: it starts a service and passes its connections on, late.
 
-    python -m deadzone.demo.late_relay --port 8000 --answer-delay-s 0.3 -- python -m SERVICE --port {port}
+    python late_relay.py --port 8000 --answer-delay-s 0.3 -- python SERVICE --port {port}
 
 The service gets a port of its own for {port}. The delay comes once a connection: before the first byte of the answer is
 passed back, or before the first byte of the request is passed on.
@@ -90,7 +90,7 @@ async def serve(given: argparse.Namespace) -> int:
 
 def main() -> None:
     """Relay until the service ends or this process is told to."""
-    options = argparse.ArgumentParser(prog="deadzone.demo.late_relay", description=__doc__)
+    options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--host", default="127.0.0.1", help="address to listen on")
     options.add_argument("--port", type=int, required=True, help="port to listen on")
     options.add_argument(

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from threading import Thread
 
 import pytest
+from relay.history import KEPT, History
+from relay.names import resolve
+from servers import PROGRAMS
 
-from deadzone.demo.relay.history import KEPT, History
-from deadzone.demo.relay.names import resolve
 from deadzone.explaining.profiles.reading import parse_profile
 
 OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
@@ -28,7 +29,7 @@ def relay(*options: str):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-    argv = (sys.executable, "-m", "deadzone.demo.relay.server", "--port", str(port), *options)
+    argv = (sys.executable, str(PROGRAMS / "relay_server.py"), "--port", str(port), *options)
     with subprocess.Popen(argv) as process:
         try:
             yield _ready(f"http://127.0.0.1:{port}")
@@ -67,7 +68,7 @@ def test_it_profiles_itself_while_it_serves():
         thread.join()
     assert answered[0]["address"] == "10.0.1.44" and answered[0]["signature"]
     assert profile.value_type().name == "samples" and 0 < profile.total() <= 110
-    assert any(package.endswith("relay/server.py") for package in profile.packages)
+    assert any(package.endswith("relay_server.py") for package in profile.packages)
 
 
 def test_without_its_parts_it_answers_too_and_refuses_what_it_does_not_know():

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from needs import needs
+from servers import PROGRAMS
+from spring_build import JAR, build, built_jar
 
-from deadzone.demo.spring_build import JAR, build, built_jar
 from deadzone.errors import WorkloadError
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,7 @@ def program(folder: Path, name: str, script: str) -> None:
 
 def test_without_java_the_study_says_what_to_install(project, tmp_path):
     answer = subprocess.run(
-        (sys.executable, "-m", "deadzone.demo.spring_build", str(project), str(tmp_path)),
+        (sys.executable, str(PROGRAMS / "spring_build.py"), str(project), str(tmp_path)),
         env={**os.environ, "PATH": "/nowhere"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert answer.returncode == 4

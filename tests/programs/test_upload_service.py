@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from servers import PROGRAMS
 
 from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.workloads.clip import generated_clip
@@ -34,12 +35,12 @@ def clip():
 
 @pytest.fixture
 def serve(tmp_path):
-    """Start a program of the demo on a port of its own and wait until it answers."""
+    """Start one of the programs on a port of its own and wait until it answers."""
     started = []
 
     def start(module, *arguments):
         port = free_port("127.0.0.1")
-        argv = (sys.executable, "-m", f"deadzone.demo.{module}", "--port", str(port), *map(str, arguments))
+        argv = (sys.executable, str(PROGRAMS / f"{module}.py"), "--port", str(port), *map(str, arguments))
         started.append(subprocess.Popen(argv))
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
@@ -99,7 +100,7 @@ def test_what_is_no_video_or_no_form_is_refused(serve, tmp_path):
 
 
 def test_the_relay_delays_the_first_byte_and_ends_with_its_service(serve, clip, tmp_path):
-    service = (sys.executable, "-m", "deadzone.demo.upload_service", "--port", "{port}", "--folder", tmp_path)
+    service = (sys.executable, PROGRAMS / "upload_service.py", "--port", "{port}", "--folder", tmp_path)
     late, relay = serve("late_relay", "--request-delay-s", "0.5", "--answer-delay-s", "1", "--", *service)
     status, said, elapsed = post(late, clip.path.read_bytes())
     assert (status, said["frames"]) == (200, clip.frames)

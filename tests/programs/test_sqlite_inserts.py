@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from deadzone.demo.sqlite_inserts import inserted_per_s
+from sqlite_inserts import inserted_per_s
 
 STUDY = Path(__file__).parents[2] / "notebooks" / "studies" / "sqlite-threads.yaml"
 

@@ -1,4 +1,4 @@
-"""A relay of messages with two costly parts to switch off: `python -m deadzone.demo.relay.server --port 8080`.
+"""A relay of messages with two costly parts to switch off: `python relay_server.py --port 8080`.
 
 POST /relay takes a message as JSON and answers it signed. `--history` keeps copies and sends some again,
 `--names` looks the receiver's address up; without them the service does the same for less. Its own CPU profile is at
@@ -13,8 +13,8 @@ import json
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from deadzone.demo.relay import names, sampling
-from deadzone.demo.relay.history import History
+from relay import names, sampling
+from relay.history import History
 
 KEY = b"key of the relay"
 LONGEST_S = 600
