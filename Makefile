@@ -64,7 +64,7 @@ check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the 
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy --no-error-summary
-	$(BIN)/mypy --no-error-summary notebooks/studies/programs
+	$(BIN)/mypy --no-error-summary notebooks/studies/programs scripts/reference_arithmetic.py
 	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 	$(PYTEST) -q tests/test_repository.py
 

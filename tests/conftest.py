@@ -17,7 +17,7 @@ import pytest
 import tally
 import yaml
 from hypothesis import settings
-from servers import PROGRAMS
+from programs import PROGRAMS
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement

@@ -21,9 +21,6 @@ from deadzone.measuring.targets.limits.base import start_ticks
 
 PATIENCE_S = 30.0
 
-PROGRAMS = Path(__file__).parents[1] / "notebooks" / "studies" / "programs"
-"""The programs that the bundled studies measure."""
-
 
 @dataclass
 class Server:

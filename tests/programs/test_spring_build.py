@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from needs import needs
-from servers import PROGRAMS
 from spring_build import JAR, build, built_jar
 
 from deadzone.errors import WorkloadError
+from programs import PROGRAMS
 
 ROOT = Path(__file__).parents[2]
 PROJECT = ROOT / "deploy" / "spring-websocket"

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from servers import PROGRAMS
 
 from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.workloads.clip import generated_clip
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.study.loading import load_study
 from deadzone.study.media_specs import ClipSpec
+from programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 30.0

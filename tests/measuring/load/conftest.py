@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import PROGRAMS
+from programs import PROGRAMS
 
 from deadzone.measuring.load.plan import LoadPlan
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from servers import PROGRAMS
+from programs import PROGRAMS
 
 
 def test_a_spike_that_is_taken_has_connect_times_and_no_failure(websocket_server, generate):

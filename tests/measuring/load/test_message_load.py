@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from servers import PROGRAMS
+from programs import PROGRAMS
 
 STATES = re.compile(r"(?m)^ *\d+: [0-9A-F]{8}(:[0-9A-F]{4}) [0-9A-F:]+ (\d\d) ")
 """Local port and state (01 is connected) of a line of /proc/net/tcp."""

@@ -15,9 +15,9 @@ from threading import Thread
 import pytest
 from relay.history import KEPT, History
 from relay.names import resolve
-from servers import PROGRAMS
 
 from deadzone.explaining.profiles.reading import parse_profile
+from programs import PROGRAMS
 
 OPEN = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 MESSAGE = {"to": "camera-300.studio.local", "part": 7}

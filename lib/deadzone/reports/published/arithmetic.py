@@ -30,7 +30,7 @@ def arithmetic(study: str) -> list[Block]:
 
 
 def repeats(study: str) -> pd.DataFrame:
-    """The cells of a study that were measured twice; see `deadzone.reports.published.reference_arithmetic.duplicates`."""
+    """The cells of a study that were measured twice; see `scripts/reference_arithmetic.py`."""
     pairs = load_reference(CHECKS, "duplicates")
     return pairs[pairs["study"] == study].reset_index(drop=True)
 

@@ -15,7 +15,6 @@ from deadzone.language.catalogue import say
 from deadzone.language.numbers import printed
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
 from deadzone.reports.figures.heat_map import grid
-from deadzone.reports.published.reference_checks import figure
 from deadzone.reports.thread_pool.run_words import sure
 
 if TYPE_CHECKING:
@@ -72,7 +71,8 @@ class Channel:
 
     def value(self, rate: float, size: float) -> float:
         """The longest response time measured at a rate with a pool of a size [ms]."""
-        return figure(self.rows, RESPONSE, rate=rate, pool_size=size)
+        there = (self.rows["rate"] == rate) & (self.rows["pool_size"] == size)
+        return float(self.rows.loc[there, RESPONSE].item())
 
     def around(self) -> tuple[float, float]:
         """The measured rates next below and above the one wanted."""
@@ -90,7 +90,7 @@ def fit_channel(published: Published, name: str) -> Channel:
     targets = published.table("targets").set_index("quantity")["claimed_value"]
     models = fit_phases(rows, "pool_size", RESPONSE, by="rate")
     advice = {float(rate): model.recommend() for rate, model in models.items()}
-    chosen = int(figure(published.table("settings"), "pool_size", component=name))
+    chosen = int(published.table("settings").set_index("component")["pool_size"][[name]].item())
     return Channel(
         name, rows, models, advice, float(targets[RESPONSE]), float(targets[f"{name}_rate"]), chosen
     )

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from reference_arithmetic import duplicates, recompute, write_checks
 
 from deadzone.reports.published.reference import load_reference, reference_folder
-from deadzone.reports.published.reference_arithmetic import duplicates, recompute, write_checks
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +81,4 @@ def test_cells_measured_twice_differ_by_up_to_a_quarter():
 def test_the_published_checks_are_fresh(tmp_path: Path):
     for path in write_checks(tmp_path):
         stored = reference_folder() / "checks" / path.name
-        assert stored.read_bytes() == path.read_bytes(), (
-            "run python -m deadzone.reports.published.reference_arithmetic"
-        )
+        assert stored.read_bytes() == path.read_bytes(), "run scripts/reference_arithmetic.py"

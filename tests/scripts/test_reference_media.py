@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from deadzone.reports.published.reference_checks import checks_of
+from reference_checks import checks_of
 
 OFF = {
     "cpu-savings/sum: claimed_saved_s": 23.32,

@@ -2,16 +2,16 @@
 
 `recompute` sets every derived figure beside its recomputation, `duplicates` sets cells that a document
 measured twice side by side. Both tables are kept under `data/reference/checks`; `write_checks` (or
-`python -m deadzone.reports.published.reference_arithmetic`) writes them again.
+`.venv/bin/python scripts/reference_arithmetic.py`) writes them again.
 """
 
 from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
+from reference_checks import checks_of
 
 from deadzone.reports.published.reference import load_reference, reference_folder
-from deadzone.reports.published.reference_checks import checks_of
 
 DOCUMENTS = ("ffmpeg-threads", "pod-cpu-limit", "thread-pools", "media-server", "disk-io")
 """The studies, in the order of their documents."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from reference_checks import Check, checks_of, claim_checks, figure
 
 from deadzone.errors import TableError
-from deadzone.reports.published.reference_checks import Check, checks_of, claim_checks, figure
 
 
 def check(
