@@ -19,7 +19,7 @@ from deadzone.language.formats import date, date_and_time, particle, percent
 
 TRANSLATIONS = [language for language in LANGUAGES if language != "en"]
 SOURCES = sorted(Path(deadzone.__file__).parent.rglob("*.py"))
-LAYOUTS = sorted(Path(deadzone.__file__).parent.glob("reports/*/*.yaml"))
+LAYOUTS = sorted(Path(deadzone.__file__).parent.glob("[re]*/*/*.yaml"))
 WORDS = ("unit", "column", "phase", "law")
 """Sections whose keys are looked up with names from the data."""
 
@@ -73,13 +73,18 @@ def known(key):
     return any(pattern.fullmatch(known_key) for known_key in catalogue("en"))
 
 
+def is_key(head):
+    """A heading that is no template, nor a word that reads alike in every language, such as AIC."""
+    return "{" not in head and "." in head
+
+
 def laid_out(path):
     """The keys that a layout of a report or of its tables says; a part made from data is a wildcard."""
     layout = yaml.safe_load(path.read_text(encoding="utf-8"))
     is_report = "sections" in layout
     tables = (layout.get("tables", {}) if is_report else layout).values()
     words = [table["columns"].values() for table in tables]
-    keys = [key for table in tables for key in (table["caption"], *table["columns"]) if "{" not in key]
+    keys = [key for table in tables for key in (table["caption"], *table["columns"]) if is_key(key)]
     if is_report:
         shown = [
             entry for section in layout["sections"].values() for entry in section if isinstance(entry, dict)

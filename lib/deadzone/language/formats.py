@@ -29,8 +29,13 @@ MOST_DIGITS = 6
 """Significant digits at which any number is cut, however small its uncertainty."""
 
 
+SMALLEST_P = 0.001
+"""Smaller p-values are shown as below it: their digits say nothing more."""
+
+
 class Template(Formatter):
-    """Python's format, with `percent`, `count`, `date` and Korean particles (`은/는`) as further formats."""
+    """Python's format, with `percent`, `number`, `count`, `date`, `p`, `probability` and Korean particles (`은/는`) as
+    further formats; a number that is not known, or infinite, is `-` where decimals are asked for."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -47,6 +52,12 @@ class Template(Formatter):
             return printed(value)
         if format_spec == "count":
             return f"{value:,}"
+        if format_spec == "p":
+            return p_value(float(value))
+        if format_spec == "probability":
+            return probability(float(value), self.language)
+        if format_spec.endswith("f") and not math.isfinite(value):
+            return "-"
         if format_spec == "date":
             return date(str(value), self.language)
         if "/" in format_spec:
@@ -61,6 +72,22 @@ def percent(fraction: float, language: str) -> str:
     value = 100 * fraction
     digits = f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
     return f"{digits}%" if language == "ko" else f"{digits} %"
+
+
+def probability(p: float, language: str) -> str:
+    """A probability as a percentage, and as a bound near 0 and 1, where its digits mean nothing."""
+    if not math.isfinite(p):
+        return "-"
+    if 0.01 <= p <= 0.99:
+        return percent(round(p, 2), language).replace(".0", "")
+    return f">{percent(0.99, language)}" if p > 0.99 else f"<{percent(0.01, language)}".replace(".0", "")
+
+
+def p_value(p: float) -> str:
+    """A p-value to three decimals, and as a bound below SMALLEST_P; `-` where it is not known."""
+    if not math.isfinite(p):
+        return "-"
+    return f"<{SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.3f}"
 
 
 def number(value: float, uncertainty: float | None = None) -> str:

@@ -1,25 +1,21 @@
 """What is attributed, as a person names it: a run, a table on disk, or a table at hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from deadzone import places
 from deadzone.errors import CompareError
 from deadzone.explaining.attribution.attributing import ENVIRONMENT, attribute_table
+from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.language.catalogue import say
 from deadzone.store.run import Run
 from deadzone.store.tables import READABLE, read_table
 from deadzone.study.levels import is_number
-
-if TYPE_CHECKING:
-    from deadzone.explaining.attribution.attribution import Attribution
-    from deadzone.study.spec import Study
+from deadzone.study.spec import Study
 
 
 def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribution:

@@ -7,74 +7,76 @@ from deadzone.explaining.attribution.result import AttributionResult
 from deadzone.explaining.page import Page, Section
 from deadzone.explaining.phases.quantities import setting
 from deadzone.language.catalogue import say
+from deadzone.language.tabling import Tabled, tabled
 
 
-def environments_frame(result: AttributionResult) -> pd.DataFrame:
+def environments(result: AttributionResult) -> Tabled:
     """One row an environment: its limit, trials, median response, and what part it plays."""
     roles = result.roles
     parts = {roles.slow: "slow", roles.fast: "fast", roles.restored: "restored"}
-    return pd.DataFrame(
+    rows = [
         {
-            say("attribution.environment"): list(result.sizes),
-            say("attribution.limit"): [_limit(result, name) for name in result.sizes],
-            say("attribution.trials"): [str(n) for n in result.sizes.values()],
-            say("attribution.median"): [wording.duration(result.medians[name]) for name in result.sizes],
-            say("attribution.role"): [
-                say(f"attribution.role_{parts[name]}") if name in parts else "-" for name in result.sizes
-            ],
+            "name": name,
+            "limit": _limit(result, name),
+            "n": n,
+            "median": wording.duration(result.medians[name]),
+            "role": say(f"attribution.role_{parts[name]}") if name in parts else "-",
         }
-    )
+        for name, n in result.sizes.items()
+    ]
+    return tabled("explaining/attribution.environments", rows)
 
 
-def hypotheses_frame(result: AttributionResult) -> pd.DataFrame:
-    """One row a hypothesis: verdict, share of the slowdown, p-values, evidence."""
-    rows = [row for _, row in result.hypotheses.iterrows()]
-    return pd.DataFrame(
+def hypotheses(result: AttributionResult) -> list[dict[str, str]]:
+    """One row a hypothesis, in words: verdict, share of the slowdown, p-values, evidence."""
+    return [
         {
-            say("attribution.hypothesis"): [wording.hypothesis_name(row["hypothesis"]) for row in rows],
-            say("attribution.verdict"): [wording.verdict_name(row) for row in rows],
-            say("attribution.share"): [wording.share_text(row) for row in rows],
-            say("attribution.p_excluded"): [_p(row["p_excluded_adjusted"]) for row in rows],
-            say("attribution.p_confirmed"): [_p(row["p_confirmed_adjusted"]) for row in rows],
-            say("attribution.evidence"): [
-                wording.evidence_of(result, row["hypothesis"]) or "-" for row in rows
-            ],
+            "name": row["hypothesis"],
+            "hypothesis": wording.hypothesis_name(row["hypothesis"]),
+            "verdict": wording.verdict_name(row),
+            "share": wording.share_text(row),
+            "p_excluded": _p(row["p_excluded_adjusted"]),
+            "p_confirmed": _p(row["p_confirmed_adjusted"]),
+            "evidence": wording.evidence_of(result, row["hypothesis"]),
         }
-    )
+        for _, row in result.hypotheses.iterrows()
+    ]
 
 
-def waterfall_frame(result: AttributionResult) -> pd.DataFrame:
+def hypotheses_table(result: AttributionResult) -> Tabled:
+    """The hypotheses without their evidence, which takes more room."""
+    return tabled("explaining/attribution.hypotheses", hypotheses(result))
+
+
+def parts(result: AttributionResult) -> Tabled:
     """One row a part of the slowdown, in the order of the waterfall."""
-    rows = [row for _, row in result.waterfall.iterrows()]
-    return pd.DataFrame(
+    rows = [
         {
-            say("attribution.part"): [wording.part_name(row["part"]) for row in rows],
-            result.roles.fast: [wording.duration(row["fast_s"]) for row in rows],
-            result.roles.slow: [wording.duration(row["slow_s"]) for row in rows],
-            say("attribution.difference"): [
-                wording.difference_text(row["low_s"], row["difference_s"], row["high_s"]) for row in rows
-            ],
-            say("attribution.share"): [wording.share_text(row) for row in rows],
+            "name": row["part"],
+            "part": wording.part_name(row["part"]),
+            "fast": wording.duration(row["fast_s"]),
+            "slow": wording.duration(row["slow_s"]),
+            "difference": wording.difference_text(row["low_s"], row["difference_s"], row["high_s"]),
+            "share": wording.share_text(row),
         }
-    )
+        for _, row in result.waterfall.iterrows()
+    ]
+    names = {"fast_name": result.roles.fast, "slow_name": result.roles.slow}
+    return tabled("explaining/attribution.parts", rows, **names)
 
 
 def attribution_page(result: AttributionResult) -> Page:
     """The page of an attribution."""
-    hypotheses = hypotheses_frame(result)
-    evidence = [f"{row.iloc[0]}: {row.iloc[5]}" for _, row in hypotheses.iterrows()]
-    sections = (
-        Section(say("attribution.environments"), environments_frame(result)),
-        Section(say("attribution.hypotheses"), hypotheses.iloc[:, :5]),
-        Section(say("attribution.parts"), waterfall_frame(result)),
-    )
+    tables = (environments(result), hypotheses_table(result), parts(result))
     notes: dict[str, list[str]] = {
         say("attribution.found"): [wording.verdict(result)],
-        say("attribution.evidence"): evidence,
+        say("attribution.evidence"): [
+            f"{row['hypothesis']}: {row['evidence'] or '-'}" for row in hypotheses(result)
+        ],
         say("attribution.first"): list(result.warnings),
         say("attribution.method"): [wording.method(result)],
     }
-    return Page(say("attribution.title"), sections, notes)
+    return Page(say("attribution.title"), [Section(one.caption, one.frame) for one in tables], notes)
 
 
 def _limit(result: AttributionResult, name: str) -> str:

@@ -1,18 +1,14 @@
 """Objectives of a load test: which statistic each bounds, what it was measured to be, and whether it is met."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Sense = Literal["at_most", "at_least"]
 

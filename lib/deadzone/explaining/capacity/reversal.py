@@ -5,17 +5,14 @@ distribution, its variance common to the pools of a rate, and the largest pool t
 noted. Where each was measured once, only the shape of the curve can say, and the phase model is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.model import PhaseModel
 
 TOLERANCE = 0.03
 """A pool is about as good as the best one up to this much worse."""

@@ -11,6 +11,7 @@ from deadzone.explaining.compare.verdicts import UNDECIDED
 from deadzone.explaining.page import Page, Section
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name, unit_name
 from deadzone.language.catalogue import Message, join, say
+from deadzone.language.tabling import Tabled, tabled
 
 SAME = 5e-4
 """A ratio this near to 1 is written as no change: the digits of a percentage end there."""
@@ -63,45 +64,24 @@ def _sections(result: ComparisonResult) -> tuple[Section, ...]:
     sections = [Section(say("compare.sides"), pd.DataFrame(facts, columns=["name", "value"]), paired=True)]
     count = int(result.overall["n_treatments"].max())
     if count > 1:
-        sections.append(Section(say("compare.overall", n=count), _overall(result)))
+        rows = [{**_told(row), "name": plain_name(row["response"])} for row in rows_of(result.overall)]
+        sections.append(_section(tabled("explaining/compare.overall", rows, n=count)))
     return (*sections, *(_by_treatment(result, response) for response in result.responses))
 
 
-def _overall(result: ComparisonResult) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {say("compare.response"): plain_name(row["response"]), **_shared(row)}
-            for row in rows_of(result.overall)
-        ]
-    )
+def _section(table: Tabled) -> Section:
+    return Section(table.caption, table.frame)
 
 
 def _by_treatment(result: ComparisonResult, response: str) -> Section:
     rows = rows_of(result.treatments[result.treatments["response"] == response])
-    unit = unit_name(response)
-    table = pd.DataFrame(
-        [
-            {
-                say("compare.treatment"): row["treatment"],
-                f"A {unit}".strip(): number(row["median_a"]),
-                f"B {unit}".strip(): number(row["median_b"]),
-                **_shared(row),
-            }
-            for row in rows
-        ]
-    )
-    goal = say(f"compare.goal_{rows[0]['goal']}")
-    return Section(say("compare.by_treatment", response=axis_label(response), goal=goal), table)
+    goal, unit = say(f"compare.goal_{rows[0]['goal']}"), unit_name(response)
+    heads = {"head_a": f"A {unit}".strip(), "head_b": f"B {unit}".strip(), "response": axis_label(response)}
+    return _section(tabled("explaining/compare.treatments", map(_told, rows), **heads, goal=goal))
 
 
-def _shared(row: dict[str, Any]) -> dict[str, str]:
-    return {
-        say("compare.trials"): f"{row['n_a']} + {row['n_b']}",
-        say("compare.change"): change_text(row),
-        say("compare.effect"): f"{row['delta']:+.2f}",
-        say("compare.p"): f"{row['p_adjusted']:.2g}",
-        say("compare.verdict"): verdict_text(row),
-    }
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "told": change_text(row), "judged": verdict_text(row)}
 
 
 def _notes(result: ComparisonResult) -> dict[str, list[str]]:

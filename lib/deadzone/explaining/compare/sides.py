@@ -1,19 +1,16 @@
 """A and B as a person names them: a run of the store, or a table on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from deadzone.errors import CompareError
 from deadzone.language.catalogue import say
 from deadzone.store.run import Run
 from deadzone.store.tables import READABLE, read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CIRCUMSTANCES = (
     "host",

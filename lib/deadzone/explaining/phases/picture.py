@@ -4,24 +4,19 @@ The curve is drawn in Braille dots, two by four a character (U+2800), or in ASCI
 plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich draws tables but no curves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
 from deadzone.explaining.phases.quantities import axis_label
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
 from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, PHASE_STYLES, RECOMMENDED_COLOUR
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
 
 LEAST_WIDTH, MOST_WIDTH = 40, 240
 """Characters: narrower, the names of phases have no room; wider, no eye follows a line."""

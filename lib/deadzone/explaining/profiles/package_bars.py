@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from deadzone.explaining.profiles.axis import in_units
 from deadzone.explaining.profiles.comparison import Comparison
@@ -13,7 +14,6 @@ from deadzone.language.catalogue import say
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, MUTED, figure_style
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

@@ -7,17 +7,13 @@ the certainty, shared out over the steps after Bonferroni). The elasticities dif
 (two-sided z-test, shared out in the same way). And the difference matters in practice (LEAST_CHANGE).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.model import PhaseModel
 
 CERTAINTY = 0.95
 """Family-wise: of all the steps of two unmoved curves together, a movement is seen in at most one pair in twenty."""

@@ -1,9 +1,7 @@
 """What the figures of a disk run are figures of: the device, the page cache, the host's memory, the warm-up, the limits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,12 +9,10 @@ import pandas as pd
 from deadzone.explaining.phases.quantities import level_number, number
 from deadzone.language.catalogue import Message, say
 from deadzone.reports.disk_block_size.curves import Curve
+from deadzone.reports.sweep.source import Source
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE
 from deadzone.study.sizes import size_text
-
-if TYPE_CHECKING:
-    from deadzone.reports.sweep.source import Source
 
 FLASH_READ_MS = 0.03
 """Reading a page of flash takes some 50 µs at the least (3D NAND data sheets); a median of small direct reads below

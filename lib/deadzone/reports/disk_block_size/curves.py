@@ -1,11 +1,9 @@
 """The curves of a disk run, one a combination of its other factors, and what each decides: which setting is near the
 best, which sustains a required rate, how long a chunk takes, and how sure that is."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,16 +12,14 @@ from deadzone.errors import PhaseError
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.level_estimates import LevelEstimates, estimate_levels
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import capital, level_number, plain_name
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.service_level import target_confidence
 from deadzone.language.catalogue import join, say
+from deadzone.reports.sweep.source import Source
 from deadzone.study.factors import LevelsFactor
 from deadzone.study.sizes import RequiredRate
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
-    from deadzone.reports.sweep.source import Source
 
 MEGA = 1e6
 

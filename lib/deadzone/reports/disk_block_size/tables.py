@@ -1,9 +1,6 @@
 """Tables and figures of a disk run: what was decided, the guideline, the latencies, the time of a chunk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,11 +11,9 @@ from deadzone.language.numbers import tenths
 from deadzone.reports.disk_block_size.curves import Curve, Decided
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.document.tabling import table_of
+from deadzone.reports.sweep.source import Source
 from deadzone.study.sizes import RequiredRate, size_text
 from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR, figure_style
-
-if TYPE_CHECKING:
-    from deadzone.reports.sweep.source import Source
 
 LOOKS = (
     (TRIAL_COLOUR, "o", "-"),

@@ -28,6 +28,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+import pandas as pd
+
 from deadzone.language.catalogue import spoken
 from deadzone.reports.document.drawing import svg_of
 from deadzone.reports.document.html import (
@@ -44,7 +46,6 @@ from deadzone.reports.document.html import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure as MatplotlibFigure
 
 MIME = "application/vnd.deadzone.block+json"

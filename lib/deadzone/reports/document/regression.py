@@ -1,16 +1,10 @@
 """The regression-style summary of a phase model as a block of a report."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from deadzone.explaining.page import is_number
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import axis_label, percent
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Regression, Table
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
 
 
 def regression(model: PhaseModel, identity: str = "regression", name: str = "") -> Regression:

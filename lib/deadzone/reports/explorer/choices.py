@@ -1,10 +1,9 @@
 """What can be explored: the runs on this machine and the curves of the published studies."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from deadzone import places
 from deadzone.errors import DeadzoneError
@@ -12,9 +11,6 @@ from deadzone.reports.published.reference import load_reference
 from deadzone.reports.sweep.source import analysed_trials, load_source
 from deadzone.store.run import list_runs
 from deadzone.study.scales import scale_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PUBLISHED: dict[str, dict[str, tuple[str, str]]] = {
     "ffmpeg-threads": {

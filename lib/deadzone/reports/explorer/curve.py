@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.relabel import relabel
 from deadzone.explaining.phases.thresholds import Thresholds
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from deadzone.explaining.phases.model import PhaseModel
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,19 +1,18 @@
 """The explorer's figure as SVG, written directly: a matplotlib figure takes longer than a slider may."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text, place_of, trial_text
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.language.catalogue import say
+from deadzone.reports.explorer.curve import View
 from deadzone.style import (
     FIT_COLOUR,
     INK,
@@ -23,10 +22,6 @@ from deadzone.style import (
     RECOMMENDED_COLOUR,
     TRIAL_COLOUR,
 )
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.reports.explorer.curve import View
 
 WIDTH, HEIGHT = 900, 460
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 34, 52

@@ -3,22 +3,18 @@
 wall time = CPU time / cores used, so every change of the wall time is a change of one or the other.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import number
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.figures.curves import steps_text
 from deadzone.style import INK, MUTED, PHASE_STYLES, TRIAL_COLOUR, figure_style
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
 
 FIGURE_SIZE = (7.2, 4.2)
 

@@ -1,11 +1,10 @@
 """What the report of the study `ffmpeg-threads` is made from, and what its author's conclusions are judged by."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
@@ -22,11 +21,8 @@ from deadzone.reports.ffmpeg_threads.thread_counts import (
 )
 from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
 from deadzone.reports.published.arithmetic import usual_difference
+from deadzone.reports.published.published import Published
 from deadzone.style import PHASE_STYLES
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.reports.published.published import Published
 
 Counts = tuple[ThreadCount, ...]
 

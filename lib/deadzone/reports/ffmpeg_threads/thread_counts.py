@@ -1,25 +1,21 @@
 """The study `ffmpeg-threads` at fixed CPU limits: how many threads, and which counts cannot be told apart."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot_panels
 from deadzone.explaining.phases.quantities import number, response
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.ffmpeg_threads.cpu_work import cpu_time
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
+from deadzone.reports.published.published import Published
 from deadzone.style import figure_style
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
-    from deadzone.reports.published.published import Published
 
 TABLES = (
     "threads-at-4-cores",

@@ -1,22 +1,18 @@
 """Fitted curves in the report of a published study: their figures, and their phases in a line or in a table."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import listing, plain_name
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.document.tabling import table_of
 from deadzone.style import PHASE_STYLES
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-    from deadzone.explaining.phases.recommend import Recommendation
 
 MOST_NAMED = 4
 """Tied settings beyond this are counted, not listed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from deadzone.explaining.phases.quantities import axis_label, level_number
 from deadzone.language.catalogue import say
@@ -13,7 +14,6 @@ from deadzone.reports.document.display import Figure
 from deadzone.style import MUTED, RECOMMENDED_COLOUR, figure_style
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 WIDTH_IN = 7.2

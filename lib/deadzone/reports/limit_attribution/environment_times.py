@@ -1,19 +1,13 @@
 """The times of a service's environments: every trial, and the phases of the request one after the other."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
+from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.explaining.attribution.wording import duration
 from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.style import INK, MUTED, TRIAL_COLOUR, figure_style
-
-if TYPE_CHECKING:
-    from deadzone.explaining.attribution.attribution import Attribution
 
 WIDTH_IN, ROW_IN, FRAME_IN = 7.2, 0.5, 1.0
 
@@ -67,10 +61,7 @@ def phases_table(result: Attribution, trials: pd.DataFrame, by: str) -> Table | 
         return None
     medians = trials[known].groupby(trials[by].astype(str)).median()
     names = [name for name in result.medians if name in medians.index]
-    frame = pd.DataFrame(
-        {
-            say("limit_run.phase"): [say(f"limit_run.phase_{name}") for name in known],
-            **{name: [duration(float(medians[phase][name])) for phase in known] for name in names},
-        }
-    )
+    phases = [say(f"limit_run.phase_{name}") for name in known]
+    times = {name: [duration(float(medians[phase][name])) for phase in known] for name in names}
+    frame = pd.DataFrame({say("limit_run.phase"): phases, **times})
     return Table(frame, say("limit_run.phases_caption"), numeric=names, id="phases", row_ids=known)

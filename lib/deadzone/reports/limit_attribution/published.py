@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deadzone.explaining.attribution import wording
+from deadzone.explaining.attribution import page
 from deadzone.explaining.attribution.attributing import attribute_table
 from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.language.catalogue import say
@@ -30,16 +30,7 @@ class LimitAttribution(PublishedReport):
 
     def rules_table(self) -> Table:
         """One row a hypothesis: the verdict by the rules for runs, and why."""
-        rows = [
-            {
-                "name": row["hypothesis"],
-                "hypothesis": wording.hypothesis_name(row["hypothesis"]),
-                "verdict": wording.verdict_name(row),
-                "evidence": wording.evidence_of(self.result, row["hypothesis"]),
-            }
-            for _, row in self.result.hypotheses.iterrows()
-        ]
-        return table_of("limit_attribution.by-rules", rows)
+        return table_of("limit_attribution.by-rules", page.hypotheses(self.result))
 
 
 def environment_name(environment: str) -> str:

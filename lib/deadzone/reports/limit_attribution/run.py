@@ -16,6 +16,7 @@ from deadzone.explaining.compare.samples import analysed
 from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
+from deadzone.reports.document.tabling import shown
 from deadzone.reports.limit_attribution import environment_times
 from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
@@ -64,14 +65,11 @@ class LimitRun:
             ratio=f"{self.result.ratio:.3g}",
             n=len(self.trials),
         )
-        frame = page.environments_frame(self.result)
-        table = Table(
-            frame, say("limit_run.environments"), numeric=list(frame.columns[2:4]), id="environments"
-        )
+        told = say("limit_run.environments")
         return [
             section("limit_run.times"),
             environment_times.trials_figure(self.result, self.trials, self.by, caption),
-            table,
+            shown(page.environments(self.result), "environments", told),
         ]
 
     def hypotheses(self) -> list[Block]:
@@ -80,7 +78,7 @@ class LimitRun:
             return []
         return [
             section("limit_run.hypotheses"),
-            hypotheses_table(self.result, "hypotheses"),
+            hypotheses_table(self.result),
             evidence_prose(self.result),
             section("limit_run.parts", level=3),
             self._waterfall(self.result),
@@ -142,10 +140,8 @@ class LimitRun:
         )
 
     def _parts(self, result: Attribution) -> Table:
-        frame = page.waterfall_frame(result)
-        rows = list(result.waterfall["part"])
         caption = say("limit_run.parts_caption", slow=result.roles.slow, fast=result.roles.fast)
-        return Table(frame, caption, numeric=list(frame.columns[1:]), id="parts", row_ids=rows)
+        return shown(page.parts(result), "parts", caption)
 
 
 def load_run(name: str) -> LimitRun:
@@ -165,13 +161,10 @@ def load_run(name: str) -> LimitRun:
     return LimitRun(source, by, kept, result)
 
 
-def hypotheses_table(result: Attribution, identity: str) -> Table:
-    """One row a hypothesis: verdict, share of the slowdown, p-values. identity: id of the table."""
-    frame = page.hypotheses_frame(result).iloc[:, :5]
+def hypotheses_table(result: Attribution) -> Table:
+    """One row a hypothesis: verdict, share of the slowdown, p-values."""
     counts = {verdict: len(result.named(verdict)) for verdict in ("confirmed", "excluded", "undecided")}
-    caption = say("limit_run.hypotheses_caption", **counts)
-    rows = list(result.hypotheses["hypothesis"])
-    return Table(frame, caption, numeric=list(frame.columns[2:]), id=identity, row_ids=rows)
+    return shown(page.hypotheses_table(result), "hypotheses", say("limit_run.hypotheses_caption", **counts))
 
 
 def evidence_prose(result: Attribution) -> Prose:
@@ -179,10 +172,10 @@ def evidence_prose(result: Attribution) -> Prose:
     said = tuple(
         say(
             "limit_run.one",
-            name=capital(wording.hypothesis_name(row["hypothesis"])),
-            verdict=wording.verdict_name(row),
-            evidence=wording.evidence_of(result, row["hypothesis"]),
+            name=capital(row["hypothesis"]),
+            verdict=row["verdict"],
+            evidence=row["evidence"],
         )
-        for _, row in result.hypotheses.iterrows()
+        for row in page.hypotheses(result)
     )
     return Prose(said, heading=say("attribution.evidence"), level=3, id="evidence")

@@ -5,25 +5,20 @@ curve puts within the practical tolerance of the best one that the budget allows
 same answer make a rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text, place_of
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import axis_label, listing, response
-from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
+from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE, Recommendation
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Table
 from deadzone.reports.document.tabling import table_of
 from deadzone.style import PHASE_STYLES
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
 
 Resources = Literal["scarce", "middling", "plenty"]
 

@@ -4,7 +4,7 @@ The layout names, section by section, what is shown: headings, sentences, tables
 class draws (its bare name, or `drawn` with the part that it is `of`). `facts` are formulas over the published tables and
 over what the class worked out (see `formulas`); every sentence of the catalogue is said with all of them. A table has
 `rows` (of a published table, of a fact, or a list of names), figures `with` each row, and columns (see
-`deadzone.reports.document.tabling`).
+`deadzone.language.tabling`).
 """
 
 from collections.abc import Callable, Mapping
@@ -17,9 +17,10 @@ import yaml
 
 from deadzone.explaining.claims.judging import Judged
 from deadzone.language.catalogue import say, written
+from deadzone.language.tabling import laid_out
 from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table
 from deadzone.reports.document.speaking import use_language
-from deadzone.reports.document.tabling import laid_out
+from deadzone.reports.document.tabling import shown
 from deadzone.reports.published import arithmetic, claims
 from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.formulas import Formulas
@@ -105,7 +106,7 @@ class PublishedReport:
         entry = self.layout["tables"][name]
         values = {**self._facts, **self._facts.get(entry.get("of", ""), {})}
         rows = [self._row(entry, {**values, **row}) for row in self._rows(entry["rows"])]
-        return laid_out(entry, rows, name, values)
+        return shown(laid_out(entry, rows, values), name)
 
     def _rows(self, wanted: str | list[Any]) -> list[dict[str, Any]]:
         if isinstance(wanted, list):

@@ -1,16 +1,17 @@
 """The analysis of a source: its phase models and the recommendation; `report` shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.findings.examining import gravest
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
 from deadzone.explaining.settings.answering import Answer, answer
 from deadzone.explaining.settings.wording import verdict
@@ -18,11 +19,6 @@ from deadzone.language.catalogue import say
 from deadzone.reports.sweep.findings import barred_by_failures, findings_of
 from deadzone.reports.sweep.source import Source
 from deadzone.study.scales import level_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from deadzone.explaining.phases.recommend import Recommendation
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
 """What an adaptive sweep chose when, why it ended, and what was open then."""
 
-import pandas as pd
-
 from deadzone.language.catalogue import say, spoken
-from deadzone.reports.document.display import Block, Prose, Table
+from deadzone.reports.document.display import Block, Prose
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
@@ -18,15 +17,14 @@ def chosen_trials(source: Source) -> list[Block]:
     if batches:
         rows = [
             {
-                say("adaptive.batch"): f"{batch['batch']}",
-                say("adaptive.chosen"): ", ".join(_setting(one["levels"]) for one in batch["trials"]),
-                say("adaptive.why"): batch["reason"][spoken()],
+                "batch": batch["batch"],
+                "chosen": ", ".join(_setting(one["levels"]) for one in batch["trials"]),
+                "why": batch["reason"][spoken()],
             }
             for batch in batches
         ]
-        frame = pd.DataFrame(rows)
-        caption = say("adaptive.caption", n=sum(len(one["trials"]) for one in batches), batches=len(batches))
-        found.append(Table(frame, caption, numeric=list(frame.columns[:1]), id="batches"))
+        n = sum(len(one["trials"]) for one in batches)
+        found.append(table_of("sweep.batches", rows, n=n, batches=len(batches)))
     if ends:
         still_open = [say("adaptive.still_open", question=one[spoken()]) for one in ends[-1]["open"]]
         found.append(Prose((ends[-1]["stopped"][spoken()], *still_open)))

@@ -1,9 +1,6 @@
 """The claims of a run, judged by its trials, and the section of its report."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.claims.cells import rows_at
@@ -15,14 +12,12 @@ from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block
 from deadzone.reports.published.claims import claims_table, evidence_of, verdict_name
 from deadzone.reports.published.published import section
+from deadzone.reports.sweep.analysis import Analysis
+from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.claims import ClaimSpec, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
-
-if TYPE_CHECKING:
-    from deadzone.reports.sweep.analysis import Analysis
-    from deadzone.reports.sweep.source import Source
 
 
 def judge_run(source: Source, analysis: Analysis | None = None) -> tuple[Judged, ...]:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import axis_label, plain_name, response
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
@@ -19,9 +21,6 @@ from deadzone.style import HOVER, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
 
 CURVE_HEIGHT_IN = 3.7
 PANEL_HEIGHT_IN = 1.15

@@ -1,10 +1,8 @@
 """The sentences of a report, made from the numbers, each with what it rests on."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import plain_name
@@ -12,13 +10,11 @@ from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
 from deadzone.reports.sweep import undecided
+from deadzone.reports.sweep.analysis import Analysis, Slice
+from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import improvement, provenance_table, row_id, slopes
 from deadzone.store.run import Run
 from deadzone.style import PHASE_STYLES
-
-if TYPE_CHECKING:
-    from deadzone.reports.sweep.analysis import Analysis, Slice
-    from deadzone.reports.sweep.source import Source
 
 CORES_TOLERANCE_LEVELS = 1
 """The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""

@@ -1,33 +1,27 @@
 """What moved since the previous run of a study: the section of its report, and the sentence of the command."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
+from typing import Any
 
 from deadzone.errors import CompareError, DeadzoneError
 from deadzone.explaining.compare.comparing import compare_tables
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name
-from deadzone.explaining.phases.summary_sections import probability_text
 from deadzone.explaining.trend.movement import Movement, movement
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
+from deadzone.reports.document.tabling import table_of
 from deadzone.reports.published.claims import verdict_name
 from deadzone.reports.sweep.analysis import Analysis, Slice, analyse
 from deadzone.reports.sweep.claims import changed_verdicts, judge_run
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run, list_runs
 from deadzone.style import PHASE_STYLES
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
 
 MACHINE = ("cpu_model", "cores_usable", "limits_mechanism", "target")
 """Facts that must agree: on another machine other phases are no news."""
@@ -206,29 +200,20 @@ def _machines(before: dict[str, Any], now: dict[str, Any]) -> tuple[str, str] | 
 
 
 def _table(s: Slice, found: Movement, previous: str) -> Table:
-    rows = [_row(s.model, row) for row in found.steps.to_dict("records")]
-    frame = pd.DataFrame(rows)
+    rows = [
+        {
+            **row,
+            "step": _step(s.model, row),
+            **{end: PHASE_STYLES[str(row[f"label_{end}"])].name for end in ("before", "after")},
+            **{name: number(float(row[name]), 0.01) for name in ("elasticity_before", "elasticity_after")},
+            "yes": "yes" if row["moved"] else "no",
+        }
+        for row in found.steps.to_dict("records")
+    ]
     n = int(found.steps["moved"].sum())
-    key = "trend.caption_moved" if n else "trend.caption_still"
-    caption = say(key, n=n, previous=previous)
-    return Table(
-        frame,
-        f"{s.name}. {caption}" if s.name else caption,
-        numeric=[say("trend.elasticity_before"), say("trend.elasticity_after"), say("trend.differs")],
-        id=s.anchor(ANCHOR),
-    )
-
-
-def _row(model: PhaseModel, row: dict[Any, Any]) -> dict[str, str]:
-    return {
-        plain_name(model.knob): _step(model, row),
-        say("trend.phase_before"): PHASE_STYLES[str(row["label_before"])].name,
-        say("trend.phase_after"): PHASE_STYLES[str(row["label_after"])].name,
-        say("trend.elasticity_before"): number(float(row["elasticity_before"]), 0.01),
-        say("trend.elasticity_after"): number(float(row["elasticity_after"]), 0.01),
-        say("trend.differs"): probability_text(float(row["p_differs"])),
-        say("trend.is_moved"): say("trend.yes" if row["moved"] else "trend.no"),
-    }
+    caption = say("trend.caption_moved" if n else "trend.caption_still", n=n, previous=previous)
+    told = f"{s.name}. {caption}" if s.name else caption
+    return table_of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
 
 
 def _step(model: PhaseModel, row: dict[Any, Any]) -> str:

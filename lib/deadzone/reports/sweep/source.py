@@ -1,11 +1,11 @@
 """What a report is made from: the trials of a run or of any table, with what is known about them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
@@ -20,9 +20,6 @@ from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE
 from deadzone.study.spec import Study
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEAST_TRUSTED = 0.5
 """If fewer of the treatments than this keep a trusted trial, leaving the untrusted ones out would leave no

@@ -1,14 +1,13 @@
 """The tables of a report, as texts with units and sensible digits, each under a sentence about the data."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.candidates import level_text, places, setting_at
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import (
     axis_label,
     listing,
@@ -18,19 +17,15 @@ from deadzone.explaining.phases.quantities import (
     response,
     setting,
 )
-from deadzone.explaining.phases.summary_sections import probability_text
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
 from deadzone.reports.document.display import Table
 from deadzone.reports.document.tabling import table_of
+from deadzone.reports.sweep.analysis import Slice
+from deadzone.reports.sweep.source import Source
 from deadzone.study.scales import level_name
 from deadzone.study.sizes import size_text
 from deadzone.style import PHASE_STYLES
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.reports.sweep.analysis import Slice
-    from deadzone.reports.sweep.source import Source
 
 MAD_TO_SIGMA = 1.4826
 """Makes the median absolute deviation of normal data estimate their standard deviation."""
@@ -141,7 +136,7 @@ def phases_table(s: Slice) -> Table:
                 "gain_a_unit": gain / (stop - start),
                 "slope": slope,
                 "interval": _range(low, high),
-                "sure": probability_text(float(phase["probability"])),
+                "sure": float(phase["probability"]),
             }
         )
     key = "report.phases_caption_interval" if model.axis.is_interval else "report.phases_caption"
@@ -245,19 +240,10 @@ def attempts_table(source: Source) -> Table:
     for level, group in trials.groupby(trials[source.knob].astype(str), sort=False):
         ended = group[status.loc[group.index] == "ok"]
         values = ended[source.response].dropna()
-        rows.append(
-            {
-                axis_label(source.knob): str(level),
-                say("report.attempts"): f"{len(group):,}",
-                say("report.ended_well"): f"{len(ended):,}",
-                say("report.median", label=axis_label(source.response)): (
-                    number(float(values.median())) if len(values) else NOT_KNOWN
-                ),
-            }
-        )
-    frame = pd.DataFrame(rows)
-    caption = say("report.attempts_caption", n=len(trials), ok=int((status == "ok").sum()))
-    return Table(frame, caption, numeric=list(frame.columns), id="treatments")
+        rows.append({"level": level, "all": len(group), "ended": len(ended), "median": values.median()})
+    label = axis_label(source.response)
+    counts = {"n": len(trials), "ok": int((status == "ok").sum())}
+    return table_of("sweep.attempts", rows, "treatments", **_labels(source), label=label, **counts)
 
 
 def provenance_table(source: Source) -> Table | None:

@@ -1,7 +1,5 @@
 """An analysis as a terminal shows it: the curve, a line a phase, the setting and how sure it is, every doubt."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -9,20 +7,17 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.picture import picture
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
 from deadzone.reports.document.publishing import PHASES
 from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.analysis import Analysis, analyse
 from deadzone.reports.sweep.source import load_source
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel
-    from deadzone.explaining.phases.recommend import Recommendation
-    from deadzone.reports.sweep.analysis import Analysis
-    from deadzone.store.run import Run
+from deadzone.store.run import Run
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """What a terminal would obey in place of showing it."""

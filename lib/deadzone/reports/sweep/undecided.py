@@ -4,10 +4,6 @@ The time is that of the trials themselves, from the wall times measured at each 
 between them; a trial repeated because it was disturbed comes on top.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from deadzone.explaining.phases.candidates import level_text, place_of
@@ -15,10 +11,8 @@ from deadzone.explaining.phases.doubts import UNSURE
 from deadzone.explaining.phases.quantities import listing
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Claim, Evidence
+from deadzone.reports.sweep.analysis import Analysis, Slice
 from deadzone.reports.sweep.tables import positions
-
-if TYPE_CHECKING:
-    from deadzone.reports.sweep.analysis import Analysis, Slice
 
 TIMES_THE_TRIALS = 4
 """An interval shrinks with the root of the trials: four times as many halve it."""

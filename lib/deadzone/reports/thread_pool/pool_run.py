@@ -1,9 +1,7 @@
 """The analysis of a run of a load test: which pool meets its targets at which rate, and how sure that is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,13 +15,11 @@ from deadzone.explaining.capacity.objectives import Objective, Objectives, objec
 from deadzone.explaining.capacity.reversal import Reversal, reversals
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModels
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.histograms import series
 from deadzone.store.run import Run
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.recommend import Recommendation
 
 RATE = "rate"
 """The factor, and the field of a load, that says how much is sent each second."""

@@ -1,26 +1,22 @@
 """The study `thread-pools`, one channel at a time: the best pool at every rate, where more threads hurt, the target."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.quantities import listing
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
 from deadzone.language.numbers import printed
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
 from deadzone.reports.figures.heat_map import grid
+from deadzone.reports.published.published import Published
 from deadzone.reports.thread_pool.run_words import sure
-
-if TYPE_CHECKING:
-    from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-    from deadzone.explaining.phases.recommend import Recommendation
-    from deadzone.reports.published.published import Published
 
 RESPONSE = "latency_max_ms"
 

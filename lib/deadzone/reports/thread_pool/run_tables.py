@@ -1,9 +1,7 @@
 """The tables and figures of a load test's report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +17,7 @@ from deadzone.reports.document.tabling import table_of
 from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.reports.figures.heat_map import heat_map, number_text
 from deadzone.reports.thread_pool import run_words as words
-
-if TYPE_CHECKING:
-    from deadzone.reports.thread_pool.pool_run import PoolRun
+from deadzone.reports.thread_pool.pool_run import PoolRun
 
 MOST_TRIALS = 12
 """Trials that the table of warm-ups lists; the rest behave like them and are counted in the text."""

@@ -1,18 +1,11 @@
 """The sentences of a load test's report, each made from the analysis."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, SmallestPool
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name, setting
 from deadzone.language.catalogue import join, say
+from deadzone.reports.thread_pool.pool_run import PoolRun
 from deadzone.steady_state.warmup import TOLERANCE
-
-if TYPE_CHECKING:
-    from deadzone.reports.thread_pool.pool_run import PoolRun
-
 
 MOST_SURE = 0.99
 """Beyond this a probability is not told more finely: it rests on a thousand draws and a few trials."""
