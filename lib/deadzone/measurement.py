@@ -109,7 +109,7 @@ class Measurement:
     interference: Interference = NO_INTERFERENCE
     telemetry: tuple[Sample, ...] = ()
     placed: Mapping[str, str] = field(default_factory=dict)
-    counted: Mapping[str, int] = field(default_factory=dict)
+    counted: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cpu_efficiency(self) -> float | None:

@@ -50,6 +50,18 @@ TRACES = (
 """What a trial left behind besides its figures, from which mistakes of the experiment are found; columns of runs that
 have them."""
 
+ACCOUNT = (
+    "threads_s",
+    "running_s",
+    "ready_s",
+    "throttled_wait_s",
+    "disk_wait_s",
+    "memory_wait_s",
+    "network_wait_s",
+    "asleep_s",
+)
+"""Where the time of a trial's threads went; the parts after the first add up to it. Columns of runs that have them."""
+
 FOREIGN_PROCESSES = "foreign_processes"
 """Which other processes used the CPU meanwhile, largest first, with their cores; a column of runs where some did."""
 
@@ -83,7 +95,8 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
     seen = {name for row in rows for name in row}
     words = [name for name in (*PLACED, FOREIGN_PROCESSES, PRINTED_UNITS) if name in seen]
     traces = [name for name in TRACES if name in seen]
-    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *words, *traces, *own)))
+    account = [name for name in ACCOUNT if name in seen]
+    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *words, *traces, *account, *own)))
     table = pd.DataFrame(rows, columns=[*columns])
     for name in factors:
         table[name] = _factor_column(table[name])
@@ -95,6 +108,7 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
         table[name] = table[name].astype("string")
     for name in (
         *own,
+        *account,
         *(n for n in SHARED if n.endswith(("_s", "_pressure", "_efficiency", "_cpu")) or n == "steal"),
     ):
         table[name] = pd.to_numeric(table[name], errors="coerce").astype("float64")

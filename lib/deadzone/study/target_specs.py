@@ -48,6 +48,9 @@ class LocalTarget(Spec):
     memory_limit: FactorLevel = NONE
     """memory limit of every trial where it is no factor [bytes]"""
 
+    account: bool = True
+    """whether it is told of each trial where the time of its threads went; off where even its hundredth of a trial is too much"""
+
     io_bandwidth_limit: FactorLevel = NONE
     """limit of reads and of writes of the disk where it is no factor [bytes/s]"""
 

@@ -10,6 +10,7 @@ from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import (
+    ACCOUNT,
     FOREIGN_PROCESSES,
     IDENTITY,
     NOT_COLUMNS,
@@ -60,6 +61,7 @@ def check_names(plan: Plan, workload: Workload) -> None:
         *SHARED,
         *PLACED,
         *TRACES,
+        *ACCOUNT,
         FOREIGN_PROCESSES,
         PRINTED_UNITS,
         *NOT_COLUMNS,

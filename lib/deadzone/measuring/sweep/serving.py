@@ -37,7 +37,7 @@ class ServiceMeasuring:
         self._plan = plan
         self._note = (around or Surroundings()).note
         self._workload = make_workload(plan.workload, plan.folder, plan.treatments)
-        self._client = LocalTarget(LocalSpec(mechanism="unlimited"))
+        self._client = LocalTarget(LocalSpec(mechanism="unlimited", account=False))
         self._client.belongs = self.belongings = Belongings(plan.belongs, self._note)
         self._profiling = Profiling(plan.profiles)
         self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Measurement, Sample
+from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.base import Belongs, Companion
 from deadzone.measuring.targets.ending import measurement
 from deadzone.measuring.targets.interference import (
@@ -78,6 +79,7 @@ class LocalTarget:
         self._refused: dict[str, str] = {}
         self._neighbours = Neighbours()
         self._others = Others()
+        self._account = Account() if spec.account else None
         self._trials_cpu_s = 0.0
         self.belongs: Belongs | None = None
         """What belongs to every trial besides, and is no neighbour."""
@@ -90,6 +92,8 @@ class LocalTarget:
         try:
             self.scratch = make_scratch()
             self._open_best()
+            if self._account:
+                self._account.open()
             self._neighbours.mark(read_machine(), _harness_cpu_s() + self._open_mechanism.read().overhead_s)
         except BaseException:
             self.__exit__(None, None, None)
@@ -101,6 +105,8 @@ class LocalTarget:
     ) -> None:
         with undisturbed():
             self._close()
+            if self._account:
+                self._account.close()
             shutil.rmtree(self.scratch, ignore_errors=True)
 
     def prepare(self, treatment: Treatment) -> None:
@@ -141,6 +147,7 @@ class LocalTarget:
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
         belongs = self.belongs
+        account = None if companion else self._account
         self._others.look(fresh=False)
 
         def read(beside_s: float) -> tuple[Counters, MachineReading, float]:
@@ -148,6 +155,8 @@ class LocalTarget:
             return counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
 
         def on_start() -> None:
+            if account:
+                account.begin()
             beside_s = companion.begin() if companion else 0.0
             before.append(read(beside_s + (belongs.begin() if belongs else 0.0)))
             self._neighbours.mark(before[0][1], before[0][2] - beside_s + self._trials_cpu_s)
@@ -157,6 +166,8 @@ class LocalTarget:
                 companion.tick(t_s) if companion else mechanism.read().since(before[0][0]).series(t_s)
             )
             samples.extend(belongs.tick(t_s) if belongs else ())
+            if account:
+                account.look(lambda: self.processes()[1:])
 
         ended = launcher.run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick)
         beside_s = companion.end() if companion else 0.0
@@ -181,7 +192,7 @@ class LocalTarget:
                 interference, exposure=exposure(own_cpu_s / max(ended.wall_s, 1e-9)), processes=others
             ),
             telemetry=tuple(samples),
-            counted=ended.counted,
+            counted={**ended.counted, **(account.end(launcher.pid, ended, used) if account else {})},
         )
 
     def others_between_trials(self, seconds: float) -> dict[str, float]:
@@ -195,6 +206,7 @@ class LocalTarget:
             "target": "local",
             "limits_mechanism": self._open_mechanism.name,
             "mechanisms_refused": self._refused,
+            **(self._account.facts() if self._account else {}),
             **({"io_limits_mechanism": self._io.name} if self._io else {}),
             "scratch": "tmpfs"
             if any(self.scratch.is_relative_to(home) for home in SCRATCH_HOMES)
