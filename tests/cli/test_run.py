@@ -104,6 +104,7 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
         (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
         (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
         (["probe", "-p", "factors.pause", "[0.05]"], 2, "nothing to compare it with"),
+        (["probe", "-p", "factors.pause", "[0.05]", "--dry-run"], 2, "measure it alone with deadzone sweep"),
         (["probe", "--resume", "latest"], 2, "There is no run 'probe/latest'"),
     ],
 )

@@ -59,6 +59,17 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home)
     assert sorted(home.rglob("*")) == before
 
 
+def test_a_single_treatment_is_measured_and_said_to_have_no_answer_of_its_own(write_study, deadzone, runs):
+    """It may be one side of a comparison with another run; `run` refuses it."""
+    write_study(factors={"threads": [1]}, design={"replicates": 1, "warmup": 0})
+    assert (
+        "no answer of its own: there is one treatment, threads=1"
+        in deadzone("sweep", "probe", "--dry-run").out
+    )
+    said = deadzone("sweep", "probe")
+    assert said.code == 0 and "no answer of its own" in said.err and len(runs()) == 1
+
+
 def test_a_dry_run_estimates_from_the_latest_run_even_beside_a_damaged_one(write_study, deadzone, runs):
     write_study()
     deadzone("sweep", "probe")

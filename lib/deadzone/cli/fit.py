@@ -84,7 +84,13 @@ def command(
         return
     heads = [", ".join(f"{name} = {level}" for name, level in where.items()) for where, _ in models]
     said = [
-        "\n".join([*([head] if head else []), *drawn(quiet, one, one.recommend()), str(one.summary())])
+        "\n".join(
+            [
+                *([head] if head else []),
+                *drawn(quiet, one, one.recommend() if by else found.recommend()),
+                str(one.summary()),
+            ]
+        )
         for head, (_, one) in zip(heads, models, strict=True)
     ]
     if by or not models or models[0][1].n_levels < len(found.candidates):

@@ -53,7 +53,7 @@ def command(
     analysis, overrides = _split(study, overrides)
     warn_of_language(analysis.get("lang"))
     if dry_run:
-        print_plan(study, overrides, resume, as_json)
+        print_plan(study, overrides, resume, as_json, is_analysed=True)
         return
     archive = open_archive(archive_url)
     run = _sweep(study, overrides, resume, archive)
@@ -137,7 +137,7 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
     from deadzone.measuring.targets.leftovers import remove_leftovers
     from deadzone.reports.document.execution import execute
     from deadzone.store.run import Run, new_run_id
-    from deadzone.study.answers import coming_answer
+    from deadzone.study.answers import refuse_unanswerable
     from deadzone.study.loading import find_study, load_study
 
     path = find_study(study, places.study_folders()).resolve()
@@ -148,7 +148,7 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
         parameters = {"resume": str(run.folder)}
     else:
         plan = planned_file(path, overrides)
-        coming_answer(plan.study, plan.treatments)  # what has no answer is refused before it is measured
+        refuse_unanswerable(plan.study, plan.treatments)
         run = Run(places.runs_folder() / plan.study.study / new_run_id())
         parameters = {"run_id": run.run_id}
     watcher = _Watcher(plan, run, archive)

@@ -36,12 +36,15 @@ def command(
     from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.proposed import trials_of
     from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.study.answers import coming_answer
 
     if dry_run:
         print_plan(study, overrides, resume, as_json)
         return
     opened = open_run(study, overrides, resume=resume)
     progress = progress_on()
+    if len(opened.plan.treatments) < 2:
+        progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
     run_sweep(opened.plan, opened.run, progress, trials_of(opened.plan, proposer_of(opened.plan), progress))
     judged = say_claims(opened.run)
     if as_json:
@@ -73,12 +76,18 @@ def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return []
 
 
-def print_plan(study: str, overrides: Mapping[str, Any], resume: str | None, as_json: bool) -> None:
-    """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do."""
+def print_plan(
+    study: str, overrides: Mapping[str, Any], resume: str | None, as_json: bool, *, is_analysed: bool = False
+) -> None:
+    """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do.
+
+    is_analysed: whether the run is to give an answer. Raises StudyError where it could give none.
+    """
     from deadzone import places
     from deadzone.measuring.sweep.opening import open_run, planned_file
     from deadzone.measuring.sweep.running import preview
     from deadzone.store.run import list_runs
+    from deadzone.study.answers import refuse_unanswerable
     from deadzone.study.loading import find_study
 
     finished: set[int] = set()
@@ -88,6 +97,8 @@ def print_plan(study: str, overrides: Mapping[str, Any], resume: str | None, as_
     else:
         plan = planned_file(find_study(study, places.study_folders()), overrides)
         records = _latest_records(list_runs(places.runs_folder(), plan.study.study))
+    if is_analysed:
+        refuse_unanswerable(plan.study, plan.treatments)
     told = preview(plan, records, finished)
     if as_json:
         click.echo(json.dumps(told))

@@ -14,17 +14,11 @@ FITTED_HERE = "phases"
 
 
 def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
-    """The answer of a resolved study in words: phases or settings, on which scale, a curve for each of what.
-
-    Raises StudyError where nothing could be answered: a single treatment has nothing to be compared with.
-    """
+    """The answer of a resolved study in words: phases or settings, on which scale, a curve for each of what."""
     if study.analysis_notebook != FITTED_HERE:
         return say("answer.of_notebook", notebook=study.analysis_notebook)
     if len(treatments) < 2:
-        raise StudyError(
-            f"{study.study}: there is one treatment, {treatments[0].label()}, and nothing to compare it with. Give a factor "
-            "a second level."
-        )
+        return say("answer.alone", treatment=treatments[0].label())
     knob = study.knob_name
     written = study.factors.get(knob) or FactorSpec()
     scale = scale_of([t.levels[knob] for t in treatments], written.scale, written.at)
@@ -38,6 +32,15 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
     best = say("answer.settings", n=len(treatments), response=study.response.name)
     each = say("answer.each", factors=" x ".join(others)) if others else ""
     return join([_curve(knob, scale), each if scale.has_phases else "", best])
+
+
+def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
+    """Refuse to analyse what is only to be measured, such as one side of a later comparison. Raises StudyError."""
+    if study.analysis_notebook == FITTED_HERE and len(treatments) < 2:
+        raise StudyError(
+            f"{study.study}: there is one treatment, {treatments[0].label()}, and nothing to compare it with. Give a factor "
+            "a second level, or measure it alone with deadzone sweep."
+        )
 
 
 def _curve(knob: str, scale: KnobScale) -> Message:

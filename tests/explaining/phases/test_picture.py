@@ -7,6 +7,7 @@ import pytest
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.picture import picture, width_of
+from deadzone.explaining.settings.answering import answer
 from deadzone.language.catalogue import speaking
 
 
@@ -40,3 +41,33 @@ def test_without_colour_there_is_no_escape_and_in_ascii_nothing_else(model):
     assert "\x1b" not in picture(model, advice, 80)
     assert "\x1b[38;5;" in picture(model, advice, 80, coloured=True)
     assert picture(model, advice, 80, plain=True).isascii()
+
+
+@pytest.mark.parametrize("width", [80, 200])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_levels_that_stand_apart_have_their_place_beside_the_curve(width, language):
+    """Zero before it and words behind it, each with its estimate, and marked where it is the setting to choose."""
+    times = {"0": 3.0, "1": 4.0, "2": 2.0, "4": 1.0, "auto": 0.5}
+    trials = pd.DataFrame(
+        [(n, t * (1 + 0.01 * i)) for n, t in times.items() for i in range(3)], columns=["threads", "wall_s"]
+    )
+    found = answer(trials, "threads", "wall_s")
+    with speaking(language):
+        lines = picture(found.models[()], found.recommend(), width).splitlines()
+    *curve, levels, marks, legend = lines
+    assert max(map(width_of, lines)) <= width and width_of(legend) <= 80 and "◆" in legend
+    assert levels.split() == list(times)
+    assert marks.index("▲") == pytest.approx(levels.index("auto") + 2, abs=1)
+    assert sum(line.count("◆") for line in curve) == 2
+
+
+def test_an_interval_scale_is_drawn_from_its_negative_levels_on():
+    trials = pd.DataFrame(
+        [(n, t * (1 + 0.01 * i)) for n, t in ((-10, 1.0), (0, 1.01), (10, 1.5), (19, 2.2)) for i in range(3)],
+        columns=["nice", "wall_s"],
+    )
+    found = answer(trials, "nice", "wall_s")
+    lines = picture(found.models[()], found.recommend(), 80).splitlines()
+    assert lines[-3].split() == ["-10", "0", "10", "19"]
+    first, last = (next(i for i, line in enumerate(lines) if mark in line) for mark in ("2.2", "-10"))
+    assert all(any(0x2800 < ord(letter) < 0x2900 for letter in line) for line in lines[first : last - 2])

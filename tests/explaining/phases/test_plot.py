@@ -18,6 +18,7 @@ from matplotlib.colors import to_hex
 from deadzone import fit_phases
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value
 from deadzone.explaining.phases.verdict import verdict
+from deadzone.explaining.settings.answering import answer
 from deadzone.style import PHASE_STYLES
 
 PUBLISHED_16 = [
@@ -205,3 +206,23 @@ def test_slices_get_a_panel_each_and_one_legend():
     shown = [text.get_text() for text in legend.get_texts()]
     assert len(shown) == len(set(shown))
     assert sum(text.startswith("recommended") for text in shown) == 1
+
+
+def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals():
+    times = {"0": 3.0, "1": 4.0, "2": 2.0, "4": 1.0, "auto": 0.5}
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        [(n, t * np.exp(0.01 * rng.standard_normal())) for n, t in times.items() for _ in range(4)],
+        columns=["threads", "wall_s"],
+    )
+    found = answer(frame, "threads", "wall_s")
+    ax = found.models[()].plot(advice=found.recommend())
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(times)
+    assert (ticks := ax.get_xticks())[0] < 1 and ticks[-1] > 4
+    labels = ax.get_legend_handles_labels()[1]
+    assert (
+        labels.count("apart from the curve, with its interval") == 1 and "recommended: threads auto" in labels
+    )
+    assert [float(bar.lines[0].get_ydata()[0]) for bar in ax.containers] == pytest.approx(
+        [3.0, 0.5], rel=0.02
+    )

@@ -137,3 +137,16 @@ def test_many_equal_words_are_all_kept():
     frame = trials(lambda _: 1.0, mode=[f"m{i}" for i in range(12)])
     advice = answer(frame, "mode", "wall_s").recommend()
     assert len(advice.tied) == 12 and "costs less is not in the data" in advice.reason
+
+
+def test_rows_without_a_response_change_nothing_for_the_others():
+    sound = pd.DataFrame(
+        [(n, t * (1 + 0.01 * i)) for n, t in ((1, 4.0), (2, 2.0), (4, 1.0)) for i in range(3)],
+        columns=["threads", "wall_s"],
+    )
+    with_gaps = pd.concat(
+        [pd.DataFrame({"threads": [1, 2], "wall_s": [float("nan")] * 2}), sound], ignore_index=True
+    )
+    first, second = (answer(frame, "threads", "wall_s").recommend() for frame in (sound, with_gaps))
+    assert first.setting == second.setting
+    assert first.table["estimate"].tolist() == pytest.approx(second.table["estimate"].tolist())

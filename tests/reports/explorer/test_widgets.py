@@ -139,6 +139,18 @@ def test_every_trial_is_drawn_once_where_it_can_be_told_apart():
     assert svg.count("<title>trial ") == 8
 
 
+def test_a_level_that_stands_apart_is_drawn_and_may_be_the_setting():
+    rows = table(4, 3).trials
+    rows["threads"] = rows["threads"].astype(object)
+    off = rows[rows["threads"] == 1].assign(threads="auto", wall_s=lambda rows: rows["wall_s"] / 50)
+    curve = open_curve("one", pd.concat([rows, off]), "threads", "wall_s", "min")
+    for view in (
+        one.under(curve.model.thresholds, 0.03) for one in (curve, curve.refitted(curve.model.thresholds))
+    ):
+        svg = draw(view)
+        assert view.setting == "auto" and svg.count('class="apart"') == 1 and ">auto</text>" in svg
+
+
 def test_names_of_runs_cannot_become_markup(explorer):
     curve = open_curve("<b>&", table().trials, "threads", "wall_s", "min")
     assert "<b>" not in draw(curve.under(curve.model.thresholds, 0.03))

@@ -4,12 +4,13 @@ The curve is drawn in Braille dots, two by four a character (U+2800), or in ASCI
 plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich draws tables but no curves.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
 import numpy as np
 
+from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
@@ -33,6 +34,7 @@ class Marks:
     """The characters of a picture."""
 
     trial: str
+    apart: str
     outlier: str
     setting: str
     tied: str
@@ -44,11 +46,11 @@ class Marks:
 
 
 UNICODE = Marks(
-    "●", "×", "▲", "■", "│", "└", "─", "┊",
+    "●", "◆", "×", "▲", "■", "│", "└", "─", "┊",
     {"linear": "─", "dead_zone": "╱", "breakthrough": "━", "plateau": "┄", "reversal": "╲"},
 )  # fmt: skip
 ASCII = Marks(
-    "o", "x", "^", "#", "|", "+", "-", ":",
+    "o", "@", "x", "^", "#", "|", "+", "-", ":",
     {"linear": "-", "dead_zone": "/", "breakthrough": "=", "plateau": ".", "reversal": "\\"},
 )  # fmt: skip
 
@@ -104,8 +106,14 @@ def picture(
     width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
     height = min(max(width // 7, LEAST_HEIGHT), MOST_HEIGHT)
     levels = model.levels["level"].to_numpy(float)
-    values = np.concatenate([model.trials["corrected"], model.levels["fitted"]])
-    across = np.log if is_log_better(levels) else np.asarray
+    is_log = not model.axis.is_interval and is_log_better(levels)
+    apart = settings_apart(model, advice)
+    where = drawn_at(model, (row["setting"] for row in apart), is_log)
+    beside = {where[row["setting"]]: row for row in apart}
+    levels = np.array([*levels, *beside])
+    spans = [row[end] for row in apart for end in ("low", "high")]
+    values = np.concatenate([model.trials["corrected"], model.levels["fitted"], spans])
+    across = np.log if is_log else np.asarray
     up = np.log if spread_factor(values) >= LOG_RESPONSE_FACTOR else np.asarray
     y_ticks = _ticks(float(values.min()), float(values.max()), up, height)
     left = max(width_of(text) for text in y_ticks.values()) + 2
@@ -127,7 +135,7 @@ def picture(
     for row in range(1, rows + 1):
         canvas.write(left, row, marks.upright, MUTED)
     canvas.write(left, rows + 1, marks.corner + marks.across * (columns + 1), MUTED)
-    setting = _level_of(model, advice.setting)
+    setting = None if isinstance(advice.setting, dict) else where.get(advice.setting)
     if setting is not None:
         for row in range(1, rows + 1):
             canvas.write(x_of(setting), row, marks.guide, RECOMMENDED_COLOUR)
@@ -136,13 +144,22 @@ def picture(
     for trial in model.trials.to_dict("records"):
         mark, colour = (marks.outlier, OUTLIER_COLOUR) if trial["outlier"] else (marks.trial, "")
         canvas.write(x_of(trial["level"]), y_of(trial["corrected"]), mark, colour)
-    _draw_levels(canvas, model, x_of, rows + 2, {level for level in (setting,) if level is not None})
+    for place, row in beside.items():
+        for line in range(y_of(row["high"]), y_of(row["low"]) + 1):
+            canvas.write(x_of(place), line, marks.upright)
+        canvas.write(x_of(place), y_of(row["estimate"]), marks.apart)
+    first = [*beside, *((setting,) if setting is not None else ())]
+    _draw_levels(
+        canvas, model, x_of, rows + 2, {place: str(row["setting"]) for place, row in beside.items()}, first
+    )
     for one in advice.tied:
-        if (level := _level_of(model, one)) is not None:
-            canvas.write(x_of(level), rows + 3, marks.tied, RECOMMENDED_COLOUR)
+        if not isinstance(one, dict) and one in where:
+            canvas.write(x_of(where[one]), rows + 3, marks.tied, RECOMMENDED_COLOUR)
     if setting is not None:
         canvas.write(x_of(setting), rows + 3, marks.setting, RECOMMENDED_COLOUR)
     legend = say("picture.legend", trial=marks.trial, tied=marks.tied, setting=marks.setting)
+    if beside:
+        legend = say("picture.legend_apart", legend=legend, apart=marks.apart)
     title = say("picture.title", response=axis_label(model.response), knob=axis_label(model.knob))
     return "\n".join([title, *canvas.lines(coloured), f"{'':{left + 1}}{legend}"])
 
@@ -168,11 +185,12 @@ def _draw_phases(canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable
 def _draw_fit(
     canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable, y_of: Callable, plain: bool
 ) -> None:
-    """The fitted curve, straight on log-log axes, in the colours of its phases."""
-    levels, fitted = (np.log(model.levels[name].to_numpy(float)) for name in ("level", "fitted"))
+    """The fitted curve, straight on the axes of the fit, in the colours of its phases."""
+    levels, fitted = model.axis.forward(model.levels["level"].to_numpy(float)), np.log(model.levels["fitted"])
+    starts = model.axis.forward(model.phases["start"].to_numpy(float))
     for x in np.linspace(levels[0], levels[-1], 8 * MOST_WIDTH):
-        level, value = float(np.exp(x)), float(np.exp(np.interp(x, levels, fitted)))
-        label = model.phases["label"][int((model.phases["start"] <= level * (1 + 1e-9)).sum()) - 1]
+        level, value = float(model.axis.backward(x)), float(np.exp(np.interp(x, levels, fitted)))
+        label = model.phases["label"][max(int((starts <= x + 1e-9).sum()) - 1, 0)]
         colour = PHASE_STYLES[label].colour
         if plain:
             canvas.write(x_of(level), y_of(value), ".", colour)
@@ -181,14 +199,22 @@ def _draw_fit(
 
 
 def _draw_levels(
-    canvas: Canvas, model: PhaseModel, x_of: Callable[[float], int], row: int, first: set[float]
+    canvas: Canvas,
+    model: PhaseModel,
+    x_of: Callable[[float], int],
+    row: int,
+    apart: Mapping[float, str],
+    first: Sequence[float],
 ) -> None:
-    """The levels below the axis, as far as there is room: the recommended one and the ends of phases first."""
+    """The levels below the axis, as far as there is room: those beside it, the recommended one and the ends of phases first.
+
+    apart: the levels beside the curve by their places.
+    """
     levels = [float(level) for level in model.levels["level"]]
     wanted = [*first, levels[0], levels[-1], *map(float, model.phases["start"]), *levels]
     taken: list[tuple[int, int]] = []
     for level in dict.fromkeys(wanted):
-        text = level_text(model, level)
+        text = apart.get(level) or level_text(model, level)
         start = x_of(level) - width_of(text) // 2
         if all(start > stop or start + width_of(text) < begin for begin, stop in taken):
             taken.append((start, start + width_of(text)))
@@ -202,12 +228,6 @@ def _ticks(low: float, high: float, scale: Callable, height: int) -> dict[int, s
     shares = 1 - rows / (height - 1)
     values = back(scale(low) + shares * (scale(high) - scale(low)))
     return {int(row): plain_value(float(f"{value:.3g}")) for row, value in zip(rows, values, strict=True)}
-
-
-def _level_of(model: PhaseModel, setting: object) -> float | None:
-    """Where a setting stands on the knob's axis; None where it is no level of this curve."""
-    place = model.none_level if setting == "none" else setting
-    return place if isinstance(place, int | float) and place in set(model.levels["level"]) else None
 
 
 def _of_256(colour: str) -> int:

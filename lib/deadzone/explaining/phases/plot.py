@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 import numpy as np
 
-from deadzone.explaining.phases.candidates import level_text, places, trial_text
+from deadzone.explaining.phases.beside import drawn_at, settings_apart
+from deadzone.explaining.phases.candidates import level_text, trial_text
 from deadzone.explaining.phases.plot_axes import (
     headroom,
     is_log_better,
@@ -83,10 +84,10 @@ def plot(
     with figure_style():
         if ax is None:
             _, ax = plt.subplots(figsize=figsize, layout="constrained")
-        _draw(model, ax, advice)
+        apart = _draw(model, ax, advice)
         if legend:
             _explain(ax, is_own)
-        _settle([(model, ax, verdict(model, advice) if title is None else title)])
+        _settle([(model, ax, verdict(model, advice) if title is None else title, apart)])
     return ax
 
 
@@ -95,31 +96,33 @@ def plot_panels(panels: Sequence[tuple[PhaseResult, Axes, Recommendation, str]])
 
     panels: each model with its axes, its advice and its title.
     """
-    for model, ax, advice, _ in panels:
-        _draw(model, ax, advice)
-    _settle([(model, ax, title) for model, ax, _, title in panels])
+    _settle([(model, ax, title, _draw(model, ax, advice)) for model, ax, advice, title in panels])
 
 
-def _draw(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
-    """Everything of a model that does not depend on the size that its axes end up with."""
-    _scale(model, ax)
+def _draw(model: PhaseResult, ax: Axes, advice: Recommendation) -> dict[float, str]:
+    """Everything of a model that does not depend on the size that its axes end up with; the levels beside it by place."""
+    apart = settings_apart(model, advice)
+    _scale(model, ax, [row["estimate"] for row in apart])
+    where = drawn_at(model, (row["setting"] for row in apart), ax.get_xscale() == "log")
     _shade(model, ax)
     _draw_fit(model, ax)
     _draw_trials(model, ax)
-    _mark_advice(model, ax, advice)
+    _draw_apart(ax, apart, where)
+    _mark_advice(ax, advice, where)
     _name_axes(model, ax)
+    return {where[row["setting"]]: str(row["setting"]) for row in apart}
 
 
-def _settle(panels: Sequence[tuple[PhaseResult, Axes, str]]) -> None:
+def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]]) -> None:
     """What depends on the size that the axes end up with, for all panels of a figure at once: the layout takes long."""
     _lay_out(panels[0][1])
-    for _, ax, title in panels:
+    for _, ax, title, _ in panels:
         _set_title(ax, title)
         ax.margins(x=0.03)
         plain_values(ax)
     _lay_out(panels[0][1])
-    for model, ax, _ in panels:
-        _finish(model, ax)
+    for model, ax, _, apart in panels:
+        _finish(model, ax, apart)
 
 
 def _lay_out(ax: Axes) -> None:
@@ -128,10 +131,10 @@ def _lay_out(ax: Axes) -> None:
         engine.execute(figure)
 
 
-def _scale(model: PhaseResult, ax: Axes) -> None:
+def _scale(model: PhaseResult, ax: Axes, apart: Sequence[float]) -> None:
     levels = model.levels["level"].to_numpy(float)
     ax.set_xscale("linear" if model.axis.is_interval or not is_log_better(levels) else "log")
-    if spread_factor(model.trials["corrected"].to_numpy(float)) >= LOG_RESPONSE_FACTOR:
+    if spread_factor(np.append(model.trials["corrected"].to_numpy(float), apart)) >= LOG_RESPONSE_FACTOR:
         ax.set_yscale("log")
 
 
@@ -193,9 +196,18 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
                 drawn.set_urls([HOVER + trial_text(model, row) for row in part.to_dict("records")])
 
 
-def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation) -> None:
+def _draw_apart(ax: Axes, apart: Sequence[Mapping[str, Any]], where: Mapping[Any, float]) -> None:
+    """The estimate and interval of each setting on no curve, beside it."""
+    for i, row in enumerate(apart):
+        ends = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
+        ax.errorbar(
+            where[row["setting"]], row["estimate"], yerr=ends, fmt="s", color=INK, markersize=5, capsize=4, zorder=5,
+            label="_" if i else say("plot.apart"),
+        )  # fmt: skip
+
+
+def _mark_advice(ax: Axes, advice: Recommendation, where: Mapping[Any, float]) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
-    where = places(model)
     tied = [where[value] for value in advice.tied if value in where]
     if len(tied) > 1:
         ax.scatter(
@@ -251,6 +263,12 @@ def _wrapped(text: str, width: float) -> list[str]:
     return lines
 
 
+def _along(texts: Mapping[float, str]) -> tuple[np.ndarray, list[str]]:
+    """Places in their order, shape (n,), and the text of each."""
+    ordered = sorted(texts)
+    return np.array(ordered), [texts[level] for level in ordered]
+
+
 def _explain(ax: Axes, is_own: bool) -> None:
     """The legend, in as many columns as fit: at the foot of a figure of our own, else below the axes."""
     from matplotlib.transforms import ScaledTranslation
@@ -273,19 +291,15 @@ def _explain(ax: Axes, is_own: bool) -> None:
     )
 
 
-def _finish(model: PhaseResult, ax: Axes) -> None:
-    """Ticks, room at the top, names of the phases."""
+def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
+    """Ticks, room at the top, names of the phases. apart: the levels beside the curve by their places."""
     levels = model.levels["level"].to_numpy(float)
-    important = [*model.phases["start"], levels[-1]]
-    label_levels(
-        ax,
-        levels,
-        [
-            say("quantity.no_limit") if level == model.none_level else level_text(model, level)
-            for level in levels
-        ],
-        important,
-    )
+    texts = {
+        level: say("quantity.no_limit") if level == model.none_level else level_text(model, level)
+        for level in levels
+    }
+    important = [*apart, *model.phases["start"], levels[-1]]
+    label_levels(ax, *_along({**texts, **apart}), important)
     names = [PHASE_STYLES[label].name for label in model.phases["label"]]
     colours = [PHASE_STYLES[label].colour for label in model.phases["label"]]
     spans = list(zip(model.phases["start"], model.phases["stop"], strict=True))

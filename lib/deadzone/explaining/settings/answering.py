@@ -32,6 +32,7 @@ from deadzone.explaining.phases.thresholds import (
     BREAKTHROUGH_ELASTICITY,
     LINEAR_ELASTICITY,
     REVERSAL_ELASTICITY,
+    Thresholds,
 )
 from deadzone.explaining.response_scale import RATIO, ResponseScale, response_scale
 from deadzone.explaining.settings.cells import estimate_cells
@@ -93,16 +94,18 @@ def answer(
     scale: str | None = None,
     places: Mapping[str, Place] | None = None,
     measured_on: str | None = None,
+    thresholds: Thresholds | None = None,
 ) -> Answer:
     """Estimate every setting of a table, and fit phases where the knob has an order.
 
     frame: one row a trial, as for `fit_phases`. by: the other factors. scale, places: of the knob, see `scale_of`.
-    measured_on: the scale of the response: ratio, interval or count.
+    measured_on: the scale of the response: ratio, interval or count. thresholds: between phases.
 
     Raises PhaseError for what is no such table, or does not fit the scales that are wanted.
     """
     factors = (*by, knob)
     table, notes = measured_trials(frame, factors, response, goal)
+    table = table.reset_index(drop=True)  # rows without a response are gone: the others are counted anew
     on_knob = knob_scale(table[knob], scale, places)
     values = table[response].to_numpy(float)
     try:
@@ -110,7 +113,7 @@ def answer(
     except ValueError as error:
         raise PhaseError(f"{response!r} {error}.") from error
     cells, cell = _cells(table, factors, on_knob)
-    asked = _Asked(factors, response, goal, on_knob, measured)
+    asked = _Asked(factors, response, goal, on_knob, measured, thresholds)
     own, spoiled = _own_candidates(asked, cells, cell, values)
     models: dict[tuple[Any, ...], PhaseModel] = {}
     parts, order = [], []
@@ -159,6 +162,7 @@ class _Asked:
     goal: str
     knob_scale: KnobScale
     scale: ResponseScale
+    thresholds: Thresholds
 
 
 def _cells(table: pd.DataFrame, factors: Sequence[str], scale: KnobScale) -> tuple[pd.DataFrame, np.ndarray]:
@@ -229,7 +233,9 @@ def _curve(asked: _Asked, rows: pd.DataFrame) -> PhaseModel | None:
     on_axis = rows[knob].map(lambda level: asked.knob_scale.positions.get(level_name(level)))
     if asked.scale.kind != RATIO or on_axis.nunique() < FEWEST_LEVELS:
         return None
-    return fit_phases(rows, knob, asked.response, asked.goal, scale=asked.knob_scale)
+    return fit_phases(
+        rows, knob, asked.response, asked.goal, scale=asked.knob_scale, thresholds=asked.thresholds
+    )
 
 
 def _where(by: Sequence[str], levels: Sequence[Any]) -> str:

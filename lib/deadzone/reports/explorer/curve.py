@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
-from deadzone.explaining.phases.fit import fit_phases
+from deadzone.errors import PhaseError
 from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.relabel import relabel
 from deadzone.explaining.phases.thresholds import Thresholds
+from deadzone.explaining.settings.answering import answer
+from deadzone.language.catalogue import join
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A curve as it is shown. model: with its phases. setting: the cheapest within the tolerance. tied: all within it."""
+    """A curve as it is shown. model: with its phases. advice: over all settings, those beside the curve too. setting: the
+    cheapest within the tolerance. tied: all within it."""
 
     name: str
     model: PhaseModel
+    advice: Recommendation
     setting: Any
     tied: tuple[Any, ...]
     tolerance: float
@@ -27,34 +31,38 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A fitted curve. name: of its run and slice. rows: what was fitted, with the columns knob and response."""
+    """A fitted curve. name: of its run and slice. rows: what was fitted. advice: over all settings of the rows."""
 
     name: str
     rows: pd.DataFrame
     model: PhaseModel
-
-    @cached_property
-    def candidates(self) -> pd.DataFrame:
-        """The settings, the cheapest first, with the loss of each against the best estimate (a fraction)."""
-        return self.model.recommend().table
+    advice: Recommendation
 
     def under(self, thresholds: Thresholds, tolerance: float) -> View:
         """The curve under thresholds, with the settings whose estimate is within a tolerance of the best.
 
         tolerance: a fraction, 0.03 for 3 %. Nothing is fitted again; see `deadzone.explaining.phases.relabel`.
         """
-        within = self.candidates[self.candidates["loss"] <= tolerance + 1e-12]
-        tied = tuple(within["setting"])
-        return View(self.name, relabel(self.model, thresholds), tied[0], tied, tolerance)
+        settings = self.advice.table
+        tied = tuple(settings["setting"][settings["loss"] <= tolerance + 1e-12])
+        return View(self.name, relabel(self.model, thresholds), self.advice, tied[0], tied, tolerance)
 
     def refitted(self, thresholds: Thresholds) -> Curve:
         """The curve fitted anew under thresholds: the last word on where its phases are."""
-        model = fit_phases(
-            self.rows, self.model.knob, self.model.response, goal=self.model.goal, thresholds=thresholds
-        )
-        return Curve(self.name, self.rows, model)
+        model = self.model
+        return open_curve(self.name, self.rows, model.knob, model.response, model.goal, thresholds)
 
 
-def open_curve(name: str, rows: pd.DataFrame, knob: str, response: str, goal: str) -> Curve:
-    """Fit a curve. Raises PhaseError if none can be fitted."""
-    return Curve(name, rows, fit_phases(rows, knob, response, goal=goal))
+def open_curve(
+    name: str,
+    rows: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str,
+    thresholds: Thresholds | None = None,
+) -> Curve:
+    """Fit a curve. Raises PhaseError, which says why, if there is none."""
+    found = answer(rows, knob, response, goal, thresholds=thresholds)
+    if not found.models:
+        raise PhaseError(join(found.notes))
+    return Curve(name, rows, found.models[()], found.recommend())

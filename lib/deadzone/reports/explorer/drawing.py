@@ -1,13 +1,15 @@
 """The explorer's figure as SVG, written directly: a matplotlib figure takes longer than a slider may."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 
-from deadzone.explaining.phases.candidates import level_text, place_of, trial_text
+from deadzone.explaining.phases.beside import drawn_at, settings_apart
+from deadzone.explaining.phases.candidates import level_text, trial_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
 from deadzone.explaining.phases.quantities import axis_label
@@ -63,26 +65,30 @@ class Scale:
 def draw(view: View, other: View | None = None) -> str:
     """The figure of a view, with the curve of a second run on the same axes where there is one."""
     models = [view.model, *([other.model] if other else [])]
-    x, y = _scales(models)
+    apart = settings_apart(view.model, view.advice)
+    x, y = _scales(models, apart)
+    where = drawn_at(view.model, (row["setting"] for row in apart), x.is_log)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" style="max-width:{WIDTH}px;background:#fff" '
         f'role="img" aria-label="{escape(_described(view, other), quote=True)}" font-family="DejaVu Sans, Noto Sans, sans-serif" font-size="12">',
         _phases(view.model, x),
-        _axes(models, x, y),
+        _axes(models, x, y, {where[row["setting"]]: str(row["setting"]) for row in apart}),
         _curve(view.model, x, y, FIT_COLOUR, TRIAL_COLOUR),
         _curve(other.model, x, y, OTHER_COLOUR, OTHER_COLOUR) if other else "",
-        _advice(view, x),
+        _apart(apart, where, x, y),
+        _advice(view, where, x),
         _legend(view, other),
         "</svg>",
     ]
     return "".join(parts)
 
 
-def _scales(models: Sequence[PhaseModel]) -> tuple[Scale, Scale]:
+def _scales(models: Sequence[PhaseModel], apart: Sequence[Mapping[str, Any]]) -> tuple[Scale, Scale]:
     levels = np.unique(np.concatenate([model.levels["level"].to_numpy(float) for model in models]))
     values = np.concatenate(
         [model.trials["corrected"].to_numpy(float) for model in models]
         + [model.levels["fitted"].to_numpy(float) for model in models]
+        + [np.array([row[end] for row in apart for end in ("low", "high")])]
     )
     is_log = spread_factor(values) >= LOG_FROM
     low, high = float(values.min()), float(values.max())
@@ -91,7 +97,9 @@ def _scales(models: Sequence[PhaseModel]) -> tuple[Scale, Scale]:
     if top <= bottom:
         bottom, top = low * 0.9, high * 1.1
     is_ratio = not any(model.axis.is_interval for model in models)
-    along = Scale(levels[0], levels[-1], LEFT + 14, WIDTH - RIGHT - 14, is_ratio and is_log_better(levels))
+    is_log_level = is_ratio and is_log_better(levels)
+    places = [*levels, *drawn_at(models[0], (row["setting"] for row in apart), is_log_level).values()]
+    along = Scale(min(places), max(places), LEFT + 14, WIDTH - RIGHT - 14, is_log_level)
     return along, Scale(bottom, top, HEIGHT - BOTTOM, TOP + 18, is_log)
 
 
@@ -109,9 +117,9 @@ def _phases(model: PhaseModel, x: Scale) -> str:
     return "".join(parts)
 
 
-def _axes(models: Sequence[PhaseModel], x: Scale, y: Scale) -> str:
+def _axes(models: Sequence[PhaseModel], x: Scale, y: Scale, apart: Mapping[float, str]) -> str:
     floor, model = HEIGHT - BOTTOM, models[0]
-    levels = np.unique(np.concatenate([each.levels["level"].to_numpy(float) for each in models]))
+    levels = np.unique(np.concatenate([[*apart], *(each.levels["level"].to_numpy(float) for each in models)]))
     parts = [f'<path d="M{LEFT} {TOP}V{floor}H{WIDTH - RIGHT}" fill="none" stroke="{MUTED}"/>']
     last = -math.inf
     for level in levels.tolist():
@@ -119,7 +127,7 @@ def _axes(models: Sequence[PhaseModel], x: Scale, y: Scale) -> str:
         parts.append(f'<path d="M{at:.1f} {floor}v4" stroke="{MUTED}"/>')
         if at - last >= LABEL_PX * 0.6:
             parts.append(
-                f'<text x="{at:.1f}" y="{floor + 17}" text-anchor="middle" fill="{MUTED}">{escape(level_text(model, level))}</text>'
+                f'<text x="{at:.1f}" y="{floor + 17}" text-anchor="middle" fill="{MUTED}">{escape(apart.get(level) or level_text(model, level))}</text>'
             )
             last = at
     for tick in _ticks(y):
@@ -188,15 +196,28 @@ def _dots(px: np.ndarray, py: np.ndarray) -> str:
     return "".join(f"M{a:g} {b:g}h0" for a, b in unique.tolist())
 
 
-def _advice(view: View, x: Scale) -> str:
+def _apart(apart: Sequence[Mapping[str, Any]], where: Mapping[Any, float], x: Scale, y: Scale) -> str:
+    """The estimate and interval of each setting on no curve, beside it."""
+    parts = []
+    for row in apart:
+        at = x.one(where[row["setting"]])
+        low, middle, high = (y.one(row[name]) for name in ("low", "estimate", "high"))
+        parts.append(
+            f'<path class="apart" d="M{at:.1f} {low:.1f}V{high:.1f}M{at - 4:.1f} {middle - 4:.1f}h8v8h-8z" stroke="{INK}" fill="{INK}">'
+            f"<title>{escape(str(row['name']))}</title></path>"
+        )
+    return "".join(parts)
+
+
+def _advice(view: View, where: Mapping[Any, float], x: Scale) -> str:
     floor = HEIGHT - BOTTOM
     parts = []
     for value in view.tied:
-        at = x.one(place_of(view.model, value) or 0.0)
+        at = x.one(where[value])
         parts.append(
             f'<rect class="tied" x="{at - 3:.1f}" y="{floor - 8}" width="6" height="6" fill="{RECOMMENDED_COLOUR}" fill-opacity="0.75"/>'
         )
-    at = x.one(place_of(view.model, view.setting) or 0.0)
+    at = x.one(where[view.setting])
     parts.append(
         f'<path class="setting" d="M{at:.1f} {TOP}V{floor}" stroke="{RECOMMENDED_COLOUR}" stroke-dasharray="5 4" stroke-width="1.6"/>'
     )

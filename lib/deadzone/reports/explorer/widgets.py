@@ -112,7 +112,8 @@ class Explorer:
 
     def _said(self, view: View) -> str:
         model = view.model
-        names = [level_text(model, place_of(model, value) or 0.0) for value in view.tied]
+        places = [(place_of(model, value), value) for value in view.tied]
+        names = [str(value) if at is None else level_text(model, at) for at, value in places]
         sentence = say(
             "explorer.setting",
             setting=names[0],

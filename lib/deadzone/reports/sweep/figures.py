@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
@@ -17,6 +18,7 @@ from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import cores_beside, positions
+from deadzone.study.scales import level_name
 from deadzone.style import HOVER, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR, figure_style
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def response_figure(
         )  # fmt: skip
         curve, *below = axes[:, 0]
         plot(model, ax=curve, advice=advice, legend=False, title=name)
+        _draw_apart(source, model, advice, curve)
         _draw_untrusted(source, model, curve)
         for draw, ax in zip(panels, below, strict=True):
             draw(source, model, ax)
@@ -121,6 +124,17 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
     ])  # fmt: skip
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
+
+
+def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: Axes) -> None:
+    """The trials of the settings that stand apart, under their estimates; they are not in the fit of the curve."""
+    apart = [row["setting"] for row in settings_apart(model, advice)]
+    where = {
+        level_name(s): x for s, x in drawn_at(model, apart, ax.get_xscale() == "log").items() if s in apart
+    }
+    trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
+    x, y = trials[model.knob].map(level_name).map(where), trials[model.response]
+    ax.scatter(x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4, zorder=4)
 
 
 def _draw_efficiency(source: Source, model: PhaseModel, ax: Axes) -> None:
