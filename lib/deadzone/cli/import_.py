@@ -79,14 +79,12 @@ def command(
 
 def _print_formats(context: click.Context, asked: bool) -> None:
     """Each format; with the version that was recorded, and what its numbers are not, where a table describes it."""
-    from deadzone.store.imports.descriptions import ALL
-    from deadzone.store.imports.registry import FORMATS
+    from deadzone.store.imports.registry import DESCRIBED, FORMATS
 
     if not asked:
         return
-    described = {one.tool: one for one in ALL}
     for form in FORMATS:
-        one = described.get(form)
+        one = DESCRIBED.get(form)
         click.echo(f"{form:17} {one.version:8} {' '.join(one.traps)}" if one else form)
     context.exit()
 

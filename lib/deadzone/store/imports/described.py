@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,19 +77,20 @@ class Description:
     version: of the tool, whose output was recorded. kind: "text", "json" (one document or one a line) or "csv". begins: in
     text, what begins a result, in JSON a JMESPath to their list; empty for one a file. needs: columns without which it is
     no result. traps: sentences on how far the numbers can be believed. levels: in JSON, a JMESPath to an object of levels.
-    sizes: units of bytes, where the tool means others. doubts: further traps that only the rows and the text show.
+    sizes: units of bytes, where the tool means others. doubts: further traps, each by the column or the words in the text
+    that rule it out.
     """
 
     tool: str
     version: str
     kind: str
-    begins: str
+    needs: Sequence[str]
     columns: tuple[Column, ...]
-    needs: tuple[str, ...]
-    traps: tuple[str, ...] = ()
+    traps: tuple[str, ...]
+    doubts: Mapping[str, str]
+    begins: str = ""
     levels: str = ""
     sizes: Mapping[str, float] = field(default_factory=lambda: BYTES)
-    doubts: Callable[[Sequence[Row], str], Sequence[str]] = lambda rows, text: ()
 
     def __call__(self, path: Path) -> Results:
         """The results in a file. Raises FormatError if it is none of this tool, or damaged."""
@@ -105,7 +106,9 @@ class Description:
                 f"no output of {self.tool}: was it cut off?"
             )
         head = {"source": path.name, "tool": self.tool}
-        return Results(tuple({**head, **row} for row in kept), (*self.traps, *self.doubts(kept, text)))
+        known = set.intersection(*(set(row) for row in kept))
+        doubts = (doubt for mark, doubt in self.doubts.items() if mark not in known and mark not in text)
+        return Results(tuple({**head, **row} for row in kept), (*self.traps, *doubts))
 
     def _row(self, part: Any, path: Path) -> Row:
         row: Row = {}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from deadzone.errors import FormatError, did_you_mean
-from deadzone.store.imports.descriptions import ALL, REDIS_CSV, REDIS_TEXT
+from deadzone.store.imports.descriptions import ALL, REDIS_CSV
 from deadzone.store.imports.document import text_of
 from deadzone.store.imports.fio import read_fio
 from deadzone.store.imports.hey import read_hey
@@ -13,10 +13,13 @@ from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
 from deadzone.store.imports.result import Reader, Results
 
+DESCRIBED = {one.tool: one for one in ALL}
+"""The formats of which a table says how they are read."""
+
 
 def read_redis_benchmark(path: Path) -> Results:
     """Results of redis-benchmark, one a test, from its text or its CSV. Raises FormatError if the file is neither."""
-    return (REDIS_CSV if text_of(path).startswith('"test"') else REDIS_TEXT)(path)
+    return (REDIS_CSV if text_of(path).startswith('"test"') else DESCRIBED[REDIS_CSV.tool])(path)
 
 
 FORMATS: dict[str, Reader] = {
@@ -26,8 +29,8 @@ FORMATS: dict[str, Reader] = {
     "locust": read_locust,
     "oha": read_oha,
     "hey": read_hey,
-    **{one.tool: one for one in ALL},
-    "redis-benchmark": read_redis_benchmark,
+    **DESCRIBED,
+    REDIS_CSV.tool: read_redis_benchmark,
 }
 
 

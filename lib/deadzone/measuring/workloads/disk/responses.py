@@ -1,5 +1,8 @@
 """What a trial of the disk workload is summed up in: the columns of the table, and the series beside it."""
 
+import tomllib
+from pathlib import Path
+
 from deadzone.errors import TableError
 from deadzone.measurement import Sample
 from deadzone.measuring.workloads.disk.engine import Account, Latency, Trial
@@ -8,34 +11,8 @@ from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
 PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
 
 RESPONSES: dict[str, tuple[str, str]] = {
-    "throughput_bytes_s": (
-        "bytes/s",
-        "bytes moved each second, from the first call to the last; after a warm-up where one was seen",
-    ),
-    "iops": ("1/s", "read and write calls each second, as the throughput"),
-    "latency_mean_ms": ("ms", "mean time of a read or write call"),
-    **{
-        f"latency_{name}_ms": ("ms", f"{percent:g}th percentile of the time of a call")
-        for percent, name in PERCENTILES.items()
-    },
-    "latency_max_ms": ("ms", "longest time of a call"),
-    "flush_mean_ms": ("ms", "mean time of a flush to the device (fdatasync); missing without flushes"),
-    "flush_p99_ms": ("ms", "99th percentile of the time of a flush; missing without flushes"),
-    "bytes_read": ("bytes", "bytes read"),
-    "bytes_written": ("bytes", "bytes written"),
-    "calls": ("count", "read and write calls"),
-    "measured_s": ("s", "time from the first call to the last, without the start of the engine"),
-    "passes": ("count", "how often the trial went over its files"),
-    "warmup_s": (
-        "s",
-        "time until the throughput was steady, 0 without a warm-up; missing where the trial is too short to tell",
-    ),
-    "steady": (
-        "0 to 1",
-        "probability that a steady throughput was reached; missing where the trial is too short to tell",
-    ),
-    "direct_io": ("0 or 1", "whether the page cache was bypassed"),
-    "cached_share": ("share", "share of the files that the page cache still held when the trial began"),
+    name: tuple(told)
+    for name, told in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
 """Responses with unit and meaning; the codebook says the same."""
 
