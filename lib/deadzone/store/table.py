@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone.study.levels import format_level, is_number
@@ -10,76 +12,18 @@ from deadzone.study.levels import format_level, is_number
 if TYPE_CHECKING:
     import pandas as pd
 
-IDENTITY = ("run_id", "trial", "attempt", "block", "replicate", "warmup", "started_at")
-
-SHARED = (
-    "wall_s",
-    "user_s",
-    "sys_s",
-    "cpu_efficiency",
-    "foreign_cpu",
-    "steal",
-    "memory_pressure",
-    "io_pressure",
-    "max_rss_bytes",
-    "nr_periods",
-    "nr_throttled",
-    "throttled_s",
-    "exit_code",
-    "status",
-    "error",
-    "trusted",
-    "distrust_reason",
+_KINDS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
+"""The kind of each column that every workload may have, by what it is of."""
 
-PLACED = ("node", "pod", "cpu_max")
-"""Where a trial ran in a cluster, and the limit its control group had; columns of runs that have them."""
-
-TRACES = (
-    "left_running",
-    "voluntary_switches",
-    "involuntary_switches",
-    "minor_faults",
-    "io_read_bytes",
-    "io_written_bytes",
-    "stdout_bytes",
-    "stdout_lines",
-    "stderr_lines",
-    "error_lines",
-)
-"""What a trial left behind besides its figures, from which mistakes of the experiment are found; columns of runs that
-have them."""
-
-ACCOUNT = (
-    "threads_s",
-    "running_s",
-    "ready_s",
-    "throttled_wait_s",
-    "disk_wait_s",
-    "memory_wait_s",
-    "network_wait_s",
-    "asleep_s",
-)
-"""Where the time of a trial's threads went; the parts after the first add up to it. Columns of runs that have them."""
-
-FOREIGN_PROCESSES = "foreign_processes"
-"""Which other processes used the CPU meanwhile, largest first, with their cores; a column of runs where some did."""
-
-PRINTED_UNITS = "printed_units"
-"""The words that stood behind the numbers that became responses, `name=word` each."""
+IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(_KINDS[of]) for of in _KINDS)
+FOREIGN_PROCESSES, PRINTED_UNITS = WORDS
+COLUMNS = (*IDENTITY, *SHARED, *PLACED, *WORDS, *TRACES, *ACCOUNT)
+"""Every column that is no workload's own."""
 
 NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")
-
-COUNTS = (
-    "trial",
-    "attempt",
-    "block",
-    "replicate",
-    "max_rss_bytes",
-    "nr_periods",
-    "nr_throttled",
-    "exit_code",
-)
+"""What a record of the journal holds besides."""
 
 
 def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence[str]) -> pd.DataFrame:
@@ -93,25 +37,15 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
     rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in records]
     own = dict.fromkeys(name for row in rows for name in row["responses"])
     seen = {name for row in rows for name in row}
-    words = [name for name in (*PLACED, FOREIGN_PROCESSES, PRINTED_UNITS) if name in seen]
-    traces = [name for name in TRACES if name in seen]
-    account = [name for name in ACCOUNT if name in seen]
-    columns = list(dict.fromkeys((*IDENTITY, *factors, *SHARED, *words, *traces, *account, *own)))
-    table = pd.DataFrame(rows, columns=[*columns])
+    further = [name for name in (*PLACED, *WORDS, *TRACES, *ACCOUNT) if name in seen]
+    table = pd.DataFrame(rows, columns=[*dict.fromkeys((*IDENTITY, *factors, *SHARED, *further, *own))])
     for name in factors:
         table[name] = _factor_column(table[name])
-    for name in (*COUNTS, *traces):
-        table[name] = table[name].astype("Int64")
-    for name in ("warmup", "trusted"):
-        table[name] = table[name].astype("boolean")
-    for name in ("error", "distrust_reason", "status", "started_at", "run_id", *words):
-        table[name] = table[name].astype("string")
-    for name in (
-        *own,
-        *account,
-        *(n for n in SHARED if n.endswith(("_s", "_pressure", "_efficiency", "_cpu")) or n == "steal"),
-    ):
-        table[name] = pd.to_numeric(table[name], errors="coerce").astype("float64")
+    kinds: dict[str, Any] = {name: kind for of in _KINDS.values() for name, kind in of.items()}
+    kinds |= dict.fromkeys(own, "float64")
+    for name in table.columns.intersection([*kinds]):
+        column = pd.to_numeric(table[name], errors="coerce") if kinds[name] == "float64" else table[name]
+        table[name] = column.astype(kinds[name])
     return table
 
 

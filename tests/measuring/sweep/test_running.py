@@ -274,3 +274,11 @@ def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):
     assert told["longest_s"] == 21 * 31
     earlier = [{"levels": {"threads": 1}, "wall_s": 3.0, "attempt": 1, "final": True}]
     assert preview(plan, earlier)["estimated"] == "1 min 24 s"  # 21 x (3 + 1) s
+
+
+def test_a_preview_of_what_chooses_its_trials_counts_those_that_may_still_come(write_study):
+    design = {"kind": "adaptive", "replicates": 2, "warmup": 1}
+    plan = planned_file(write_study(factors={"threads": [1, 2, 3, 4]}, design=design))
+    told = [preview(plan, [], set(range(1, n + 1))) for n in (0, 3, 9, 10)]
+    assert [one["n_remaining"] for one in told] == [8, 6, 0, 0]  # the first is for warm-up
+    assert [one["n_trials"] for one in told] == [8, 8, 8, 9]

@@ -16,9 +16,9 @@ from deadzone.explaining.compare.goals import known_goal
 from deadzone.explaining.compare.samples import treatments_of
 from deadzone.explaining.phases.quantities import KNOB_UNITS
 from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
-from deadzone.store.table import ACCOUNT, IDENTITY, PLACED, PRINTED_UNITS, SHARED, TRACES
+from deadzone.store.table import COLUMNS
 
-NOT_FACTORS = {*IDENTITY, *SHARED, *PLACED, *TRACES, *ACCOUNT, PRINTED_UNITS, *FIRST, *MEASURED, NOTE}
+NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}
 """Columns that every run or imported table may have and that nobody sets."""
 
 ALIKE = 0.5

@@ -9,16 +9,7 @@ from deadzone.measuring.sweep.profiling import check_profiles
 from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
-from deadzone.store.table import (
-    ACCOUNT,
-    FOREIGN_PROCESSES,
-    IDENTITY,
-    NOT_COLUMNS,
-    PLACED,
-    PRINTED_UNITS,
-    SHARED,
-    TRACES,
-)
+from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import (
     DATA,
@@ -56,18 +47,7 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
 
 def check_names(plan: Plan, workload: Workload) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
-    taken = {
-        *IDENTITY,
-        *SHARED,
-        *PLACED,
-        *TRACES,
-        *ACCOUNT,
-        FOREIGN_PROCESSES,
-        PRINTED_UNITS,
-        *NOT_COLUMNS,
-        INPUTS,
-        SCRATCH,
-    }
+    taken = {*COLUMNS, *NOT_COLUMNS, INPUTS, SCRATCH}
     taken |= {column for one in plan.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
     if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})

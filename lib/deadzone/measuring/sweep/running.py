@@ -157,10 +157,7 @@ class _Sweep:
     def _measure(self, worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> None:
         with self._turn:
             self._progress.show(self._done, self.total, trial.treatment.label(), self._estimate.left_s())
-        first = self._attempts.get(trial.trial, 0) + 1
-        last = _measure_until_trusted(
-            self._plan, self._run, trial, first, worker, self._progress, self._turn, self._recognising
-        )
+        last = self._until_trusted(worker, trial)
         with self._turn:
             self._estimate.add(last)
             self._estimate.finish(trial)
@@ -177,42 +174,34 @@ class _Sweep:
             if self._failures >= FAILURES_IN_A_ROW and not bounded:
                 raise SweepError(_failing(last, self._failures))
 
-
-def _measure_until_trusted(
-    plan: Plan,
-    run: Run,
-    trial: PlannedTrial,
-    first: int,
-    measuring: Measuring | ServiceMeasuring,
-    progress: Progress,
-    turn: threading.Lock,
-    recognising: Recognising,
-) -> dict[str, Any]:
-    """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
-
-    first: number of the next attempt at it, above 1 in a resumed run. turn: held while something is recorded.
-    """
-    asked, limit = plan.asked, plan.limits_of(trial.treatment).cpu_limit
-    for attempt in count(first):
-        measured, outcome = measuring.measure(trial.treatment)
-        measured, recognised = recognising.see(measured)
-        reasons = doubts(measured, limit, asked.trust, asked.waits_on_io)
-        lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
-        # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
-        spared = recognising.is_open and trial.warmup and not lost
-        bound = asked.trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
-        more = not spared and attempt < bound
-        again = bool(lost or reasons) and more
-        record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
-        record |= {"recognised": recognised} if recognised else {}
-        with turn:
-            run.append(record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles)
-            if again:
-                progress.note(f"trial {trial.trial} is repeated: {masked((*lost, *reasons)[0])}")
-        if not again:
-            break
-    printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
-    return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
+    def _until_trusted(self, worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> dict[str, Any]:
+        """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
+        In a resumed run the attempts of before count.
+        """
+        asked, limit = self._plan.asked, self._plan.limits_of(trial.treatment).cpu_limit
+        recognising = self._recognising
+        for attempt in count(self._attempts.get(trial.trial, 0) + 1):
+            measured, outcome = worker.measure(trial.treatment)
+            measured, recognised = recognising.see(measured)
+            reasons = doubts(measured, limit, asked.trust, asked.waits_on_io)
+            lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
+            # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
+            spared = recognising.is_open and trial.warmup and not lost
+            bound = asked.trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
+            more = not spared and attempt < bound
+            again = bool(lost or reasons) and more
+            record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
+            record |= {"recognised": recognised} if recognised else {}
+            with self._turn:
+                self._run.append(
+                    record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles
+                )
+                if again:
+                    self._progress.note(f"trial {trial.trial} is repeated: {masked((*lost, *reasons)[0])}")
+            if not again:
+                break
+        printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
+        return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
 
 
 def trial_record(
@@ -284,8 +273,9 @@ def preview(
         once = expected_s(every, earlier, design.cooldown_s)
         most = min(once * design.replicates, design.budget_s or once * design.replicates) if once else None
         words = f"{in_words(min(once * OPENING, most))} to {in_words(most)}" if once and most else None
-        n_trials, longest_n = len(finished), design.replicates * len(plan.treatments) - len(finished)
-        n_trials += max(longest_n, 0)
+        measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
+        longest_n = max(design.replicates * len(plan.treatments) - measured, 0)
+        n_trials = measured + longest_n
     else:
         most = expected_s(remaining, earlier, design.cooldown_s)
         most = min(most, design.budget_s or most) if most else most

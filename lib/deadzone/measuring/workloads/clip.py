@@ -82,7 +82,7 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
         f"gradients=size={size}:rate={rate}:duration={length}:speed=0.05:seed=1:{COLOURS}[plasma];"
         "[pattern][plasma]blend=all_mode=average,noise=alls=5:allf=t:all_seed=1,format=yuv420p[video]"
     )
-    encoder = (
+    encoder = [
         "-c:v",
         "libx264",
         "-profile:v",
@@ -95,7 +95,7 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
         "60",
         "-threads",
         "2",
-    )
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         draft = Path(folder) / path.name
