@@ -3,13 +3,11 @@
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
 
 Worker = TypeVar("Worker")
 Trial = TypeVar("Trial")
-
-LOOK_EVERY_S = 0.2
-"""How soon the main thread, which waits, answers to Ctrl-C [s]."""
 
 
 def in_parallel(
@@ -22,66 +20,41 @@ def in_parallel(
 ) -> None:
     """Measure every trial by one of the workers, in order, as many at once as there are workers.
 
-    cooldown_s: how long a worker rests before its next trial, unless all are stopped. release: called with a worker for which no trial is left, while others may still measure and want its place. stop:
-    makes whatever the workers wait for end soon; called once, at the first error or Ctrl-C. All workers have
-    ended when this returns or raises.
+    cooldown_s: how long a worker rests before its next trial, unless all are stopped. release: called with a worker for
+    which no trial is left, while others may still measure and want its place. stop: makes whatever the workers wait for end
+    soon; called once, at the first error or Ctrl-C. All workers have ended when this returns or raises.
 
     Raises the first error that any of them raised.
     """
     waiting: queue.SimpleQueue[Trial] = queue.SimpleQueue()
     for trial in trials:
         waiting.put(trial)
-    errors: list[BaseException] = []
     stopped = threading.Event()
 
-    # Not joined while they work: a join that Ctrl-C interrupts takes a thread that works on for one that has ended
-    # (CPython up to 3.12).
-    ended: list[Worker] = []
-    woken = threading.Semaphore(0)
-
     def work(worker: Worker) -> None:
-        while not stopped.is_set():
-            try:
-                trial = waiting.get_nowait()
-            except queue.Empty:
-                trial = None
-            try:
-                if trial is None:
+        try:
+            while not stopped.is_set():
+                try:
+                    trial = waiting.get_nowait()
+                except queue.Empty:
                     release(worker)
-                    break
+                    return
                 measure(worker, trial)
                 if not waiting.empty():
                     stopped.wait(cooldown_s)
-            # Whatever it is, it must reach the main thread, which raises it.
-            except BaseException as error:
-                errors.append(error)
-                stopped.set()
-                woken.release()
-        ended.append(worker)
-        woken.release()
+        except BaseException:
+            stopped.set()
+            raise
 
-    threads = [
-        threading.Thread(target=work, args=(worker,), name=f"deadzone-trial-{i}", daemon=True)
-        for i, worker in enumerate(workers, start=1)
-    ]
-    for thread in threads:
-        thread.start()
-    told = False
-    try:
-        while len(ended) < len(threads):
-            if stopped.is_set() and not told:
-                told = True
-                stop()
-            woken.acquire(timeout=LOOK_EVERY_S)
-    except BaseException:
-        stopped.set()
-        if not told:
+    with ThreadPoolExecutor(len(workers), thread_name_prefix="deadzone-trial") as pool:
+        running = [pool.submit(work, worker) for worker in workers]
+        try:
+            for one in as_completed(running):
+                one.result()
+        except BaseException:
+            stopped.set()
             stop()
-        while len(ended) < len(threads):
-            woken.acquire(timeout=LOOK_EVERY_S)
-        raise
-    finally:
-        for thread in threads:
-            thread.join()
-    if errors:
-        raise errors[0]
+            # Not left to the pool, which joins: a join that Ctrl-C interrupts takes a thread that works on for one that
+            # has ended (CPython up to 3.12).
+            wait(running)
+            raise

@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,26 +22,9 @@ from deadzone.errors import FormatError
 from deadzone.store.imports.document import quoted, text_of
 from deadzone.store.imports.result import Results, Row, own_name
 
-SECONDS = {
-    **dict.fromkeys(("s", "sec", "seconds"), 1.0),
-    **dict.fromkeys(("ms", "msec"), 1e-3),
-    **dict.fromkeys(("us", "µs", "μs", "usec"), 1e-6),
-    **dict.fromkeys(("ns", "nsec"), 1e-9),
-    **dict.fromkeys(("m", "min"), 60.0),
-    "h": 3600.0,
-}
-BYTES = {
-    "B": 1,
-    "kB": 1e3,
-    "KB": 2**10,
-    "KiB": 2**10,
-    "MB": 1e6,
-    "MiB": 2**20,
-    "GB": 1e9,
-    "GiB": 2**30,
-    "kbytes": 2**10,
-}
-RATES = {"ops/s": 1.0, "ops/ms": 1e3, "ops/us": 1e6, "ops/ns": 1e9, "ops/min": 1 / 60}
+SECONDS, BYTES, RATES = tomllib.loads(
+    Path(__file__).with_name("units.toml").read_text(encoding="utf-8")
+).values()
 COLUMN_UNITS = {
     "_rate": (RATES, 1.0),
     "_ms": (SECONDS, 1e-3),

@@ -223,13 +223,11 @@ def _scaled(count: int | None, unit: float) -> float | None:
 def counted(text: str) -> Counters:
     """What the launcher printed, as counters; what the container's cgroups do not tell is None."""
     reading = Reading()
-    lines: dict[str, list[str]] = {"memory_stat": [], "io_stat": [], "memory_pressure": [], "io_pressure": []}
+    lines: dict[str, list[str]] = defaultdict(list)
     for line in text.splitlines():
         key, _, rest = line.partition(" ")
-        if key in lines:
-            lines[key].append(rest)
-        else:
-            reading.add(line)
+        lines[key].append(rest)
+        reading.add(line)
     faults = dict(line.split(" ", 1) for line in lines["memory_stat"] if line.startswith(MAJOR_FAULTS))
     return replace(
         reading.counters(),

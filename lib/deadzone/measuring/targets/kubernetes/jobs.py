@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
+
+import yaml
 
 from deadzone.measuring.targets.kubernetes.lending import BUSYBOX, COPY
 from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
@@ -16,7 +18,6 @@ RUN_LABEL = "deadzone.dev/run"
 LEASE_LABEL = "deadzone.dev/lease"
 JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-HOST = "kubernetes.io/hostname"
 
 CONTAINER = "trial"
 HOME = PurePosixPath("/deadzone")
@@ -24,8 +25,7 @@ HOME = PurePosixPath("/deadzone")
 
 LENT = HOME / "lent"
 
-KEPT_S = 600
-"""A Job that ended by itself, because whoever made it is gone, is removed after this [s]."""
+TEMPLATE = Path(__file__).with_name("job.yaml")
 
 HOLD = 'PATH="$1:$PATH"; trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
 """What the pod does besides the trial: nothing."""
@@ -40,80 +40,46 @@ def label_value(text: str) -> str:
 
 def manifest(spec: KubernetesSpec, name: str, run_id: str, lease: str, cores: float | None) -> dict[str, Any]:
     """The Job for one trial. cores: the treatment's limit, None for no limit."""
-    job = spec.job
+    job, lent = spec.job, spec.launcher_image
     assert job is not None
-    labels = {
-        **job.labels,
-        MANAGED_BY: DEADZONE,
-        RUN_LABEL: label_value(run_id),
-        LEASE_LABEL: label_value(lease),
-    }
-    queue = {QUEUE_LABEL: job.queue} if job.queue else {}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, "namespace": spec.namespace, "labels": {**labels, **queue}},
-        "spec": {
-            "backoffLimit": 0,
-            "completions": 1,
-            "parallelism": 1,
-            "activeDeadlineSeconds": max(1, round(job.longest_s)),
-            "ttlSecondsAfterFinished": KEPT_S,
-            "template": {"metadata": {"labels": labels}, "spec": _pod(spec, job, cores)},
-        },
-    }
-
-
-def _pod(spec: KubernetesSpec, job: JobSpec, cores: float | None) -> dict[str, Any]:
-    lent = spec.launcher_image
+    own = {MANAGED_BY: DEADZONE, RUN_LABEL: label_value(run_id), LEASE_LABEL: label_value(lease)}
+    labels = {**job.labels, **own}
     shell = [str(LENT / "busybox"), "sh"] if lent else ["/bin/sh"]
-    mount = {"name": "deadzone", "mountPath": str(HOME)}
-    pull = {"imagePullPolicy": job.image_pull_policy} if job.image_pull_policy else {}
-    container: dict[str, Any] = {
-        "name": CONTAINER,
-        "image": job.image,
-        **pull,
+    values = {
+        **job.model_dump(include={"image", "service_account", "priority_class", "security_context"}),
+        **job.model_dump(include={"node_selector", "tolerations"}),
+        "name": name,
+        "namespace": spec.namespace,
+        "job_labels": {**labels, QUEUE_LABEL: job.queue} if job.queue else labels,
+        "labels": labels,
+        "longest_s": max(1, round(job.longest_s)),
+        "has_account": job.service_account is not None,
+        "secrets": [{"name": secret} for secret in job.image_pull_secrets],
+        "launcher_image": lent,
+        "pull_policy": job.image_pull_policy,
+        "lend": [BUSYBOX, "sh", "-c", COPY, "lend", str(LENT)],
         "command": [*shell, "-c", HOLD, "hold", str(LENT / "bin")],
         "resources": resources(job, cores),
-        "volumeMounts": [*map(dict, job.volume_mounts), mount],
-        "env": [{"name": name, "value": value} for name, value in job.env.items()],
+        "env": [{"name": variable, "value": value} for variable, value in job.env.items()],
+        "mounts": [*job.volume_mounts, {"name": "deadzone", "mountPath": str(HOME)}],
+        "volumes": [*job.volumes, {"name": "deadzone", "emptyDir": {}}],
     }
-    if job.security_context:
-        container["securityContext"] = dict(job.security_context)
-    pod: dict[str, Any] = {
-        "restartPolicy": "Never",
-        "terminationGracePeriodSeconds": 1,
-        "automountServiceAccountToken": job.service_account is not None,
-        "containers": [container],
-        "volumes": [*map(dict, job.volumes), {"name": "deadzone", "emptyDir": {}}],
-    }
-    optional = {
-        "serviceAccountName": job.service_account,
-        "priorityClassName": job.priority_class,
-        "nodeSelector": dict(job.node_selector),
-        "tolerations": [dict(toleration) for toleration in job.tolerations],
-        "imagePullSecrets": [{"name": name} for name in job.image_pull_secrets],
-        "affinity": _apart() if job.one_a_node else None,
-        "initContainers": [_lender(lent, mount, job)] if lent else None,
-    }
-    return {**pod, **{key: value for key, value in optional.items() if value}}
+    made: dict[str, Any] = _filled(yaml.safe_load(TEMPLATE.read_text(encoding="utf-8")), values)
+    pod = made["spec"]["template"]["spec"]
+    for part, is_wanted in (("affinity", job.one_a_node), ("initContainers", lent)):
+        if not is_wanted:
+            del pod[part]
+    return made
 
 
-def _lender(image: str, mount: Mapping[str, Any], job: JobSpec) -> dict[str, Any]:
-    pull = {"imagePullPolicy": job.image_pull_policy} if job.image_pull_policy else {}
-    return {
-        "name": "lend",
-        "image": image,
-        **pull,
-        "command": [BUSYBOX, "sh", "-c", COPY, "lend", str(LENT)],
-        "volumeMounts": [dict(mount)],
-    }
-
-
-def _apart() -> dict[str, Any]:
-    """Never two pods of Deadzone on one node, whichever study they are of: they would disturb each other."""
-    term = {"labelSelector": {"matchLabels": {MANAGED_BY: DEADZONE}}, "topologyKey": HOST}
-    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+def _filled(part: Any, values: Mapping[str, Any]) -> Any:
+    """A part of the template with its values; what has none is left out."""
+    if isinstance(part, dict):
+        found = ((key, _filled(inner, values)) for key, inner in part.items())
+        return {key: value for key, value in found if value not in (None, (), [], {})}
+    if isinstance(part, list):
+        return [_filled(inner, values) for inner in part]
+    return values[part[1:]] if isinstance(part, str) and part.startswith("$") else part
 
 
 def resources(job: JobSpec, cores: float | None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from deadzone.errors import TargetError
@@ -17,14 +16,6 @@ from deadzone.study.levels import Level
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 
-
-SUFFIXES = {
-    "n": Decimal("1e-9"),
-    "u": Decimal("1e-6"),
-    "m": Decimal("1e-3"),
-    "k": Decimal(1000),
-    "": Decimal(1),
-}
 
 LEAST_MILLICORES = 10
 """The kernel takes no quota under 1 ms a period of 100 ms."""
@@ -151,11 +142,11 @@ def _with(container: Mapping[str, Any], cpu: CpuResources) -> dict[str, Any]:
 
 def cores_of(quantity: str) -> float:
     """A quantity of CPU in cores. Raises TargetError for what is none."""
-    text = quantity.strip()
-    number, suffix = (text[:-1], text[-1]) if text[-1:] in "numk" else (text, "")
+    from kubernetes.utils.quantity import parse_quantity
+
     try:
-        return float(Decimal(number) * SUFFIXES[suffix])
-    except (InvalidOperation, KeyError) as error:
+        return float(parse_quantity(quantity.strip()))
+    except ValueError as error:
         raise TargetError(f"{quantity!r} is no quantity of CPU.") from error
 
 

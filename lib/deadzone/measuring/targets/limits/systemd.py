@@ -8,24 +8,16 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.limits.base import (
-    PERIOD_US,
-    Counters,
-    LimitMechanism,
-    quota_us,
-    start_ticks,
-    whole_number,
-)
+from deadzone.measuring.targets.limits.base import PERIOD_US, quota_us, start_ticks, whole_number
 from deadzone.measuring.targets.limits.cgroup_v2 import (
     SYSTEMCTL_TIMEOUT_S,
+    CgroupV2,
     cpu_max,
     has_cpu_controller,
     own_v2_group,
-    read_v2,
     v2_mount,
     verify_cpu_max,
 )
@@ -44,14 +36,15 @@ NOT_DELEGATED = (
 )
 
 
-class SystemdScope(LimitMechanism):
-    """A scope of the user's systemd, or of the system's for root, that the launcher is started in."""
+class SystemdScope(CgroupV2):
+    """A scope of the user's systemd, or of the system's for root, that the launcher is started in: a group of version 2 that
+    systemd makes, limits and removes."""
 
     name = "systemd"
 
     def __init__(self) -> None:
+        super().__init__()
         self._unit = ""
-        self._group: Path | None = None
 
     @property
     def _manager(self) -> tuple[str, ...]:
@@ -90,47 +83,33 @@ class SystemdScope(LimitMechanism):
         """Set CPUQuota of the scope, and read cpu.max back."""
         quota = quota_us(cores)
         percent = "" if quota is None else f"{quota * 100 / PERIOD_US:.10g}%"
-        answer = _run(
-            "systemctl", *self._manager, "set-property", "--runtime", self._unit, f"CPUQuota={percent}"
-        )
+        wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
+        answer = self._set(lambda: cpu_max(self._path) in (wanted, None), f"CPUQuota={percent}")
         if answer.returncode != 0:
             raise TargetError(f"systemd refused the CPU limit: {last_words(answer)}")
-        assert self._group is not None
-        wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
-        deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
-        while cpu_max(self._group) not in (wanted, None) and time.monotonic() < deadline:
-            time.sleep(0.002)
-        if cpu_max(self._group) is None:
+        if cpu_max(self._path) is None:
             raise TargetError(NOT_DELEGATED)
-        verify_cpu_max(self._group, wanted)
+        verify_cpu_max(self._path, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
         """Set MemoryMax of the scope, without swap beside it, and read memory.max back."""
-        assert self._group is not None
-        wanted = "infinity" if size is None else str(size)
-        swap = "infinity" if size is None else "0"
-        answer = _run(
-            *("systemctl", *self._manager, "set-property", "--runtime", self._unit),
-            *(f"MemoryMax={wanted}", f"MemorySwapMax={swap}"),
-        )
+        limits = ("infinity", "infinity") if size is None else (str(size), "0")
+        properties = (f"MemoryMax={limits[0]}", f"MemorySwapMax={limits[1]}")
+        answer = self._set(lambda: whole_number(self._path / "memory.max") == size, *properties)
         if size is not None and answer.returncode != 0:
             raise TargetError(f"systemd refused the memory limit: {last_words(answer)}")
-        deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
-        while whole_number(self._group / "memory.max") != size and time.monotonic() < deadline:
-            time.sleep(0.002)
-        if size is not None and whole_number(self._group / "memory.max") != size:
+        if size is not None and whole_number(self._path / "memory.max") != size:
             raise TargetError(
                 "systemd did not put the memory limit in force: it may not limit memory for this user"
             )
 
-    def read(self) -> Counters:
-        """The scope's cpu.stat and memory.events."""
-        assert self._group is not None
-        return read_v2(self._group)
-
-    def procs_files(self) -> tuple[Path, ...]:
-        """The scope's process list."""
-        return (self._group / "cgroup.procs",) if self._group else ()
+    def _set(self, is_in_force: Callable[[], bool], *properties: str) -> subprocess.CompletedProcess[str]:
+        """Set properties of the scope, and wait until they are in force."""
+        answer = _run("systemctl", *self._manager, "set-property", "--runtime", self._unit, *properties)
+        deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
+        while not (answer.returncode or is_in_force()) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        return answer
 
     def close(self) -> None:
         """Stop the scope if a process is left in it."""
