@@ -38,25 +38,16 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
     """
 
     @wraps(function)
-    def with_overrides(
-        *,
-        parameters: tuple[tuple[str, str], ...],
-        parameter_file: Path | None,
-        replicates: int | None,
-        warmup: int | None,
-        allow: bool,
-        sentences: tuple[str, ...],
-        belongs: tuple[str, ...],
-        adaptive: bool,
-        budget: str | None,
-        **given: Any,
-    ) -> None:
+    def with_overrides(**given: Any) -> None:
         if Path(given["study"]).suffix in SUFFIXES:
             places.settle_beside(Path(given["study"]))
-        overrides = overrides_of(parameters, parameter_file, replicates, warmup, allow)
-        overrides |= {"belongs": [belonging_of(text) for text in belongs]} if belongs else {}
-        overrides |= {"design.kind": "adaptive"} if adaptive else {}
-        overrides |= {"design.budget_s": budget} if budget else {}
+        changes = ("parameters", "parameter_file", "replicates", "warmup", "allow")
+        overrides = overrides_of(*(given.pop(name) for name in changes))
+        if belongs := given.pop("belongs"):
+            overrides["belongs"] = [belonging_of(text) for text in belongs]
+        overrides |= {"design.kind": "adaptive"} if given.pop("adaptive") else {}
+        overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
+        sentences = given.pop("sentences")
         function(overrides=claims_as_overrides(given["study"], overrides, sentences), **given)
 
     options = (

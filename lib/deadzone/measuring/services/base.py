@@ -55,12 +55,9 @@ class Host(Limiting, Protocol):
     """Where a service runs: a target that puts limits in force and tells what its inhabitants use.
 
     It may lack `start` where it only limits and counts a service that is up already, `processes` where they are not on
-    this machine, and `read` where nothing is counted.
+    this machine, and `read` where nothing is counted. One that says counts_from_afar is asked as a trial begins and ends, and
+    not in between: each reading takes a while, and costs the service CPU.
     """
-
-
-class StartingHost(Host, Protocol):
-    """A host that starts services."""
 
     def start(self, command: Command, log: Path, port: int | None = None) -> RunningProgram:
         """Start a service under the limits in force; what it prints goes to the log. port: where it will be asked.
@@ -68,14 +65,6 @@ class StartingHost(Host, Protocol):
         A host whose inside is another one than this machine may say, as inner_port and python, which port and which
         Python there are inside.
         """
-
-
-class CountingHost(Host, Protocol):
-    """A host that counts.
-
-    One that says counts_from_afar is asked as a trial begins and ends, and not in between: each reading takes a while,
-    and costs the service CPU.
-    """
 
     def read(self) -> Counters:
         """The accounting now."""

@@ -4,11 +4,10 @@ import http.client
 import socket
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from deadzone.errors import SaidAs
 from deadzone.measuring.services.base import ServiceError
-from deadzone.measuring.targets.processes import listening_on
+from deadzone.measuring.targets.processes import listening_on, names_of
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.service_specs import ReadinessSpec
 
@@ -39,7 +38,8 @@ def check_free(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        holders = ", ".join(_named(pid) for pid in listening_on(port))
+        pids = listening_on(port)
+        holders = ", ".join(part for pid in pids for part in (*names_of(pid)[:1], f"process {pid}"))
         raise ServiceError(
             f"port taken: {host}:{port} cannot be used: {error.strerror}{f' (by {holders})' if holders else ''}. "
             "Stop that, or leave service.port out and write {port} in its arguments."
@@ -95,11 +95,3 @@ def _problem(host: str, port: int, spec: ReadinessSpec) -> str | None:
     except (OSError, http.client.HTTPException) as error:
         return f"{type(error).__name__}: {error}".rstrip(": ")
     return None if status == spec.status else f"status {status} where {spec.status} means ready"
-
-
-def _named(pid: int) -> str:
-    try:
-        name = Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        name = "process"
-    return f"{name}, process {pid}"

@@ -3,20 +3,13 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from deadzone.errors import SaidAs, StudyError, WorkloadError
 from deadzone.measurement import Command
 from deadzone.measuring.load.addresses import STANDARD_PORTS, is_this_machine
-from deadzone.measuring.services.base import (
-    CountingHost,
-    Host,
-    Reached,
-    RunningProgram,
-    ServiceError,
-    StartingHost,
-)
+from deadzone.measuring.services.base import Host, Reached, RunningProgram, ServiceError
 from deadzone.measuring.services.readiness import await_ready, check_free, free_port
 from deadzone.measuring.services.settings import Data, as_user, check_taken, hand_over
 from deadzone.measuring.services.watching import Pids, Watch, await_settled
@@ -141,7 +134,7 @@ class Service:
 
     def watch(self) -> Watch:
         """A companion for a trial that asks the service."""
-        read = cast(CountingHost, self._host).read if hasattr(self._host, "read") else Counters
+        read = self._host.read if self._host and hasattr(self._host, "read") else Counters
         return Watch(read, self._processes, getattr(self._host, "counts_from_afar", False))
 
     def process(self) -> int | None:
@@ -197,8 +190,8 @@ class Service:
             cwd=self._cwd(),
         )
         self._log = self._next_log()
-        host = cast(StartingHost, self._host)
-        self._program = host.start(command, self._log, port)
+        assert self._host is not None
+        self._program = self._host.start(command, self._log, port)
         try:
             asks = self._asks_ready({PORT: port, HOST: spec.host})
             self.start_s = await_ready(spec.host, port, spec.ready, self._program.runs, asks)
@@ -238,8 +231,8 @@ class Service:
         )
 
     def _processes(self) -> tuple[Pids, Pids]:
-        if self._program is not None and hasattr(self._host, "processes"):
-            first, *others = cast(CountingHost, self._host).processes()
+        if self._program and self._host and hasattr(self._host, "processes"):
+            first, *others = self._host.processes()
             return tuple(others), (first,) if first else ()
         if self.url:
             parts = urlsplit(self.url)

@@ -23,15 +23,9 @@ from deadzone.measuring.targets.kubernetes.errors import (
 from deadzone.measuring.targets.kubernetes.lease import Lease, lease_name
 from deadzone.measuring.targets.kubernetes.originals import Original
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, LIST, POD, STATEFUL_SET, Workload, pods
+from deadzone.measuring.targets.kubernetes.workload import METHODS, Workload, pods
 
-EVERYWHERE = {
-    DEPLOYMENT: "apps.list_deployment_for_all_namespaces",
-    STATEFUL_SET: "apps.list_stateful_set_for_all_namespaces",
-    POD: "core.list_pod_for_all_namespaces",
-}
-JOBS_EVERYWHERE, JOBS_IN = "batch.list_job_for_all_namespaces", "batch.list_namespaced_job"
-DELETE_JOB = "batch.delete_namespaced_job"
+JOBS = "batch.{}_namespaced_job"
 
 RESTORER = "restore"
 """Whose lock it is while something is given back."""
@@ -78,8 +72,8 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restore
 def _annotated(
     cluster: Cluster, namespaces: tuple[str, ...], tell: Callable[[str], None]
 ) -> Iterator[tuple[Workload, Object]]:
-    for kind, everywhere in EVERYWHERE.items():
-        for item in _listed(cluster, f"{kind}s", everywhere, LIST[kind], namespaces, tell):
+    for kind, method in METHODS.items():
+        for item in _listed(cluster, f"{kind}s", method, namespaces, tell):
             metadata = item["metadata"]
             if originals.ANNOTATION in (metadata.get("annotations") or {}):
                 yield Workload(kind, metadata["namespace"], metadata["name"]), item
@@ -89,15 +83,8 @@ def _jobs(
     cluster: Cluster, namespaces: tuple[str, ...], tell: Callable[[str], None]
 ) -> dict[tuple[str, str], list[str]]:
     """Names of the Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
-    found = _listed(
-        cluster,
-        "Jobs",
-        JOBS_EVERYWHERE,
-        JOBS_IN,
-        namespaces,
-        tell,
-        label_selector=f"{jobs.MANAGED_BY}={jobs.DEADZONE}",
-    )
+    ours = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
+    found = _listed(cluster, "Jobs", JOBS, namespaces, tell, label_selector=ours)
     sweeps: dict[tuple[str, str], list[str]] = {}
     for metadata in (job["metadata"] for job in found):
         lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
@@ -109,13 +96,14 @@ def _jobs(
 def _listed(
     cluster: Cluster,
     what: str,
-    everywhere: str,
-    inside: str,
+    method: str,
     namespaces: tuple[str, ...],
     tell: Callable[[str], None],
     **options: str,
 ) -> list[Object]:
     """Objects of all namespaces, or of those named where the account may not list all."""
+    inside = method.format("list")
+    everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
     with contextlib.suppress(MissingVerbError):
         everything: list[Object] = cluster.call(f"list all {what}", everywhere, **options)["items"]
         return everything
@@ -176,7 +164,11 @@ def _remove_jobs(cluster: Cluster, namespace: str, lock: str, names: list[str]) 
         for name in names:
             with contextlib.suppress(AbsentError):
                 cluster.call(
-                    f"remove the Job {name}", DELETE_JOB, name, namespace, propagation_policy="Background"
+                    f"remove the Job {name}",
+                    JOBS.format("delete"),
+                    name,
+                    namespace,
+                    propagation_policy="Background",
                 )
     finally:
         lease.release()

@@ -10,21 +10,12 @@ from deadzone.measuring.targets.kubernetes.errors import AbsentError
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
 
-READ = {
-    DEPLOYMENT: "apps.read_namespaced_deployment",
-    STATEFUL_SET: "apps.read_namespaced_stateful_set",
-    POD: "core.read_namespaced_pod",
+METHODS = {
+    DEPLOYMENT: "apps.{}_namespaced_deployment",
+    STATEFUL_SET: "apps.{}_namespaced_stateful_set",
+    POD: "core.{}_namespaced_pod",
 }
-PATCH = {
-    DEPLOYMENT: "apps.patch_namespaced_deployment",
-    STATEFUL_SET: "apps.patch_namespaced_stateful_set",
-    POD: "core.patch_namespaced_pod",
-}
-LIST = {
-    DEPLOYMENT: "apps.list_namespaced_deployment",
-    STATEFUL_SET: "apps.list_namespaced_stateful_set",
-    POD: "core.list_namespaced_pod",
-}
+"""The client's methods by the kind of their object; the verb is read, patch or list."""
 
 PERMISSION = "deadzone.dev/sweep"
 ALLOWED = "allowed"
@@ -43,11 +34,13 @@ class Workload:
 
     def read(self, cluster: Cluster) -> Object:
         """The object as it is now."""
-        return cluster.call(f"read {self}", READ[self.kind], self.name, self.namespace)
+        return cluster.call(f"read {self}", METHODS[self.kind].format("read"), self.name, self.namespace)
 
     def patch(self, cluster: Cluster, what: str, body: Object) -> Object:
         """Change the object by a strategic merge patch; what: the change in words."""
-        return cluster.call(f"{what} of {self}", PATCH[self.kind], self.name, self.namespace, body)
+        return cluster.call(
+            f"{what} of {self}", METHODS[self.kind].format("patch"), self.name, self.namespace, body
+        )
 
     def annotate(self, cluster: Cluster, annotations: Mapping[str, str | None]) -> Object:
         """Set annotations of the object itself, which starts no rollout; None removes one."""
@@ -87,7 +80,9 @@ def find(cluster: Cluster, namespace: str, named: str | None, selector: str | No
 
 def _names(cluster: Cluster, kind: str, namespace: str, selector: str | None = None) -> list[str]:
     labels = {"label_selector": selector} if selector else {}
-    found = cluster.call(f"list the {kind}s in the namespace {namespace}", LIST[kind], namespace, **labels)
+    found = cluster.call(
+        f"list the {kind}s in the namespace {namespace}", METHODS[kind].format("list"), namespace, **labels
+    )
     return [item["metadata"]["name"] for item in found["items"]]
 
 
@@ -143,7 +138,10 @@ def all_pods(cluster: Cluster, workload: Workload) -> list[Object]:
     else:
         selector = label_selector(workload.read(cluster)["spec"]["selector"])
         found = cluster.call(
-            f"list the pods of {workload}", LIST[POD], workload.namespace, label_selector=selector
+            f"list the pods of {workload}",
+            METHODS[POD].format("list"),
+            workload.namespace,
+            label_selector=selector,
         )["items"]
     return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 

@@ -11,8 +11,6 @@ from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Lat
 
 PLAN = "plan.json"
 
-NANOSECONDS_A_MS = 1e6
-
 
 class BuiltinEngine:
     """Python with os.preadv and os.pwritev; needs nothing installed."""
@@ -64,9 +62,4 @@ class BuiltinEngine:
 def _latency(told: dict[str, Any]) -> Latency:
     if not told["number"]:
         return Latency(0)
-    return Latency(
-        told["number"],
-        told["mean_ns"] / NANOSECONDS_A_MS,
-        told["max_ns"] / NANOSECONDS_A_MS,
-        {float(percent): value / NANOSECONDS_A_MS for percent, value in told["percentiles_ns"].items()},
-    )
+    return Latency.of(told["number"], told["mean_ns"], told["max_ns"], told["percentiles_ns"])

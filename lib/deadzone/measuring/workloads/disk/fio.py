@@ -29,7 +29,6 @@ SERIES = "series"
 SERIES_STEP_MS = 100
 FIRST_LOG = f"{SERIES}_bw.log"
 
-NANOSECONDS_A_MS = 1e6
 
 KIBIBYTE = 1024
 
@@ -142,13 +141,7 @@ class FioEngine:
 
 def _latency(told: dict[str, Any], number: int) -> Latency:
     """From submission to completion, as a program that waits for its call feels it."""
-    percentiles = told.get("percentile", {})
-    return Latency(
-        number,
-        told["mean"] / NANOSECONDS_A_MS,
-        told["max"] / NANOSECONDS_A_MS,
-        {float(percent): value / NANOSECONDS_A_MS for percent, value in percentiles.items()},
-    )
+    return Latency.of(number, told["mean"], told["max"], told.get("percentile", {}))
 
 
 def _flushes(told: dict[str, Any]) -> Latency:
