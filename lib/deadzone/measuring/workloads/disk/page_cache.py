@@ -1,12 +1,11 @@
 """The kernel's page cache: whether it can be bypassed in a folder, emptied of a file, and what it holds of one."""
 
+import contextlib
 import ctypes
 import errno
 import mmap
 import os
 from pathlib import Path
-
-PROT_READ, MAP_SHARED = 1, 1
 
 
 def evict(path: Path) -> None:
@@ -24,29 +23,19 @@ def cached_share(path: Path) -> float | None:
     size = path.stat().st_size
     if not size:
         return 0.0
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (
-        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int),
-        ctypes.c_long,
-    )
-    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-    libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p)
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        address = libc.mmap(None, size, PROT_READ, MAP_SHARED, descriptor, 0)
-    finally:
-        os.close(descriptor)
-    if address in (None, ctypes.c_void_p(-1).value):
-        return None
+    import numpy as np
+
     pages = -(-size // mmap.PAGESIZE)
     held = ctypes.create_string_buffer(pages)
-    try:
-        if libc.mincore(address, size, held):
-            return None
-        return sum(byte & 1 for byte in held.raw[:pages]) / pages
-    finally:
-        libc.munmap(address, size)
+    with (
+        contextlib.suppress(OSError),
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ) as memory,
+    ):
+        address = ctypes.c_void_p(np.frombuffer(memory, np.uint8).ctypes.data)
+        if not ctypes.CDLL(None).mincore(address, ctypes.c_size_t(size), held):
+            return sum(byte & 1 for byte in held.raw[:pages]) / pages
+    return None
 
 
 def refused_direct(path: Path, block_size: int) -> int | None:
