@@ -6,6 +6,7 @@ from typing import Any
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, parse_json, text_of
+from deadzone.store.imports.latency import PERCENTILES
 from deadzone.store.imports.result import Results, Row, own_name
 
 TOOL = "fio"
@@ -20,14 +21,6 @@ SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size_bytes", "i
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 """fio's default: k is 1024 (kb_base=1024)."""
-
-PERCENTILES = {
-    "50.000000": "latency_p50_ms",
-    "90.000000": "latency_p90_ms",
-    "95.000000": "latency_p95_ms",
-    "99.000000": "latency_p99_ms",
-    "99.900000": "latency_p99_9_ms",
-}
 
 COMPLETION = "fio's latencies are completion latencies (clat): the time to submit a call is not in them."
 
@@ -85,7 +78,11 @@ def _direction(side: Node) -> Row:
         "latency_mean_ms": _scaled(latency.number("mean"), 1e6),
         "latency_min_ms": _scaled(latency.number("min"), 1e6),
         "latency_max_ms": _scaled(latency.number("max"), 1e6),
-        **({ours: _scaled(kept.number(theirs), 1e6) for theirs, ours in PERCENTILES.items()} if kept else {}),
+        **(
+            {ours: _scaled(kept.number(f"{percent:f}"), 1e6) for ours, percent in PERCENTILES.items()}
+            if kept
+            else {}
+        ),
     }
 
 

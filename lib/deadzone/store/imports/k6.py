@@ -41,19 +41,25 @@ TIMES = (
 )
 """Beginnings of k6's own metrics that are times in milliseconds."""
 
-OWN_COLUMNS = (
-    "http_req_duration",
-    "http_reqs",
-    "http_req_failed",
-    "dropped_iterations",
-    "iterations",
-    "checks",
-    "data_received",
-    "data_sent",
-    "vus",
-    "vus_max",
-)
+MAIN = {
+    "requests": ("http_reqs", "count"),
+    "achieved_rate": ("http_reqs", "rate"),
+    "iterations": ("iterations", "count"),
+    "errors": ("http_req_failed", "passes"),
+    "dropped": ("dropped_iterations", "count"),
+    "checks_failed": ("checks", "fails"),
+    "vus_max": ("vus_max", "max"),
+    "transferred_bytes": ("data_received", "count"),
+    "sent_bytes": ("data_sent", "count"),
+    "throughput_bytes_s": ("data_received", "rate"),
+}
+"""Our columns, with metric and statistic of k6's summary."""
+
+OWN_COLUMNS = {"http_req_duration", "vus", *(metric for metric, _ in MAIN.values())}
 """Metrics that have columns of their own; the others keep k6's names."""
+
+SUMMED = {metric: column for column, (metric, told) in MAIN.items() if told in ("count", "passes")}
+"""Metrics whose points add up, and our columns."""
 
 NO_P99 = "k6 tells no 99th percentile unless asked with --summary-trend-stats."
 
@@ -63,16 +69,6 @@ NEEDED = ("metric_name", "timestamp", "metric_value")
 SPAN = "wall_s and achieved_rate are of the time from the first point to the last."
 
 WHOLE_SECONDS = "k6's CSV has times in whole seconds, so wall_s and achieved_rate are off by up to a second."
-
-SUMMED = {
-    "http_reqs": "requests",
-    "iterations": "iterations",
-    "http_req_failed": "errors",
-    "dropped_iterations": "dropped",
-    "data_received": "transferred_bytes",
-    "data_sent": "sent_bytes",
-}
-"""Metrics whose points add up, and our columns."""
 
 Point = tuple[str, str, float, float]
 """Scenario, metric, time in seconds since 1970, value."""
@@ -99,26 +95,12 @@ def read_summary(document: Node, source: str) -> Results:
 
 
 def _main_columns(metrics: dict[str, Node]) -> Row:
-    def number(metric: str, key: str) -> float | None:
-        return metrics[metric].number(key) if metric in metrics else None
-
-    def count(metric: str, key: str) -> int | None:
-        return metrics[metric].count(key) if metric in metrics else None
-
     latency = _trend(metrics["http_req_duration"], "latency", "_ms") if "http_req_duration" in metrics else {}
-    return {
-        "requests": count("http_reqs", "count"),
-        "achieved_rate": number("http_reqs", "rate"),
-        "iterations": count("iterations", "count"),
-        **latency,
-        "errors": count("http_req_failed", "passes"),
-        "dropped": count("dropped_iterations", "count"),
-        "checks_failed": count("checks", "fails"),
-        "vus_max": count("vus_max", "max"),
-        "transferred_bytes": count("data_received", "count"),
-        "sent_bytes": count("data_sent", "count"),
-        "throughput_bytes_s": number("data_received", "rate"),
-    }
+    row: Row = dict.fromkeys(MAIN)
+    for column, (metric, told) in MAIN.items():
+        if values := metrics.get(metric):
+            row[column] = values.number(told) if told == "rate" else values.count(told)
+    return row | latency
 
 
 def _trend(values: Node, name: str, unit: str) -> Row:

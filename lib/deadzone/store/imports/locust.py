@@ -5,7 +5,7 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, count_in, csv_table, number_in, parse_json, text_of
-from deadzone.store.imports.latency import CLOSED_LOOP, counted_percentiles
+from deadzone.store.imports.latency import CLOSED_LOOP, PERCENTILES, counted_percentiles
 from deadzone.store.imports.result import Results, Row
 
 TOOL = "Locust"
@@ -20,12 +20,7 @@ TOTAL_LEFT_OUT = "The row Aggregated repeats the endpoints and is left out."
 COLUMNS = {
     "Average Response Time": "latency_mean_ms",
     "Min Response Time": "latency_min_ms",
-    "50%": "latency_p50_ms",
-    "75%": "latency_p75_ms",
-    "90%": "latency_p90_ms",
-    "95%": "latency_p95_ms",
-    "99%": "latency_p99_ms",
-    "99.9%": "latency_p99_9_ms",
+    **{f"{percent:g}%": name for name, percent in PERCENTILES.items()},
     "Max Response Time": "latency_max_ms",
     "Requests/s": "achieved_rate",
 }
