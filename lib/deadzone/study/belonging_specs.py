@@ -16,11 +16,13 @@ WAYS = ("unit", "process", "port", "pid_file", "cgroup", "container", "pod")
 LIMITS = ("cpu_limit", "memory_limit")
 """Factors `NAME_cpu_limit` and `NAME_memory_limit` are put in force on what belongs."""
 
-RECORDED = (
-    "cores", "cpu_s", "nr_periods", "nr_throttled", "throttled_s", "cpu_limit", "memory_limit_bytes", "memory_peak_bytes",
-    "memory_stall_s", "major_faults", "oom_kills", "io_stall_s", "read_bytes", "written_bytes", "rss_bytes",
-    "threads",
+USED = (
+    "cpu_limit", "memory_limit_bytes", "memory_peak_bytes", "memory_stall_s", "major_faults", "oom_kills", "io_stall_s",
+    "read_bytes", "written_bytes", "rss_bytes", "threads",
 )  # fmt: skip
+"""What is recorded of whatever works for a trial, a service under test included, as far as the system tells it."""
+
+RECORDED = ("cores", "cpu_s", "nr_periods", "nr_throttled", "throttled_s", *USED)
 """What is recorded in each trial, as columns `NAME_cores` and so on, as far as the system tells it."""
 
 

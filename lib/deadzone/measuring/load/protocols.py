@@ -3,15 +3,13 @@ connection may be used again; STOMP 1.2 over WebSocket, frames to text and back 
 WebSocket (RFC 6455): the upgrade, whose answer httptools reads, and frames, which websockets does.
 """
 
-import base64
-import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import httptools
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side, State
+from websockets.utils import accept_key, generate_key
 
 MOST_HEAD_BYTES = 65_536
 """More than this before the empty line is no head of a response."""
@@ -25,9 +23,6 @@ ESCAPES = (("\\", "\\\\"), ("\r", "\\r"), ("\n", "\\n"), (":", "\\c"))
 
 COMMANDS = (b"CONNECTED", b"MESSAGE", b"RECEIPT", b"ERROR")
 """What a server may send."""
-
-MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-"""The number that RFC 6455 has every server hash with the client's key."""
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 """A longer message is taken for garbage rather than for something to keep in memory."""
@@ -147,17 +142,16 @@ class RefusedError(Exception):
 
 def upgrade(path: str, host: str, headers: Mapping[str, str], subprotocol: str = "") -> tuple[bytes, bytes]:
     """The request that asks for a WebSocket, and what the server must answer it with."""
-    key = base64.b64encode(os.urandom(16))
+    key = generate_key()
     wanted = {
         "Upgrade": "websocket",
         "Connection": "Upgrade",
-        "Sec-WebSocket-Key": key.decode(),
+        "Sec-WebSocket-Key": key,
         "Sec-WebSocket-Version": "13",
         **({"Sec-WebSocket-Protocol": subprotocol} if subprotocol else {}),
         **headers,
     }
-    accepted = base64.b64encode(hashlib.sha1(key + MAGIC, usedforsecurity=False).digest())
-    return request("GET", path, host, wanted, b""), accepted
+    return request("GET", path, host, wanted, b""), accept_key(key).encode()
 
 
 def text_frame(payload: bytes) -> bytes:

@@ -12,24 +12,10 @@ from deadzone.measuring.load.addresses import STANDARD_PORTS
 from deadzone.measuring.targets.base import Limiting
 from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.limits.base import Counters
+from deadzone.study.belonging_specs import USED
 from deadzone.study.service_specs import ADDRESS, HOST, PORT, SERVICE_URL
 
-SERVICE_RESPONSES = (
-    "client_cpu_s",
-    "service_start_s",
-    "service_cpu_limit",
-    "service_memory_limit_bytes",
-    "service_memory_peak_bytes",
-    "service_memory_stall_s",
-    "service_major_faults",
-    "service_oom_kills",
-    "service_io_stall_s",
-    "service_disk_wait_s",
-    "service_read_bytes",
-    "service_written_bytes",
-    "service_rss_bytes",
-    "service_threads",
-)
+SERVICE_RESPONSES = ("client_cpu_s", *(f"service_{name}" for name in ("start_s", "disk_wait_s", *USED)))
 """Columns that every trial with a service has, as far as the system can tell them."""
 
 
