@@ -6,7 +6,7 @@ executed, so a cost may come from a study file that somebody else wrote.
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,16 @@ def parse_cost(text: str) -> CostExpression:
 
     Raises PhaseError if the text is not arithmetic over names and numbers, or names no column.
     """
-    names = tuple(dict.fromkeys(_names(_parse(text), text)))
+    tree = _parse(text)
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    names = tuple(
+        dict.fromkeys(node.id for node in sorted(found, key=lambda node: (node.lineno, node.col_offset)))
+    )
+    try:
+        with np.errstate(all="ignore"):
+            _compute(tree, dict.fromkeys(names, 1.0))
+    except PhaseError as error:
+        raise PhaseError(f"The cost {text!r} contains {error}, nothing else.") from None
     if not names:
         raise PhaseError(f"The cost {text!r} names no column; write for example 'cpu_limit * wall_s'.")
     return CostExpression(text, names)
@@ -73,36 +82,19 @@ def _parse(text: str) -> ast.expr:
         raise PhaseError(f"The cost {text!r} cannot be read as arithmetic: {error}.") from None
 
 
-def _names(node: ast.expr, text: str) -> Iterator[str]:
-    """The names in a cost, in order. Raises PhaseError at what is no arithmetic."""
+def _compute(node: ast.expr, columns: Mapping[str, Any]) -> np.ndarray:
+    """The value of a part of a cost. Raises PhaseError at what is no arithmetic."""
     match node:
         case ast.Name(id=name):
-            yield name
-        case ast.Constant(value=value) if isinstance(value, int | float) and not isinstance(value, bool):
-            return
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            yield from _names(left, text)
-            yield from _names(right, text)
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            yield from _names(operand, text)
-        case _:
-            raise PhaseError(
-                f"The cost {text!r} contains {ast.unparse(node)!r}; a cost is made of column names, numbers, "
-                "+ - * / ** and parentheses, nothing else."
-            )
-
-
-def _compute(node: ast.expr, columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    match node:
-        case ast.Name(id=name):
-            return columns[name]
-        case ast.Constant(value=value) if isinstance(value, int | float):
+            return np.asarray(columns[name], dtype=float)
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return np.asarray(value, dtype=float)
-        case ast.BinOp(left=left, op=op, right=right):
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             result = OPERATORS[type(op)](_compute(left, columns), _compute(right, columns))
             return np.asarray(result, dtype=float)
-        case ast.UnaryOp(op=op, operand=operand):
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=operand):
             inner = _compute(operand, columns)
             return -inner if isinstance(op, ast.USub) else inner
-        case _:
-            raise PhaseError(f"{ast.unparse(node)!r} is no part of a cost.")
+    raise PhaseError(
+        f"{ast.unparse(node)!r}; a cost is made of column names, numbers, + - * / ** and parentheses"
+    )

@@ -8,33 +8,26 @@ from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.phases.quantities import axis_label, capital, number
-from deadzone.explaining.profiles.ablation import Ablations
-from deadzone.explaining.profiles.attribution import Attribution, rule_text
-from deadzone.explaining.profiles.causes import OTHER
+from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.flame_graph import flame_graph
 from deadzone.explaining.profiles.gates import Verdict
 from deadzone.explaining.profiles.package_bars import headline, package_bars
 from deadzone.explaining.profiles.projection import Projection
-from deadzone.explaining.profiles.text import named
+from deadzone.explaining.profiles.tables import cause_name, changes_table, interval_text, split_unit
 from deadzone.explaining.profiles.units import readable
 from deadzone.explaining.profiles.waterfall import waterfall
 from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import percent
 from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.document.tabling import shown, table_of
 from deadzone.reports.profile_diff.sides import Sides
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.source import Source
 
 FUNCTIONS_SHOWN = 15
 """More rows than this nobody reads; the flame graph holds the others."""
-
-SIDES = ("before", "after")
-
-AMOUNTS = (*SIDES, "change", "naive_change", "cum_change", "by_stacks", "elsewhere")
-"""Columns of profiles' results that hold amounts."""
 
 FLAME_WIDTH = 780.0
 """Width of a flame graph on a page, at which its letters keep their size [pixels]."""
@@ -61,7 +54,7 @@ def totals_table(
     """The total of every kind of profile, before and after, with its interval and the verdict by ranks."""
     rows = []
     for kind, one in comparisons.items():
-        row, (unit, per) = one.total.iloc[0], _split(one.pair.unit)
+        row, (unit, per) = one.total.iloc[0], split_unit(one.pair.unit)
         judged = ranked.get(kind)
         overall: dict[str, Any] = rows_of(judged.overall)[0] if judged else {}
         rows.append(
@@ -71,7 +64,7 @@ def totals_table(
                 "before": readable(row.before, unit),
                 "after": readable(row.after, unit),
                 "change": readable(row.change, unit, signed=True),
-                "interval": _range(row.change_low, row.change_high, unit),
+                "interval": interval_text(row.change_low, row.change_high, unit),
                 "ratio": _ratio(overall) if overall else "",
                 "by_ranks": verdict_text(overall) if overall else "",
             }
@@ -79,55 +72,11 @@ def totals_table(
     return table_of("profile_diff.totals", rows, sides=names)
 
 
-def _amounts(row: Mapping[Any, Any], unit: str, size: float) -> dict[Any, Any]:
-    """A row whose amounts are written out, changes with their sign; empty where one is not known."""
-    texts = {
-        name: "" if math.isnan(row[name]) else readable(row[name], unit, name not in SIDES, scale_of=size)
-        for name in AMOUNTS
-        if name in row
-    }
-    return {**row, **texts, "interval": _range(row["change_low"], row["change_high"], unit, size)}
-
-
-def causes_table(attribution: Attribution, identity: str) -> Table:
-    """The change of each cause, beside the change of everything that matches it."""
-    unit, per = _split(attribution.unit)
-    size = float(attribution.table[["before", "after"]].abs().to_numpy().max(initial=0))
-    rows = [
-        {**_amounts(row, unit, size), "name": _cause(row), "position": position}
-        for position, row in enumerate(attribution.table.to_dict("records"))
-    ]
-    return table_of("profile_diff.causes", rows, identity, per=per, rule=rule_text(attribution.rule))
-
-
-def _cause(row: Mapping[Any, Any]) -> str:
-    return say("profile.other") if row["cause"] == OTHER else str(row["cause"])
-
-
-def ablations_table(ablations: Ablations) -> Table:
-    """What each option did alone, beside what its own stacks say."""
-    unit, per = _split(ablations.unit)
-    size = float(ablations.table["before"].abs().max())
-    rows = [_amounts(row, unit, size) for row in ablations.table.to_dict("records")]
-    return table_of("profile_diff.ablations", rows, per=per)
-
-
 def functions_table(comparison: Comparison) -> Table:
-    """The functions that changed most, with their shares, new and vanished ones named."""
-    table, (unit, per) = comparison.functions, _split(comparison.pair.unit)
-    changed = table[(table["change"] != 0) | (table["cum_change"] != 0)]
-    size = float(table[["before", "after"]].abs().to_numpy().max(initial=0))
-    rows = [
-        {
-            **_amounts(row, unit, size),
-            "name": named(row),
-            "q": "" if math.isnan(row["q"]) else f"{row['q']:.2g}",
-        }
-        for row in changed.head(FUNCTIONS_SHOWN).to_dict("records")
-    ]
-    new, gone = (int((changed["status"] == status).sum()) for status in ("new", "vanished"))
-    counted = {"shown": len(rows), "n": len(changed), "new": new, "gone": gone}
-    return table_of("profile_diff.functions", rows, per=per, empty="", **counted)
+    """The functions that changed most."""
+    head = say("profile_run.function")
+    table = changes_table(comparison.functions, comparison.pair.unit, FUNCTIONS_SHOWN, head)
+    return shown(table, "functions")
 
 
 def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
@@ -135,7 +84,7 @@ def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = Fa
     caption = say("profile_run.waterfall_caption", headline=largest_cause(attribution))
     unit = attribution.unit
     words = ", ".join(
-        f"{_cause(row)} {readable(row['change'], unit, signed=True)}"
+        f"{cause_name(row)} {readable(row['change'], unit, signed=True)}"
         for row in attribution.table.to_dict("records")
     )
     return Figure.of(waterfall(attribution), caption, f"{caption} {words}.", id=identity, is_face=is_face)
@@ -165,16 +114,18 @@ def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> 
     rows, doubts = [], []
     for when, (one, unit) in made.items():
         between = (
-            "" if one.low is None or one.high is None else _range(one.low, one.high, unit, one.amount, False)
+            ""
+            if one.low is None or one.high is None
+            else interval_text(one.low, one.high, unit, one.amount, False)
         )
         loads, amount = ", ".join(f"{load:.4g}" for load in one.loads), readable(one.amount, unit)
         rows.append({"when": when, "made": one, "loads": loads, "amount": amount, "interval": between})
         doubts += [doubt for doubt in one.doubts if doubt not in doubts]
-    shown: list[Block] = [
+    found: list[Block] = [
         table_of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
         Prose(tuple(projected(say(f"profile.{when}"), one, unit) for when, (one, unit) in made.items())),
     ]
-    return [*shown, Prose(tuple(doubts), style="warnings")] if doubts else shown
+    return [*found, Prose(tuple(doubts), style="warnings")] if doubts else found
 
 
 def gates_table(verdict: Verdict) -> Table:
@@ -192,12 +143,6 @@ def gates_table(verdict: Verdict) -> Table:
     return table_of("profile_diff.gates", rows)
 
 
-def _split(unit: str) -> tuple[str, str]:
-    """The unit of the cells of a table, and what its caption says they are for each of, with a space before."""
-    base, _, rest = unit.partition(" per ")
-    return base, f" {say('profile.per_each', load=rest)}" if rest else ""
-
-
 def _ratio(row: Mapping[str, Any]) -> str:
     """A ratio with its interval, where it has one."""
     if math.isnan(row["ratio_low"]):
@@ -209,14 +154,3 @@ def _ratio(row: Mapping[str, Any]) -> str:
 def _change(value: float, relative: bool) -> str:
     sign = "+" if value > 0 else ""
     return f"{sign}{percent(value, spoken()) if relative else number(value)}"
-
-
-def _range(low: float, high: float, unit: str, size: float | None = None, signed: bool = True) -> str:
-    """An interval; empty where it is not known."""
-    if math.isnan(low):
-        return ""
-    base = unit.partition(" ")[0]
-    scale = max(abs(low), abs(high)) if size is None else size
-    first, last = (readable(end, base, signed=signed, scale_of=scale) for end in (low, high))
-    number, _, symbol = first.rpartition(" ")
-    return say("profile.range", low=number if number and last.endswith(f" {symbol}") else first, high=last)

@@ -17,9 +17,11 @@ from deadzone.explaining.profiles.comparison import Comparison, compare_profiles
 from deadzone.explaining.profiles.gates import Verdict, judge
 from deadzone.explaining.profiles.load_series import measured_at
 from deadzone.explaining.profiles.projection import Projection, project
+from deadzone.explaining.profiles.tables import ablations_table, causes_table
 from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose
+from deadzone.reports.document.tabling import shown as shown_as
 from deadzone.reports.profile_diff import blocks
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
 from deadzone.reports.published.published import section
@@ -172,7 +174,7 @@ class ProfileRun:
         if attribution:
             shown += [
                 blocks.waterfall_figure(attribution, "waterfall", is_face=True),
-                blocks.causes_table(attribution, "causes"),
+                shown_as(causes_table(attribution), "causes"),
                 Prose((naive_against_exact(attribution),)),
             ]
         ablations = self.ablations(self.main)
@@ -184,7 +186,7 @@ class ProfileRun:
                 else ablations.statement()
             )
             shown += [
-                blocks.ablations_table(ablations),
+                shown_as(ablations_table(ablations), "ablations"),
                 Prose((sum_up, say("profile_run.elsewhere"))),
             ]
         shown += [

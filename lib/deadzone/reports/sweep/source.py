@@ -10,6 +10,7 @@ import pandas as pd
 from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.explaining.findings.experiment import plain
+from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import Message, join, say
@@ -71,8 +72,8 @@ class Source:
         """The attempts that are not trusted, warm-up left out."""
         if "trusted" not in self.trials:
             return self.trials.iloc[:0]
-        measured = self.trials[~_flag(self.trials, "warmup", default=False)]
-        return measured[~_flag(measured, "trusted", default=True)]
+        measured = self.trials[~marked(self.trials, "warmup", missing=False)]
+        return measured[~marked(measured, "trusted", missing=True)]
 
     @property
     def failed(self) -> pd.DataFrame:
@@ -163,7 +164,7 @@ def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Messag
     whole = analysed_trials(trials.assign(trusted=True))[knob].nunique()
     kept = analysed_trials(trials)[knob].nunique()
     if kept < LEAST_TRUSTED * whole:
-        last = trials[~_flag(trials, "warmup", default=False)].groupby("trial").tail(1)
+        last = trials[~marked(trials, "warmup", missing=False)].groupby("trial").tail(1)
         key = "source.disturbed" if kept else "source.all_disturbed"
         doubts.append(join([say(key, n=kept, levels=whole), _disturbers(trials)]))
         trials = trials.assign(trusted=trials.index.isin(last.index))
@@ -176,7 +177,7 @@ def _disturbers(trials: pd.DataFrame) -> str:
     """Who used the CPU in the attempts that are not trusted, largest first; empty where that is not known."""
     if FOREIGN_PROCESSES not in trials:
         return ""
-    rows = trials.loc[~_flag(trials, "trusted", default=True), FOREIGN_PROCESSES].dropna()
+    rows = trials.loc[~marked(trials, "trusted", missing=True), FOREIGN_PROCESSES].dropna()
     used: dict[str, float] = defaultdict(float)
     for name, _, cores in (one.rpartition(" ") for row in rows for one in row.split(", ")):
         used[name] += float(cores) / len(rows)
@@ -196,7 +197,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
         planned = list(dict.fromkeys(str(t.levels[knob]) for t in treatments(study) if knob in t.levels))
     except DeadzoneError:
         return []
-    measured = trials[~_flag(trials, "warmup", default=False)]
+    measured = trials[~marked(trials, "warmup", missing=False)]
     ended = (
         measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in trials else measured
     )
@@ -224,15 +225,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
 
 def analysed_trials(trials: pd.DataFrame) -> pd.DataFrame:
     """The rows an analysis rests on."""
-    kept = ~_flag(trials, "warmup", default=False) & _flag(trials, "trusted", default=True)
+    kept = ~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)
     if "status" in trials:
         kept &= trials["status"].eq("ok").fillna(False).astype(bool)
     return trials[kept]
-
-
-def _flag(trials: pd.DataFrame, column: str, default: bool) -> pd.Series:
-    import pandas as pd
-
-    if column not in trials:
-        return pd.Series(default, index=trials.index)
-    return trials[column].fillna(default).astype(bool)

@@ -1,0 +1,110 @@
+"""The tables of a comparison of profiles, with amounts written out; a terminal and a report show the same."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from deadzone.explaining.profiles.ablation import Ablations
+from deadzone.explaining.profiles.attribution import Attribution, rule_text
+from deadzone.explaining.profiles.causes import OTHER
+from deadzone.explaining.profiles.units import readable
+from deadzone.language.catalogue import say
+from deadzone.language.tabling import Tabled, tabled
+
+SIDES = ("before", "after")
+
+AMOUNTS = (*SIDES, "change", "naive_change", "cum_change", "by_stacks", "elsewhere")
+"""Columns of profiles' results that hold amounts."""
+
+LONGEST_NAME = 52
+TYPE_PARAMETERS = re.compile(r"(?<=\w)\[.*\]")
+"""Of generic functions of Go; they make names several lines long."""
+
+
+def causes_table(attribution: Attribution) -> Tabled:
+    """The change of each cause, beside the change of everything that matches it."""
+    unit, per = split_unit(attribution.unit)
+    rows = [
+        {**_amounts(row, unit, _size(attribution.table)), "name": cause_name(row), "position": position}
+        for position, row in enumerate(attribution.table.to_dict("records"))
+    ]
+    return tabled("explaining/profiles.causes", rows, per=per, rule=rule_text(attribution.rule))
+
+
+def cause_name(row: Mapping[Any, Any]) -> str:
+    """The cause of a row; what no cause explains in words."""
+    return say("profile.other") if row["cause"] == OTHER else str(row["cause"])
+
+
+def ablations_table(ablations: Ablations) -> Tabled:
+    """What each option did alone, beside what its own stacks say."""
+    unit, per = split_unit(ablations.unit)
+    size = float(ablations.table["before"].abs().max())
+    rows = [_amounts(row, unit, size) for row in ablations.table.to_dict("records")]
+    return tabled("explaining/profiles.ablations", rows, per=per)
+
+
+def changes_table(table: pd.DataFrame, of: str, most: int, head: str) -> Tabled:
+    """The functions or packages that changed most, with their shares, new and vanished ones named.
+
+    of: the unit of the amounts. most: rows. head: of the first column.
+    """
+    unit, per = split_unit(of)
+    changed, size = changed_rows(table), _size(table)
+    rows = [
+        {
+            **_amounts(row, unit, size),
+            "name": _named(row),
+            "q": "" if math.isnan(row["q"]) else f"{row['q']:.2g}",
+        }
+        for row in changed.head(most).to_dict("records")
+    ]
+    new, gone = (int((changed["status"] == status).sum()) for status in ("new", "vanished"))
+    counted = {"shown": len(rows), "n": len(changed), "new": new, "gone": gone}
+    return tabled("explaining/profiles.functions", rows, per=per, head=head, **counted)
+
+
+def changed_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose flat or cumulative amount changed."""
+    return table[(table["change"] != 0) | (table["cum_change"] != 0)]
+
+
+def interval_text(low: float, high: float, unit: str, size: float | None = None, signed: bool = True) -> str:
+    """An interval; empty where it is not known. size: the amount whose size chooses the unit."""
+    if math.isnan(low):
+        return ""
+    base = unit.partition(" ")[0]
+    scale = max(abs(low), abs(high)) if size is None else size
+    first, last = (readable(end, base, signed=signed, scale_of=scale) for end in (low, high))
+    number, _, symbol = first.rpartition(" ")
+    return say("profile.range", low=number if number and last.endswith(f" {symbol}") else first, high=last)
+
+
+def split_unit(unit: str) -> tuple[str, str]:
+    """The unit of the cells of a table, and what its caption says they are for each of, with a space before."""
+    base, _, rest = unit.partition(" per ")
+    return base, f" {say('profile.per_each', load=rest)}" if rest else ""
+
+
+def _size(table: pd.DataFrame) -> float:
+    return float(table[["before", "after"]].abs().to_numpy().max(initial=0))
+
+
+def _amounts(row: Mapping[Any, Any], unit: str, size: float) -> dict[Any, Any]:
+    """A row whose amounts are written out, changes with their sign; empty where one is not known."""
+    texts = {
+        name: "" if math.isnan(row[name]) else readable(row[name], unit, name not in SIDES, scale_of=size)
+        for name in AMOUNTS
+        if name in row
+    }
+    return {**row, **texts, "interval": interval_text(row["change_low"], row["change_high"], unit, size)}
+
+
+def _named(row: Mapping[Any, Any]) -> str:
+    """The name of a row, shortened at its front, and whether it is new or vanished."""
+    name = TYPE_PARAMETERS.sub("[...]", str(row["name"]))
+    short = name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
+    return f"{short} ({say('profile.' + row['status'])})" if row["status"] else short
