@@ -12,6 +12,7 @@ from html import escape
 import pandas as pd
 
 from deadzone.language.catalogue import Message, spoken
+from deadzone.language.tabling import Tabled
 
 WIDTH = 88
 """Characters of the text page: fits a terminal split in two on a wide screen."""
@@ -20,20 +21,11 @@ GAP = "  "
 
 
 @dataclass(frozen=True, eq=False)
-class Section:
-    """A titled table of texts. paired: names and values, two pairs side by side, without a heading row."""
-
-    title: str
-    table: pd.DataFrame
-    paired: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class Page:
     """Titled tables and notes: prints as text, shows as HTML."""
 
     title: str
-    sections: Sequence[Section]
+    sections: Sequence[Tabled]
     notes: Mapping[str, Sequence[str]]
 
     def __str__(self) -> str:
@@ -60,12 +52,12 @@ class Paged:
         return self.page()._repr_html_()
 
 
-def page_text(title: str, sections: Sequence[Section], notes: Mapping[str, Sequence[str]]) -> str:
+def page_text(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequence[str]]) -> str:
     """The page as plain text. notes: sentences by heading; a heading without sentences is left out."""
     lines = ["=" * WIDTH, title.center(WIDTH).rstrip(), "=" * WIDTH]
     for section in sections:
-        lines += [section.title, "-" * WIDTH]
-        lines += _pairs_text(section.table) if section.paired else _table_text(section.table)
+        lines += [section.caption, "-" * WIDTH]
+        lines += _pairs_text(section.frame) if section.paired else _table_text(section.frame)
         lines.append("-" * WIDTH)
     for heading, sentences in notes.items():
         if sentences:
@@ -75,7 +67,7 @@ def page_text(title: str, sections: Sequence[Section], notes: Mapping[str, Seque
     return "\n".join(lines)
 
 
-def page_html(title: str, sections: Sequence[Section], notes: Mapping[str, Sequence[str]]) -> str:
+def page_html(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequence[str]]) -> str:
     """The page as one HTML section, every text escaped."""
     parts = [f'<section class="dz-summary"><h3>{escape(title)}</h3>']
     parts += [_pairs_html(s) if s.paired else _table_html(s) for s in sections]
@@ -142,24 +134,24 @@ def _wrapped(sentence: str) -> list[str]:
     return textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
-def _table_html(section: Section) -> str:
-    heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in section.table.columns)
+def _table_html(section: Tabled) -> str:
+    heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in section.frame.columns)
     rows = "".join(
         f'<tr><th scope="row">{escape(str(first))}</th>{"".join(map(_cell, rest))}</tr>'
-        for first, *rest in section.table.itertuples(index=False, name=None)
+        for first, *rest in section.frame.itertuples(index=False, name=None)
     )
     return (
-        f'<table class="dz-table"><caption>{escape(section.title)}</caption>'
+        f'<table class="dz-table"><caption>{escape(section.caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 
-def _pairs_html(section: Section) -> str:
+def _pairs_html(section: Tabled) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(str(value))}</td></tr>'
-        for name, value in section.table.itertuples(index=False, name=None)
+        for name, value in section.frame.itertuples(index=False, name=None)
     )
-    return f'<table class="dz-table dz-facts"><caption>{escape(section.title)}</caption><tbody>{rows}</tbody></table>'
+    return f'<table class="dz-table dz-facts"><caption>{escape(section.caption)}</caption><tbody>{rows}</tbody></table>'
 
 
 def _cell(value: object) -> str:

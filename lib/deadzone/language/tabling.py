@@ -6,7 +6,7 @@ may be shown `if` a value holds. Captions, headings and cells are written with t
 their row. A `paired` table has one row, whose headings stand beside its cells.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -21,13 +21,14 @@ TABLES = "tables.yaml"
 
 @dataclass(frozen=True, eq=False)
 class Tabled:
-    """A table in words. frame: of texts. numeric: names of columns. row_ids: empty where its rows have none."""
+    """A table in words. frame: of texts. numeric: names of columns. row_ids: empty where its rows have none. paired: names
+    and values, without a heading row."""
 
     caption: str
     frame: pd.DataFrame
-    numeric: list[str]
-    row_ids: list[str]
-    paired: bool
+    numeric: Sequence[str] = ()
+    row_ids: Sequence[str] = ()
+    paired: bool = False
 
 
 def tabled(name: str, rows: Iterable[Mapping[Any, Any]], /, **values: Any) -> Tabled:

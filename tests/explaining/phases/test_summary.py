@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from deadzone import fit_phases
-from deadzone.explaining.page import WIDTH, Section, page_html, page_text
+from deadzone.explaining.page import WIDTH, page_html, page_text
 from deadzone.explaining.phases.diagnostics import diagnose, durbin_watson, r_squared
 from deadzone.explaining.phases.quantities import axis_label, level_number, listing, number, setting, unit_of
+from deadzone.language.tabling import Tabled
 
 
 def trials(replicates=4, noise=0.01, seed=5):
@@ -174,10 +175,10 @@ def test_three_levels_without_replicates_are_summarised():
 
 def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
     table = pd.DataFrame({"model": ["a"], "parameters": ["word " * 40]})
-    text = page_text("Title", [Section("Part", table)], {"Warnings": []})
+    text = page_text("Title", [Tabled("Part", table)], {"Warnings": []})
     assert max(map(len, text.splitlines())) <= WIDTH
     assert "Warnings" not in text
-    assert "Warnings" not in page_html("Title", [Section("Part", table)], {"Warnings": []})
+    assert "Warnings" not in page_html("Title", [Tabled("Part", table)], {"Warnings": []})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pandas as pd
 
 from deadzone.explaining.attribution import wording
 from deadzone.explaining.attribution.result import AttributionResult
-from deadzone.explaining.page import Page, Section
+from deadzone.explaining.page import Page
 from deadzone.explaining.phases.quantities import setting
 from deadzone.language.catalogue import say
 from deadzone.language.tabling import Tabled, tabled
@@ -76,7 +76,7 @@ def attribution_page(result: AttributionResult) -> Page:
         say("attribution.first"): list(result.warnings),
         say("attribution.method"): [wording.method(result)],
     }
-    return Page(say("attribution.title"), [Section(one.caption, one.frame) for one in tables], notes)
+    return Page(say("attribution.title"), tables, notes)
 
 
 def _limit(result: AttributionResult, name: str) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from deadzone.explaining.compare.replicates import FEW
 from deadzone.explaining.compare.result import ComparisonResult, rows_of
 from deadzone.explaining.compare.verdicts import UNDECIDED
-from deadzone.explaining.page import Page, Section
+from deadzone.explaining.page import Page
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name, unit_name
 from deadzone.language.catalogue import Message, join, say
 from deadzone.language.tabling import Tabled, tabled
@@ -51,33 +51,26 @@ def comparison_page(result: ComparisonResult) -> Page:
     return Page(say("compare.title"), _sections(result), _notes(result))
 
 
-def _sections(result: ComparisonResult) -> tuple[Section, ...]:
-    facts = [
-        (say("compare.a"), result.names[0]),
-        (say("compare.b"), result.names[1]),
-        (
-            say("compare.settings"),
-            say("compare.settings_value", threshold=result.threshold, margin=result.margin),
-        ),
-        (say("compare.matched_by"), listing(result.factors) if result.factors else say("compare.all_trials")),
-    ]
-    sections = [Section(say("compare.sides"), pd.DataFrame(facts, columns=["name", "value"]), paired=True)]
+def _sections(result: ComparisonResult) -> list[Tabled]:
+    facts = {
+        "a": result.names[0],
+        "b": result.names[1],
+        "settings": say("compare.settings_value", threshold=result.threshold, margin=result.margin),
+        "matched_by": listing(result.factors) if result.factors else say("compare.all_trials"),
+    }
+    sections = [tabled("explaining/compare.sides", [facts])]
     count = int(result.overall["n_treatments"].max())
     if count > 1:
         rows = [{**_told(row), "name": plain_name(row["response"])} for row in rows_of(result.overall)]
-        sections.append(_section(tabled("explaining/compare.overall", rows, n=count)))
-    return (*sections, *(_by_treatment(result, response) for response in result.responses))
+        sections.append(tabled("explaining/compare.overall", rows, n=count))
+    return [*sections, *(_by_treatment(result, response) for response in result.responses)]
 
 
-def _section(table: Tabled) -> Section:
-    return Section(table.caption, table.frame)
-
-
-def _by_treatment(result: ComparisonResult, response: str) -> Section:
+def _by_treatment(result: ComparisonResult, response: str) -> Tabled:
     rows = rows_of(result.treatments[result.treatments["response"] == response])
     goal, unit = say(f"compare.goal_{rows[0]['goal']}"), unit_name(response)
     heads = {"head_a": f"A {unit}".strip(), "head_b": f"B {unit}".strip(), "response": axis_label(response)}
-    return _section(tabled("explaining/compare.treatments", map(_told, rows), **heads, goal=goal))
+    return tabled("explaining/compare.treatments", map(_told, rows), **heads, goal=goal)
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:

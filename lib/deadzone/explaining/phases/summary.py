@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.page import Page, Paged, Section
+from deadzone.explaining.page import Page, Paged
 from deadzone.explaining.phases.diagnostics import Diagnostics, diagnose, r_squared
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.phases.recommend import Recommendation, recommend
@@ -18,6 +18,7 @@ from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.rivals import phase_criteria, rivals_table
 from deadzone.explaining.phases.summary_sections import summary_sections
 from deadzone.language.catalogue import say
+from deadzone.language.tabling import Tabled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +32,7 @@ class Summary(Paged):
 
     title: str
     tables: dict[str, pd.DataFrame]
-    sections: tuple[Section, ...]
+    sections: tuple[Tabled, ...]
     recommendation: Recommendation
     warnings: tuple[str, ...]
 

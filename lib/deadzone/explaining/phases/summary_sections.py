@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.page import Section
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import axis_label, number, unit_name
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.language.catalogue import say
 from deadzone.language.formats import p_value
-from deadzone.language.tabling import tabled
+from deadzone.language.tabling import Tabled, tabled
 from deadzone.style import PHASE_STYLES
 
 LEVELS = ("level", "low", "high", "start", "stop", "knob")
 """Columns that hold levels of the knob."""
 
 
-def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> tuple[Section, ...]:
+def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> tuple[Tabled, ...]:
     """The tables of `summarise` as sections of a page, in the order in which a statistician reads them."""
     unit, measured = unit_name(model.response), say("summary.measured")
     shown = {
@@ -39,8 +38,7 @@ def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> 
         "certainty": model.certainty,
         "measured": say("quantity.labelled", name=measured, unit=unit) if unit else measured,
     }
-    found = [tabled(f"explaining/phases.{name}", rows, **words) for name, rows in shown.items() if rows]
-    return tuple(Section(one.caption, one.frame, one.paired) for one in found)
+    return tuple(tabled(f"explaining/phases.{name}", rows, **words) for name, rows in shown.items() if rows)
 
 
 def _named(table: pd.DataFrame) -> dict[str, Any]:

@@ -89,11 +89,10 @@ def estimate(before: Amounts, after: Amounts) -> pd.DataFrame:
 
 def false_alarm_share(p: np.ndarray) -> np.ndarray:
     """q of each p, both of shape (n,); what is not a number stays so."""
-    q = np.full(len(p), np.nan)
-    known = np.flatnonzero(np.isfinite(p))
-    falling = known[np.argsort(-p[known], kind="stable")]
-    share = p[falling] * len(known) / np.arange(len(known), 0, -1)
-    q[falling] = np.minimum.accumulate(share)
+    from scipy.stats import false_discovery_control
+
+    q, known = np.full(len(p), np.nan), np.isfinite(p)
+    q[known] = false_discovery_control(p[known])
     return q
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.page import Section, page_text
+from deadzone.explaining.page import page_text
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.explaining.phases.quantities import setting as setting_text
 from deadzone.explaining.phases.recommend import Recommendation
@@ -15,6 +15,7 @@ from deadzone.explaining.response_scale import RATIO, ResponseScale
 from deadzone.explaining.settings.answering import Answer
 from deadzone.explaining.settings.compared import CONFIDENCE, Comparison, comparisons
 from deadzone.language.catalogue import Message, join, say
+from deadzone.language.tabling import Tabled
 
 TIMES_FROM = 1.0
 """From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210 %`."""
@@ -66,7 +67,7 @@ def page(answer: Answer, advice: Recommendation) -> str:
         say("summary.recommendation"): [advice.reason, *advice.caveats],
         say("summary.warnings"): list(answer.notes),
     }
-    return page_text(title, [Section(say("settings.heading"), settings_frame(answer, advice))], notes)
+    return page_text(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes)
 
 
 def compared_in_words(answer: Answer) -> list[Message]:

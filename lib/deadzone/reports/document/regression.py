@@ -1,5 +1,7 @@
 """The regression-style summary of a phase model as a block of a report."""
 
+import pandas as pd
+
 from deadzone.explaining.page import is_number
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import axis_label, percent
@@ -12,13 +14,8 @@ def regression(model: PhaseModel, identity: str = "regression", name: str = "") 
     summary = model.summary()
     facts = dict(zip(summary.tables["fit"]["name"], summary.tables["fit"]["value"], strict=True))
     tables = tuple(
-        Table(
-            section.table,
-            section.title,
-            numeric=_numeric(section.table, section.paired),
-            paired=section.paired,
-        )
-        for section in summary.sections
+        Table(one.frame, one.caption, numeric=_numeric(one.frame, one.paired), paired=one.paired)
+        for one in summary.sections
     )
     caption = say(
         "report.regression_caption",
@@ -31,11 +28,8 @@ def regression(model: PhaseModel, identity: str = "regression", name: str = "") 
     return Regression(f"{name}. {caption}" if name else caption, tables, id=identity)
 
 
-def _numeric(table: object, paired: bool) -> list[str]:
+def _numeric(table: pd.DataFrame, paired: bool) -> list[str]:
     """Columns that hold nothing but numbers."""
-    import pandas as pd
-
-    assert isinstance(table, pd.DataFrame)
     if paired:
         return []
     return [

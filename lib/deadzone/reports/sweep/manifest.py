@@ -98,7 +98,8 @@ def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
     series = telemetry[telemetry["metric"] == "cpu_usage_s"] if len(telemetry) else telemetry
     cores, seconds = _rates(series, set(zip(trials["trial"], trials["attempt"], strict=True)))
     if len(cores):
-        p50, p90 = _weighted_quantiles(cores, seconds)
+        shares = [percentile / 100 for percentile in REQUEST_PERCENTILES]
+        p50, p90 = map(float, np.quantile(cores, shares, weights=seconds, method="inverted_cdf"))
         return Usage(p50, p90, len(trials), sampled=True)
     means = trials["cpu_efficiency"].to_numpy(float)
     return Usage(float(np.quantile(means, 0.5)), float(np.quantile(means, 0.9)), len(trials), sampled=False)
@@ -252,10 +253,3 @@ def _rates(series: pd.DataFrame, wanted: set[tuple[Any, Any]]) -> tuple[np.ndarr
     if not cores:
         return np.array([]), np.array([])
     return np.concatenate(cores), np.concatenate(seconds)
-
-
-def _weighted_quantiles(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    order = np.argsort(values)
-    share = np.cumsum(weights[order]) / weights.sum()
-    p50, p90 = (float(values[order][np.searchsorted(share, p / 100)]) for p in REQUEST_PERCENTILES)
-    return p50, p90
