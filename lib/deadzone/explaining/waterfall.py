@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.style import (
-    AFTER_COLOUR,
-    BEFORE_COLOUR,
-    INK,
-    LESS_COLOUR,
-    MORE_COLOUR,
-    MUTED,
-    figure_style,
-)
+from deadzone import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,14 +44,14 @@ def draw(
     """
     from matplotlib.figure import Figure
 
-    with figure_style():
+    with style.figure_style():
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
         ax = figure.add_subplot()
         ends = before + np.cumsum(changes)
-        _draw_total(ax, 0, before, BEFORE_COLOUR)
+        _draw_total(ax, 0, before, style.BEFORE_COLOUR)
         for i, start in enumerate([before, *ends[:-1]]):
             _draw_change(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
-        _draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, AFTER_COLOUR)
+        _draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR)
         _label_rows(ax, names, texts)
         if finish:
             finish(ax)
@@ -69,7 +61,7 @@ def draw(
 
 
 def _draw_total(ax: Axes, row: int, amount: float, colour: str) -> None:
-    ax.barh(row, amount, color=colour, edgecolor=INK, linewidth=0.6, height=BAR)
+    ax.barh(row, amount, color=colour, edgecolor=style.INK, linewidth=0.6, height=BAR)
 
 
 def _draw_change(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:
@@ -78,16 +70,16 @@ def _draw_change(ax: Axes, row: int, start: float, end: float, whisker: np.ndarr
         row,
         end - start,
         left=start,
-        color=LESS_COLOUR if less else MORE_COLOUR,
+        color=style.LESS_COLOUR if less else style.MORE_COLOUR,
         hatch=LESS_HATCH if less else MORE_HATCH,
-        edgecolor=INK if less else "white",
+        edgecolor=style.INK if less else "white",
         linewidth=0.6,
         height=BAR,
     )
-    ax.plot([start, start], [row - 1 + BAR / 2, row - BAR / 2], color=MUTED, linewidth=0.8)
-    ax.plot([end, end], [row + BAR / 2, row + 1 - BAR / 2], color=MUTED, linewidth=0.8)
+    ax.plot([start, start], [row - 1 + BAR / 2, row - BAR / 2], color=style.MUTED, linewidth=0.8)
+    ax.plot([end, end], [row + BAR / 2, row + 1 - BAR / 2], color=style.MUTED, linewidth=0.8)
     if np.isfinite(whisker).all():
-        ax.plot(whisker, [row, row], color=INK, linewidth=1.2, marker="|", markersize=6)
+        ax.plot(whisker, [row, row], color=style.INK, linewidth=1.2, marker="|", markersize=6)
 
 
 def _label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
@@ -99,6 +91,6 @@ def _label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
     left, right = ax.dataLim.intervalx
     ax.set_xlim(min(left, 0.0), right * 1.03)
-    ax.axvline(0, color=MUTED, linewidth=0.8)
+    ax.axvline(0, color=style.MUTED, linewidth=0.8)
     for row, text in enumerate(texts):
-        ax.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=INK)
+        ax.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=style.INK)

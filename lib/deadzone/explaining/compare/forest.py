@@ -10,20 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone import style
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import ComparisonResult, rows_of
 from deadzone.explaining.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
 from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import plain_name
 from deadzone.language.catalogue import join, say
-from deadzone.style import (
-    INK,
-    MUTED,
-    OUTLIER_COLOUR,
-    RECOMMENDED_COLOUR,
-    TRIAL_COLOUR,
-    figure_style,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,10 +31,10 @@ MOST_ROWS = 40
 """More treatments than this do not fit a page; those that change most are drawn, and the figure says so."""
 
 VERDICT_MARKS = {
-    BETTER: (RECOMMENDED_COLOUR, "^", RECOMMENDED_COLOUR),
-    WORSE: (OUTLIER_COLOUR, "v", OUTLIER_COLOUR),
-    NO_CHANGE: (MUTED, "s", MUTED),
-    UNDECIDED: (INK, "o", "white"),
+    BETTER: (style.RECOMMENDED_COLOUR, "^", style.RECOMMENDED_COLOUR),
+    WORSE: (style.OUTLIER_COLOUR, "v", style.OUTLIER_COLOUR),
+    NO_CHANGE: (style.MUTED, "s", style.MUTED),
+    UNDECIDED: (style.INK, "o", "white"),
 }
 """Colour, shape and filling of each verdict: shape and filling say it without colour."""
 
@@ -55,7 +48,7 @@ def forest_plot(result: ComparisonResult) -> Figure:
 
     parts = {response: _rows(result, response) for response in result.responses}
     heights = [FRAME_HEIGHT + ROW_HEIGHT * (len(rows) + 1) for rows in parts.values()]
-    with figure_style():
+    with style.figure_style():
         figure, panels = plt.subplots(
             len(parts),
             1,
@@ -101,8 +94,8 @@ def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
 def _panel(ax: Axes, result: ComparisonResult, response: str, rows: pd.DataFrame) -> None:
     overall = rows_of(result.overall[result.overall["response"] == response])[0]
     trials = result.trials[result.trials["response"] == response]
-    ax.axvspan(1 / (1 + result.margin), 1 + result.margin, color=MUTED, alpha=0.12, linewidth=0)
-    ax.axvline(1.0, color=INK, linewidth=0.8)
+    ax.axvspan(1 / (1 + result.margin), 1 + result.margin, color=style.MUTED, alpha=0.12, linewidth=0)
+    ax.axvline(1.0, color=style.INK, linewidth=0.8)
     drawn = rows_of(rows)
     for place, row in enumerate(drawn):
         _trials(ax, trials[trials["treatment"] == row["treatment"]], place)
@@ -124,10 +117,10 @@ def _panel(ax: Axes, result: ComparisonResult, response: str, rows: pd.DataFrame
 
 def _trials(ax: Axes, trials: pd.DataFrame, place: float) -> None:
     """Trials of A above the line, hollow, and of B below it, filled, all over the median of A."""
-    for table, offset, filling in (("A", -0.2, "none"), ("B", 0.2, TRIAL_COLOUR)):
+    for table, offset, filling in (("A", -0.2, "none"), ("B", 0.2, style.TRIAL_COLOUR)):
         x = _clipped(trials.loc[trials["table"] == table, "relative"].to_numpy(float))
         ax.scatter(
-            x, np.full(len(x), place + offset), s=9, marker="o", facecolors=filling, edgecolors=TRIAL_COLOUR,
+            x, np.full(len(x), place + offset), s=9, marker="o", facecolors=filling, edgecolors=style.TRIAL_COLOUR,
             linewidths=0.6, alpha=0.7, zorder=2,
         )  # fmt: skip
 
@@ -151,12 +144,12 @@ def _explain(figure: Figure, margin: float) -> None:
         "linestyle": "none",
         "marker": "o",
         "markersize": 4,
-        "markeredgecolor": TRIAL_COLOUR,
+        "markeredgecolor": style.TRIAL_COLOUR,
     }
     handles: list[Any] = [
         Line2D([], [], markerfacecolor="none", label=say("forest.trial_a"), **point),
-        Line2D([], [], markerfacecolor=TRIAL_COLOUR, label=say("forest.trial_b"), **point),
-        Patch(color=MUTED, alpha=0.12, label=say("forest.margin", margin=margin)),
+        Line2D([], [], markerfacecolor=style.TRIAL_COLOUR, label=say("forest.trial_b"), **point),
+        Patch(color=style.MUTED, alpha=0.12, label=say("forest.margin", margin=margin)),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
 

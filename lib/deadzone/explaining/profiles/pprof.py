@@ -11,21 +11,9 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from deadzone.errors import ProfileError
+from deadzone.explaining.profiles import wire
 from deadzone.explaining.profiles.model import Profile, ValueType
 from deadzone.explaining.profiles.naming import package_of
-from deadzone.explaining.profiles.wire import (
-    BYTES,
-    DAMAGED,
-    VARINT,
-    Fields,
-    TopLevel,
-    packed_varints,
-    padded,
-    ranges,
-    read_fields,
-    spans,
-    top_level,
-)
 from deadzone.language.catalogue import say
 
 SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = 1, 2, 3, 4, 5, 6
@@ -50,29 +38,31 @@ class _File:
     source: str
     content: bytes
     data: np.ndarray
-    top: TopLevel
+    top: wire.TopLevel
     strings: list[str]
 
     def messages(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """First byte and byte after of each submessage of a number. Raises ProfileError if it is a number."""
-        return spans(self.data, self.top, number)
+        return wire.spans(self.data, self.top, number)
 
-    def fields(self, number: int) -> tuple[Fields, int]:
+    def fields(self, number: int) -> tuple[wire.Fields, int]:
         """All fields of all submessages of a number, and how many submessages there are."""
         starts, stops = self.messages(number)
-        return read_fields(self.content, self.data, starts, stops), len(starts)
+        return wire.read_fields(self.content, self.data, starts, stops), len(starts)
 
     def number(self, number: int) -> int:
         """A number of the outermost message, 0 if absent; signed."""
         if number in self.top.at:
-            raise ProfileError(f"{DAMAGED}: field {number} is a message instead of a number")
+            raise ProfileError(f"{wire.DAMAGED}: field {number} is a message instead of a number")
         value = self.top.numbers.get(number, [0])[-1]
         return value - (1 << 64) if value >> 63 else value
 
     def string(self, index: int) -> str:
         """A string by its index. Raises ProfileError if there is none."""
         if not 0 <= index < len(self.strings):
-            raise ProfileError(f"{DAMAGED}: it has {len(self.strings)} strings and refers to number {index}")
+            raise ProfileError(
+                f"{wire.DAMAGED}: it has {len(self.strings)} strings and refers to number {index}"
+            )
         return self.strings[index]
 
 
@@ -89,8 +79,8 @@ def parse_pprof(content: bytes, source: str = "profile") -> Profile:
 
 
 def _profile(content: bytes, source: str) -> Profile:
-    top = top_level(content)
-    data = padded(content)
+    top = wire.top_level(content)
+    data = wire.padded(content)
     file = _File(source, content, data, top, _strings(content, data, top))
     value_types = _value_types(file, SAMPLE_TYPE)
     if not value_types:
@@ -115,8 +105,8 @@ def _profile(content: bytes, source: str) -> Profile:
     )
 
 
-def _strings(content: bytes, data: np.ndarray, top: TopLevel) -> list[str]:
-    starts, stops = (place.tolist() for place in spans(data, top, STRING))
+def _strings(content: bytes, data: np.ndarray, top: wire.TopLevel) -> list[str]:
+    starts, stops = (place.tolist() for place in wire.spans(data, top, STRING))
     return [content[a:b].decode("utf-8", errors="replace") for a, b in zip(starts, stops, strict=True)]
 
 
@@ -143,8 +133,8 @@ def _locations(
     names that stand for code without names, and the binary of each name.
     """
     fields, count = file.fields(LOCATION)
-    lines = fields.of(LOCATION_LINE, BYTES)
-    inner = read_fields(file.content, file.data, lines.value.astype(np.int64), lines.stop)
+    lines = fields.of(LOCATION_LINE, wire.BYTES)
+    inner = wire.read_fields(file.content, file.data, lines.value.astype(np.int64), lines.stop)
     called = inner.scalar(LINE_FUNCTION, len(lines.message))
     name_of, names = _function_names(file)
     binary_of, binaries = _binaries(file, fields.scalar(LOCATION_MAPPING, count))
@@ -209,7 +199,7 @@ def positions(ids: np.ndarray, wanted: np.ndarray, what: str) -> np.ndarray:
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
     if len(ids) and (ordered[0] == 0 or (ordered[1:] == ordered[:-1]).any()):
-        raise ProfileError(f"{DAMAGED}: a {what} has the id 0 or that of another one")
+        raise ProfileError(f"{wire.DAMAGED}: a {what} has the id 0 or that of another one")
     if not len(wanted):
         return np.zeros(0, dtype=np.int64)
     dense = len(ids) and int(ordered[-1]) == len(ids)
@@ -220,7 +210,7 @@ def positions(ids: np.ndarray, wanted: np.ndarray, what: str) -> np.ndarray:
     )
     place = np.minimum(place.astype(np.int64), len(ids) - 1)
     if not len(ids) or (ordered[place] != wanted).any():
-        raise ProfileError(f"{DAMAGED}: it refers to a {what} that it does not hold")
+        raise ProfileError(f"{wire.DAMAGED}: it refers to a {what} that it does not hold")
     return order[place]
 
 
@@ -230,13 +220,13 @@ def _samples(file: _File, kinds: int, location_ids: np.ndarray) -> tuple[np.ndar
     values = np.zeros((len(starts), kinds), dtype=np.int64)
     counts, entries = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int32)]
     for first, last in _chunks(len(starts)):
-        fields = read_fields(file.content, file.data, starts[first:last], stops[first:last])
-        numbers, count = _repeated(file.data, fields.of(SAMPLE_VALUE, VARINT, BYTES), last - first)
+        fields = wire.read_fields(file.content, file.data, starts[first:last], stops[first:last])
+        numbers, count = _repeated(file.data, fields.of(SAMPLE_VALUE, wire.VARINT, wire.BYTES), last - first)
         if (count != kinds).any():
             wrong = int(count[count != kinds][0])
-            raise ProfileError(f"{DAMAGED}: a sample has {wrong} values where {kinds} are declared")
+            raise ProfileError(f"{wire.DAMAGED}: a sample has {wrong} values where {kinds} are declared")
         values[first:last] = numbers.view(np.int64).reshape(-1, kinds)
-        ids, count = _repeated(file.data, fields.of(SAMPLE_LOCATION, VARINT, BYTES), last - first)
+        ids, count = _repeated(file.data, fields.of(SAMPLE_LOCATION, wire.VARINT, wire.BYTES), last - first)
         entries.append(positions(location_ids, ids, "location").astype(np.int32))
         counts.append(count)
     return values, np.cumsum(np.concatenate(counts)), np.concatenate(entries)
@@ -247,10 +237,10 @@ def _chunks(count: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + SAMPLES_TOGETHER, count)
 
 
-def _repeated(data: np.ndarray, fields: Fields, messages: int) -> tuple[np.ndarray, np.ndarray]:
+def _repeated(data: np.ndarray, fields: wire.Fields, messages: int) -> tuple[np.ndarray, np.ndarray]:
     """A repeated number, packed or not: all numbers by message, and how many each message has."""
-    packed = fields.wire == BYTES
-    numbers, counts = packed_varints(data, fields.value[packed].astype(np.int64), fields.stop[packed])
+    packed = fields.wire == wire.BYTES
+    numbers, counts = wire.packed_varints(data, fields.value[packed].astype(np.int64), fields.stop[packed])
     each = np.ones(len(fields.message), dtype=np.int64)
     each[packed] = counts
     per_message = np.bincount(fields.message, weights=each, minlength=messages).astype(np.int64)
@@ -260,7 +250,7 @@ def _repeated(data: np.ndarray, fields: Fields, messages: int) -> tuple[np.ndarr
     at = np.cumsum(each) - each
     result[at[~packed]] = fields.value[~packed]
     filled = packed & (each > 0)
-    result[ranges(at[filled], each[filled])] = numbers
+    result[wire.ranges(at[filled], each[filled])] = numbers
     return result, per_message
 
 
@@ -273,5 +263,5 @@ def _expand(
         return functions.astype(np.int32)[entries], offsets
     counts = each[entries]
     before = np.concatenate(([0], np.cumsum(counts)))
-    at = ranges(starts[entries], counts)
+    at = wire.ranges(starts[entries], counts)
     return functions.astype(np.int32)[at], before[offsets]

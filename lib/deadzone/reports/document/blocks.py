@@ -4,43 +4,31 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadzone.reports.document.display import (
-    MIME,
-    Block,
-    Claim,
-    Command,
-    Evidence,
-    Figure,
-    Paragraph,
-    Prose,
-    Regression,
-    Table,
-    Title,
-)
+from deadzone.reports.document import display
 
 
-def block_of(bundle: Mapping[str, Any]) -> Block | None:
+def block_of(bundle: Mapping[str, Any]) -> display.Block | None:
     """The block of a notebook output's MIME bundle; None if it holds none."""
-    return _block(bundle[MIME], bundle) if MIME in bundle else None
+    return _block(bundle[display.MIME], bundle) if display.MIME in bundle else None
 
 
-def _block(record: Mapping[str, Any], bundle: Mapping[str, Any]) -> Block | None:
+def _block(record: Mapping[str, Any], bundle: Mapping[str, Any]) -> display.Block | None:
     fields = {name: value for name, value in record.items() if name != "kind"}
     match record.get("kind"):
         case "title":
-            return Title(**{**fields, "abstract": _paragraphs(fields["abstract"]),
+            return display.Title(**{**fields, "abstract": _paragraphs(fields["abstract"]),
                             "doubts": tuple(fields["doubts"]), "facts": tuple(map(tuple, fields["facts"]))})  # fmt: skip
         case "prose":
-            return Prose(**{**fields, "paragraphs": _paragraphs(fields["paragraphs"])})
+            return display.Prose(**{**fields, "paragraphs": _paragraphs(fields["paragraphs"])})
         case "command":
-            return Command(**{**fields, "lines": tuple(fields["lines"])})
+            return display.Command(**{**fields, "lines": tuple(fields["lines"])})
         case "table":
             return _table(fields)
         case "figure":
-            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
+            return display.Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
         case "regression":
             tables = [_table({k: v for k, v in t.items() if k != "kind"}) for t in fields["tables"]]
-            return Regression(**{**fields, "tables": tuple(tables)})
+            return display.Regression(**{**fields, "tables": tuple(tables)})
     return None
 
 
@@ -51,17 +39,19 @@ def _drawing(html: str) -> str:
     return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
 
 
-def _table(fields: Mapping[str, Any]) -> Table:
+def _table(fields: Mapping[str, Any]) -> display.Table:
     import pandas as pd
 
     more = {name: value for name, value in fields.items() if name not in ("columns", "rows")}
-    return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
+    return display.Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
 
 
-def _paragraphs(records: Sequence[Any]) -> tuple[Paragraph, ...]:
+def _paragraphs(records: Sequence[Any]) -> tuple[display.Paragraph, ...]:
     return tuple(
         record
         if isinstance(record, str)
-        else Claim(record["text"], tuple(Evidence(**evidence) for evidence in record["evidence"]))
+        else display.Claim(
+            record["text"], tuple(display.Evidence(**evidence) for evidence in record["evidence"])
+        )
         for record in records
     )

@@ -7,43 +7,33 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deadzone.language.catalogue import say
+from deadzone.reports.document import display
 from deadzone.reports.document.breaking import unbroken
-from deadzone.reports.document.display import (
-    Block,
-    Claim,
-    Command,
-    Figure,
-    Paragraph,
-    Prose,
-    Regression,
-    Table,
-    Title,
-)
 from deadzone.reports.document.document import Document, Names
 
 LABEL_CHARACTERS = re.compile(r"[^\w.:-]")
 
 
-def block_typst(block: Block, document: Document, drawings: dict[str, str]) -> str:
+def block_typst(block: display.Block, document: Document, drawings: dict[str, str]) -> str:
     """A block as Typst code. drawings: file names to SVG; the figures that the code needs are added."""
     names = document.names
     match block:
-        case Title():
+        case display.Title():
             return ""
-        case Prose():
+        case display.Prose():
             said = f"#dz-prose({string(block.style)}, {_heading(block.heading, block.level)}, {_claims(block.paragraphs, names)})"
             return said + _label(block.id)
-        case Command():
+        case display.Command():
             lines = array(string(line) for line in block.lines)
             return f"#dz-command({_heading(block.heading, block.level)}, {lines}){_label(block.id)}"
-        case Table():
+        case display.Table():
             return f"#dz-table-figure({string(block.caption)}, {_grid(block, names)}){_label(names.identity(block))}"
-        case Figure():
+        case display.Figure():
             identity = names.identity(block)
             file = f"{identity}.svg"
             drawings[file] = block.svg
             return f"#dz-figure({string(block.caption)}, {string(file)}, {string(block.description)}){_label(identity)}"
-        case Regression():
+        case display.Regression():
             grids = array(f"({string(table.caption)}, {_grid(table, names)})" for table in block.tables)
             return f"#dz-regression({string(block.caption)}, {grids}){_label(names.identity(block))}"
     raise TypeError(f"{type(block).__name__} is no block of a report.")
@@ -102,20 +92,20 @@ def label_of(identity: str) -> str:
     return LABEL_CHARACTERS.sub("-", identity)
 
 
-def _claims(paragraphs: Sequence[Paragraph], names: Names) -> str:
+def _claims(paragraphs: Sequence[display.Paragraph], names: Names) -> str:
     return array(_claim(paragraph, names) for paragraph in paragraphs)
 
 
-def _claim(paragraph: Paragraph, names: Names) -> str:
+def _claim(paragraph: display.Paragraph, names: Names) -> str:
     links = [
         f"({string(names.text(item))}, {string(label_of(item.target))}, {'true' if names.is_file(item) else 'false'})"
-        for item in (paragraph.evidence if isinstance(paragraph, Claim) else ())
+        for item in (paragraph.evidence if isinstance(paragraph, display.Claim) else ())
         if names.knows(item)
     ]
     return f"({string(unbroken(str(paragraph)))}, {array(links)})"
 
 
-def _grid(table: Table, names: Names) -> str:
+def _grid(table: display.Table, names: Names) -> str:
     """A table's columns, sides, rows and anchors of the rows, as a Typst dictionary."""
     base = names.identity(table)
     rows = array(array(string(cell) for cell in cells) for cells in table.rows)

@@ -6,17 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deadzone import style
 from deadzone.reports.document.display import Figure
-from deadzone.style import (
-    AFTER_COLOUR,
-    BEFORE_COLOUR,
-    INK,
-    LESS_COLOUR,
-    MORE_COLOUR,
-    MUTED,
-    TRIAL_COLOUR,
-    figure_style,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,9 +29,9 @@ def bars(names: Sequence[str], lengths: Sequence[float], axis: str, caption: str
     """A bar a name, with its length written at its end. axis: name of the length with its unit."""
     import matplotlib.pyplot as plt
 
-    with figure_style():
+    with style.figure_style():
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, MARGIN_IN + BAR_IN * len(names)), layout="constrained")
-        ax.barh(range(len(names)), lengths, color=TRIAL_COLOUR, height=0.6)
+        ax.barh(range(len(names)), lengths, color=style.TRIAL_COLOUR, height=0.6)
         for i, length in enumerate(lengths):
             _written(ax, length, i, f"{length:.1f}")
         _rows(ax, names, axis)
@@ -55,12 +46,12 @@ def before_and_after(
     """Two bars a name. words: the names of before and after."""
     import matplotlib.pyplot as plt
 
-    with figure_style():
+    with style.figure_style():
         height = MARGIN_IN + 1.5 * BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
         for offset, lengths, colour, word in (
-            (-0.2, before, BEFORE_COLOUR, words[0]),
-            (0.2, after, AFTER_COLOUR, words[1]),
+            (-0.2, before, style.BEFORE_COLOUR, words[0]),
+            (0.2, after, style.AFTER_COLOUR, words[1]),
         ):
             ax.barh([i + offset for i in range(len(names))], lengths, color=colour, height=0.36, label=word)
             for i, length in enumerate(lengths):
@@ -82,15 +73,15 @@ def waterfall(
     import matplotlib.pyplot as plt
 
     names = [start[0], *(change.name for change in changes), stop[0]]
-    with figure_style():
+    with style.figure_style():
         height = MARGIN_IN + BAR_IN * len(names)
         drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
-        ax.barh(0, start[1], color=BEFORE_COLOUR, edgecolor=INK, linewidth=0.6, height=0.6)
+        ax.barh(0, start[1], color=style.BEFORE_COLOUR, edgecolor=style.INK, linewidth=0.6, height=0.6)
         _written(ax, start[1], 0, f"{start[1]:.2f}")
         level = start[1]
         lowest = 0.0
         for i, change in enumerate(changes, start=1):
-            colour = LESS_COLOUR if change.amount < 0 else MORE_COLOUR
+            colour = style.LESS_COLOUR if change.amount < 0 else style.MORE_COLOUR
             ax.barh(
                 i,
                 change.amount,
@@ -98,19 +89,21 @@ def waterfall(
                 color=colour,
                 height=0.6,
                 hatch="" if change.amount < 0 else "///",
-                edgecolor=INK if change.amount < 0 else "white",
+                edgecolor=style.INK if change.amount < 0 else "white",
                 linewidth=0.6,
             )
-            ax.plot([level, level], [i - 1, i], color=MUTED, linewidth=0.8)
+            ax.plot([level, level], [i - 1, i], color=style.MUTED, linewidth=0.8)
             end = level + change.amount
             _written(ax, max(level, end), i, f"{change.amount:+.2f}")
             level, lowest = end, min(lowest, end)
-        ax.plot([level, level], [len(changes), len(changes) + 1], color=MUTED, linewidth=0.8)
-        ax.barh(len(names) - 1, stop[1], color=AFTER_COLOUR, edgecolor=INK, linewidth=0.6, height=0.6)
+        ax.plot([level, level], [len(changes), len(changes) + 1], color=style.MUTED, linewidth=0.8)
+        ax.barh(
+            len(names) - 1, stop[1], color=style.AFTER_COLOUR, edgecolor=style.INK, linewidth=0.6, height=0.6
+        )
         _written(ax, max(stop[1], level), len(names) - 1, f"{stop[1]:.2f}")
         _rows(ax, names, axis)
         if lowest < 0:
-            ax.axvline(0, color=INK, linewidth=0.8)
+            ax.axvline(0, color=style.INK, linewidth=0.8)
         ax.set_xlim(left=min(0.0, lowest * 1.05), right=start[1] * 1.15)
     words = ", ".join(f"{change.name} {change.amount:+.2f}" for change in changes)
     description = f"{caption} {start[0]} {start[1]:.2f}; {words}; {stop[0]} {stop[1]:.2f}."
@@ -119,7 +112,7 @@ def waterfall(
 
 def _rows(ax: Axes, names: Sequence[str], axis: str) -> None:
     ax.set_yticks(range(len(names)), list(names))
-    ax.tick_params(axis="y", labelcolor=INK, length=0)
+    ax.tick_params(axis="y", labelcolor=style.INK, length=0)
     ax.invert_yaxis()
     ax.set_xlabel(axis)
     ax.grid(visible=False, axis="y")
@@ -128,4 +121,6 @@ def _rows(ax: Axes, names: Sequence[str], axis: str) -> None:
 
 
 def _written(ax: Axes, x: float, y: float, text: str) -> None:
-    ax.annotate(text, (x, y), xytext=(4, 0), textcoords="offset points", va="center", color=INK, fontsize=8)
+    ax.annotate(
+        text, (x, y), xytext=(4, 0), textcoords="offset points", va="center", color=style.INK, fontsize=8
+    )
