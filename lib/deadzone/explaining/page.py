@@ -70,7 +70,7 @@ def page_text(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequen
 def page_html(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequence[str]]) -> str:
     """The page as one HTML section, every text escaped."""
     parts = [f'<section class="dz-summary"><h3>{escape(title)}</h3>']
-    parts += [_pairs_html(s) if s.paired else _table_html(s) for s in sections]
+    parts += map(_table_html, sections)
     for heading, sentences in notes.items():
         if sentences:
             items = "".join(f"<li>{escape(_now(sentence))}</li>" for sentence in sentences)
@@ -134,29 +134,20 @@ def _wrapped(sentence: str) -> list[str]:
     return textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
-def _table_html(section: Tabled) -> str:
-    heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in section.frame.columns)
+def _table_html(table: Tabled) -> str:
+    heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in table.frame.columns)
     rows = "".join(
-        f'<tr><th scope="row">{escape(str(first))}</th>{"".join(map(_cell, rest))}</tr>'
-        for first, *rest in section.frame.itertuples(index=False, name=None)
+        f'<tr><th scope="row">{escape(str(first))}</th>{"".join(_cell(value, table.paired) for value in rest)}</tr>'
+        for first, *rest in table.frame.itertuples(index=False, name=None)
     )
-    return (
-        f'<table class="dz-table"><caption>{escape(section.caption)}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    kind, head = (" dz-facts", "") if table.paired else ("", f"<thead><tr>{heads}</tr></thead>")
+    caption = f"<caption>{escape(table.caption)}</caption>"
+    return f'<table class="dz-table{kind}">{caption}{head}<tbody>{rows}</tbody></table>'
 
 
-def _pairs_html(section: Tabled) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(str(value))}</td></tr>'
-        for name, value in section.frame.itertuples(index=False, name=None)
-    )
-    return f'<table class="dz-table dz-facts"><caption>{escape(section.caption)}</caption><tbody>{rows}</tbody></table>'
-
-
-def _cell(value: object) -> str:
-    text = str(value)
-    return f'<td class="dz-number">{escape(text)}</td>' if is_number(text) else f"<td>{escape(text)}</td>"
+def _cell(value: object, is_fact: bool) -> str:
+    kind = ' class="dz-number"' if is_number(str(value)) and not is_fact else ""
+    return f"<td{kind}>{escape(str(value))}</td>"
 
 
 def is_number(text: str) -> bool:
