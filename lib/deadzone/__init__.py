@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from deadzone.explaining.adaptive.proposing import propose
     from deadzone.explaining.attribution.opening import attribute
     from deadzone.explaining.compare.comparing import compare_tables
+    from deadzone.explaining.mechanisms.explaining import explain_phases
     from deadzone.explaining.phases.fit import fit_phases
     from deadzone.explaining.phases.model import PhaseModel
 
@@ -21,11 +22,20 @@ _HOME = {
     "propose": "deadzone.explaining.adaptive.proposing",
     "attribute": "deadzone.explaining.attribution.opening",
     "compare_tables": "deadzone.explaining.compare.comparing",
+    "explain_phases": "deadzone.explaining.mechanisms.explaining",
     "fit_phases": "deadzone.explaining.phases.fit",
     "PhaseModel": "deadzone.explaining.phases.model",
 }
 
-__all__ = ["PhaseModel", "__version__", "attribute", "compare_tables", "fit_phases", "propose"]
+__all__ = [
+    "PhaseModel",
+    "__version__",
+    "attribute",
+    "compare_tables",
+    "explain_phases",
+    "fit_phases",
+    "propose",
+]
 
 
 def __getattr__(name: str) -> Any:

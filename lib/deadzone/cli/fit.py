@@ -51,6 +51,8 @@ def command(
     """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
     from deadzone.explaining.findings.examining import examine
     from deadzone.explaining.findings.experiment import Experiment
+    from deadzone.explaining.mechanisms.explaining import explained
+    from deadzone.explaining.mechanisms.wording import sentences
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
     from deadzone.explaining.settings.wording import page
@@ -77,6 +79,8 @@ def command(
             facts |= {"by": ", ".join(by), "slices": [{**where, **one.to_dict()} for where, one in models]}
         elif models:
             facts |= models[0][1].to_dict()
+            if why := explained(frame, models[0][1]):
+                facts["mechanisms"] = records(why.table)
         settings = records(advice.table, whole=True)
         findings = [one.to_dict() for one in wrong]
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
@@ -89,6 +93,7 @@ def command(
                 *([head] if head else []),
                 *drawn(quiet, one, one.recommend() if by else found.recommend()),
                 str(one.summary()),
+                *sentences(explained(frame, one) if not by else None, one),
             ]
         )
         for head, (_, one) in zip(heads, models, strict=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadzone.explaining.mechanisms.parts import WAITS, has_account
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel
@@ -26,8 +27,20 @@ if TYPE_CHECKING:
 
 CURVE_HEIGHT_IN = 3.7
 PANEL_HEIGHT_IN = 1.15
+ACCOUNT_HEIGHT_IN = 2.0
 LEGEND_HEIGHT_IN = 0.5
 WIDTH_IN = 7.2
+
+ACCOUNT_STYLES = {
+    "running_s": ("#33658A", ""),
+    "ready_s": ("#E69F00", "//"),
+    "throttled_wait_s": ("#D55E00", "\\\\"),
+    "disk_wait_s": ("#009E73", ".."),
+    "memory_wait_s": ("#AA3377", "xx"),
+    "network_wait_s": ("#56B4E9", "++"),
+    "asleep_s": ("#C9CFD6", ""),
+}
+"""Colour and hatch of each part of the account of time."""
 
 MOST_BESIDE = 3
 """So many servers that belong to the trials have a panel of their own."""
@@ -47,6 +60,9 @@ def response_figure(
     beside = cores_beside(source.analysed)[:MOST_BESIDE]
     panels[1:1] = [partial(_draw_beside, column) for column in beside]
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
+    if has_account(source.analysed):
+        panels.append(_draw_account)
+        heights.append(ACCOUNT_HEIGHT_IN)
     with figure_style():
         drawing, axes = plt.subplots(
             len(heights), 1, sharex=True, figsize=(WIDTH_IN, sum(heights) + LEGEND_HEIGHT_IN), layout="constrained", squeeze=False,
@@ -172,6 +188,24 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
     ax.set_ylim(-5, 105)
     ax.set_yticks([0, 50, 100])
     ax.set_ylabel(say("report.throttled").replace(" (", "\n("))
+
+
+def _draw_account(source: Source, model: PhaseModel, ax: Axes) -> None:
+    """Where the time of the threads of a trial went, stacked: means of each level, which add up."""
+    trials = source.analysed[source.analysed["threads_s"].notna()]
+    means = trials.groupby(positions(model, trials))[["running_s", *WAITS]].mean().rename(columns=str)
+    named = [say("mechanism.running"), *(say(f"mechanism.{reason}") for reason in WAITS.values())]
+    shown = [column for column in map(str, means) if means[column].max() > 0]
+    stacks = ax.stackplot(
+        means.index.to_numpy(float), *(means[column].to_numpy(float) for column in shown),
+        labels=[named[list(means).index(column)] for column in shown],
+        colors=[ACCOUNT_STYLES[column][0] for column in shown], edgecolor="white", linewidth=0.5,
+    )  # fmt: skip
+    for stack, column in zip(stacks, shown, strict=True):
+        stack.set_hatch(ACCOUNT_STYLES[column][1])
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel(say("mechanism.panel").replace(" (", "\n("))
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize=7, borderaxespad=0.2)
 
 
 def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:

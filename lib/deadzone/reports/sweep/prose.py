@@ -4,6 +4,8 @@ import shlex
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from deadzone.explaining.mechanisms.explaining import explained
+from deadzone.explaining.mechanisms.wording import sentences
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import plain_name
 from deadzone.language.catalogue import Message, join, say, spoken
@@ -140,7 +142,13 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
 def phases_in_words(s: Slice) -> Prose:
     """One sentence a phase."""
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
-    return Prose(tuple(claims))
+    return Prose((*claims, *_whys(s)))
+
+
+def _whys(s: Slice) -> list[Claim]:
+    """Why each phase is what it is, where the trials carry an account of time."""
+    said = sentences(explained(s.source.analysed, s.model), s.model)
+    return [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in said]
 
 
 def _phase(s: Slice, position: int, phase: Mapping[Hashable, Any]) -> Claim:

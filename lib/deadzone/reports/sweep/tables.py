@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.mechanisms.explaining import explained
+from deadzone.explaining.mechanisms.wording import limits
 from deadzone.explaining.phases.candidates import level_text, places, setting_at
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import (
@@ -148,7 +150,12 @@ def phases_table(s: Slice) -> Table:
         "certainty": model.certainty,
     }
     told = f"{s.name}. {counted}" if s.name else counted
-    return table_of("sweep.phases", rows, s.anchor("phases"), told=told, **heads)
+    if found := explained(s.source.analysed, model):
+        for number, row in enumerate(rows):
+            row["limits"] = limits(found, number)
+    return table_of(
+        "sweep.phases_explained" if found else "sweep.phases", rows, s.anchor("phases"), told=told, **heads
+    )
 
 
 def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:

@@ -1,0 +1,67 @@
+"""Programs whose scaling stops by exactly one mechanism, built from planted.c, and the trials of their sweeps."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from deadzone.measurement import Command
+from deadzone.measuring.targets.local import LocalTarget
+from deadzone.study.design import Treatment
+from deadzone.study.target_specs import LocalTarget as LocalSpec
+
+SOURCE = Path(__file__).with_name("planted.c")
+WORK = 40_000_000
+"""Turns of a loop, a tenth of a second or so of one core; what runs on a small limit does a quarter."""
+
+
+class Planted(NamedTuple):
+    """One program and its sweep. names: the mechanism that stops it, none where it scales to the end."""
+
+    names: str | None
+    mode: str
+    knob: str
+    levels: tuple[float, ...]
+    work: int = WORK
+    threads: int = 1
+    cpu_limit: float | str = "none"
+
+
+PLANTED: Mapping[str, Planted] = {
+    "none": Planted(None, "none", "cpu_limit", (0.1, 0.2, 0.4)),
+    "a mutex held while asleep": Planted("waiting_for_each_other", "mutex", "threads", (1, 2, 4)),
+    "a quota": Planted("throttled", "none", "threads", (1, 2, 4), 2 * WORK, cpu_limit=0.3),
+    "more busy threads than cores": Planted("cpu_full", "none", "threads", (2, 4, 8), 2 * WORK),
+    "one thread": Planted("too_few_threads", "none", "cpu_limit", (1, 2, 4)),
+    "work skipped at the last level": Planted("less_work", "skip", "cpu_limit", (0.1, 0.2, 0.4), 2 * WORK),
+}
+
+
+def built(folder: Path) -> Path | None:
+    """The program, built in a folder; None without a C compiler."""
+    program, compiler = folder / "planted", shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        return None
+    subprocess.run([compiler, "-O1", "-pthread", "-o", program, SOURCE], check=True)
+    return program
+
+
+def trials(program: Path, of: Planted, replicates: int, seed: int = 1) -> pd.DataFrame:
+    """The trials of a sweep, in blocks of random order, as the tidy table names them."""
+    rng, rows = np.random.default_rng(seed), []
+    limits: Sequence[float | str] = of.levels if of.knob == "cpu_limit" else (of.cpu_limit,)
+    with LocalTarget(LocalSpec(), levels=limits) as target:
+        for block in range(1, replicates + 1):
+            for level in rng.permutation(of.levels).tolist():
+                target.prepare(Treatment({"cpu_limit": level if of.knob == "cpu_limit" else of.cpu_limit}))
+                threads = int(level) if of.knob == "threads" else of.threads
+                mode = of.mode if of.mode != "skip" else "skip" if level == of.levels[-1] else "none"
+                measured = target.execute(Command((str(program), mode, str(threads), str(of.work))), 60)
+                assert measured.status == "ok", measured.stderr
+                rows.append({of.knob: level, "block": block, "trial": len(rows) + 1, "wall_s": measured.wall_s,
+                             "user_s": measured.user_s, "sys_s": measured.sys_s, **measured.counted})  # fmt: skip
+    return pd.DataFrame(rows)

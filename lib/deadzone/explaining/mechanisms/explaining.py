@@ -1,0 +1,163 @@
+"""Why each phase is what it is: how much of what it loses against proportional scaling each mechanism explains.
+
+The trials at the start of a phase are set against those at its stop. A mechanism is confirmed where its part is shown to be
+beyond a margin, excluded where it is shown to stay below it (one-sided tests of the difference of two means with unequal
+variances: Welch 1947, Biometrika 34, 28-35; with a margin as Schuirmann 1987, Journal of Pharmacokinetics and
+Biopharmaceutics 15, 657-680), both after Holm's correction over all mechanisms of all phases; else it is undecided. Not by ranks, as
+attribution does it between two environments: five trials a level cannot show anything in so many tests at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.hypothesis_tests.holm import holm
+from deadzone.explaining.mechanisms.parts import FEW, NEEDED, OUTSIDE, WAITS, WORK, has_account, parts_of
+from deadzone.explaining.phases.candidates import places
+from deadzone.explaining.phases.result import PhaseResult
+from deadzone.study.scales import level_name
+
+CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
+
+MARGIN = 0.1
+"""A part of less than a tenth of what is to be explained explains next to nothing."""
+
+FLOOR = 0.05
+"""Added to it: two levels that differ by 5 % do not call for an explanation."""
+
+RESOLUTION = 0.005
+"""Trials that agree to better than half a percent do so by chance; the standard deviation is taken for no less."""
+
+CONFIDENCE = 0.95
+INTERVAL = 0.90
+
+MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
+MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",
+              FEW, OUTSIDE)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What explains each phase.
+
+    table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism, change (of ln(time for
+    the job), beyond or short of proportional scaling, that it explains), low, high (90 % interval), p_confirmed, p_excluded
+    (after Holm's correction), verdict. loss: of each phase the whole change that is to be explained, with low and high.
+    """
+
+    table: pd.DataFrame
+    loss: pd.DataFrame
+
+    def of(self, phase: int, verdict: str = CONFIRMED) -> pd.DataFrame:
+        """The mechanisms of a phase that have a verdict, the largest part first."""
+        rows = self.table[(self.table["phase"] == phase) & (self.table["verdict"] == verdict)]
+        return rows.reindex(rows["change"].abs().sort_values(ascending=False, kind="stable").index)
+
+
+def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
+    """Explain the phases of a model by where the time of its trials' threads went.
+
+    trials: the tidy table that the model was fitted to, with the columns of the account (data/README.md). Phases are those
+    between numbers on a ratio scale; a phase that begins or ends at none is explained up to the last level before.
+
+    Raises PhaseError if the table has no account of time, or the knob is on an interval scale.
+    """
+    if not has_account(trials):
+        raise PhaseError(
+            "The trials carry no account of time, from which a phase is explained: measure them with this version, and without "
+            "`account: off`."
+        )
+    if model.axis.is_interval:
+        raise PhaseError(f"{model.knob} is on an interval scale, where nothing scales in proportion.")
+    named = {level_name(level): place for level, place in places(model).items()}
+    level = trials[model.knob].map(level_name).map(named).astype(float)
+    known = (
+        level.notna()
+        & (level != (model.none_level or -1.0))
+        & trials[[*NEEDED, model.response]].notna().all(axis=1)
+    )
+    known &= (trials["user_s"] + trials["sys_s"] > 0) & (trials[model.response] > 0)
+    kept, level = trials[known], level[known]
+    parts = parts_of(kept, level.to_numpy(float), model.response, model.goal, model.knob)
+    rows, losses = [], []
+    for number, phase in enumerate(model.phases.to_dict("records")):
+        inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
+        if inside.nunique() < 2:
+            continue
+        where = {"phase": number, **{name: phase[name] for name in ("start", "stop", "label")}}
+        ends = [parts[level == at] for at in (inside.min(), inside.max())]
+        loss = _change(*(end["log_loss"].to_numpy(float) for end in ends))
+        losses.append({**where, **dict(zip(("change", "low", "high"), loss, strict=True))})
+        rows += [{**where, **row} for row in _mechanisms(ends[0], ends[1], loss[0])]
+    table = pd.DataFrame(rows)
+    if not table.empty:
+        raw = table[["p_excluded", "p_confirmed"]].to_numpy(float)
+        table[["p_excluded", "p_confirmed"]] = holm(raw.ravel()).reshape(raw.shape)
+        decided = [table[f"p_{name}"] <= 1 - CONFIDENCE for name in (EXCLUDED, CONFIRMED)]
+        table["verdict"] = np.select(decided, [EXCLUDED, CONFIRMED], UNDECIDED)
+    return Explanation(table, pd.DataFrame(losses))
+
+
+def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:
+    """As explain_phases, and None where the table has no account of time or the knob no proportion."""
+    return explain_phases(trials, model) if has_account(trials) and not model.axis.is_interval else None
+
+
+def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
+    """The parts of the change from start to stop, each tested in the direction of the whole change."""
+    idle = [f"idle_{reason}" for reason in (*dict.fromkeys(WAITS.values()), FEW)]
+    ends = [1 + float(end[idle].mean().sum()) for end in (start, stop)]
+    scale = (
+        (ends[1] - ends[0]) / math.log(ends[1] / ends[0]) if min(ends) > 0 and ends[0] != ends[1] else ends[0]
+    )
+    shown = []
+    for reason in (WORK, *(name.removeprefix("idle_") for name in idle)):
+        a, b = (_part(end, reason, scale) for end in (start, stop))
+        name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
+        change, low, high = _change(a, b)
+        totals = (start["log_loss"].to_numpy(float), stop["log_loss"].to_numpy(float))
+        slow, fast = ((b, totals[1]), (a, totals[0])) if loss >= 0 else ((a, totals[0]), (b, totals[1]))
+        beyond, within = _tested(slow[0] - MARGIN * slow[1], fast[0] - MARGIN * fast[1])
+        shown.append({"mechanism": name, "change": change, "low": low, "high": high,
+                      "p_excluded": within, "p_confirmed": beyond})  # fmt: skip
+    return shown
+
+
+def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
+    own = end[reason].to_numpy(float) if reason in (WORK, OUTSIDE) else np.zeros(len(end))
+    idle = f"idle_{reason}"
+    return own + (end[idle].to_numpy(float) / scale if idle in end else 0.0)
+
+
+def _error(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """Standard error of the difference of two means, and its degrees of freedom; nan with a single trial."""
+    if min(len(a), len(b)) < 2:
+        return math.nan, math.nan
+    v, w = (max(float(np.var(side, ddof=1)), RESOLUTION**2) / len(side) for side in (a, b))
+    return math.sqrt(v + w), (v + w) ** 2 / (v**2 / (len(a) - 1) + w**2 / (len(b) - 1))
+
+
+def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+    """From a to b, with its interval."""
+    from scipy.stats import t
+
+    error, freedom = _error(a, b)
+    half = float(t.ppf((1 + INTERVAL) / 2, freedom)) * error if math.isfinite(error) else math.nan
+    change = float(b.mean() - a.mean())
+    return change, change - half, change + half
+
+
+def _tested(slow: np.ndarray, fast: np.ndarray) -> tuple[float, float]:
+    """p-values that slow is not beyond fast by the floor, and that it is."""
+    from scipy.stats import t
+
+    error, freedom = _error(slow, fast)
+    if not math.isfinite(error):
+        return math.nan, math.nan
+    beyond = (float(slow.mean() - fast.mean()) - FLOOR) / error
+    return float(t.sf(beyond, freedom)), float(t.cdf(beyond, freedom))

@@ -1,0 +1,87 @@
+"""Why each phase is what it is, in words."""
+
+import math
+
+from deadzone.explaining.mechanisms.explaining import (
+    CONFIRMED,
+    EXCLUDED,
+    FLOOR,
+    INTERVAL,
+    UNDECIDED,
+    Explanation,
+)
+from deadzone.explaining.phases.candidates import level_text
+from deadzone.explaining.phases.quantities import percent
+from deadzone.explaining.phases.result import PhaseResult
+from deadzone.language.catalogue import Message, join, say
+from deadzone.style import PHASE_STYLES
+
+SLEEPING = ("waiting_for_each_other", "outside")
+"""Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
+
+
+def limits(found: Explanation, phase: int) -> str:
+    """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that nothing is."""
+    named = [say(f"mechanism.{name}") for name in found.of(phase)["mechanism"]]
+    if named:
+        return join(named, ", ")
+    return say("mechanism.in_proportion" if _is_small(found, phase) else "mechanism.none_shown")
+
+
+def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
+    """One sentence on a phase; None where it could not be explained. start, stop, name: of the phase, in words."""
+    rows = found.loss[found.loss["phase"] == phase] if not found.loss.empty else found.loss
+    if rows.empty:
+        return None
+    loss = rows.iloc[0]
+    whole = {"start": start, "stop": stop, "phase": name, "loss": _percent(loss["change"])}
+    because = [
+        say("mechanism.because", words=say(f"mechanism.{row['mechanism']}_because"), change=_percent(row["change"]),
+            low=_percent(row["low"]), high=_percent(row["high"]), certainty=INTERVAL)
+        for row in found.of(phase, CONFIRMED).to_dict("records")
+    ]  # fmt: skip
+    if _is_small(found, phase) and not because:
+        said = say("mechanism.says_in_proportion", **whole)
+    else:
+        way = "behind" if loss["change"] >= 0 else "ahead"
+        said = say(
+            f"mechanism.says_{way}" if because else f"mechanism.says_{way}_open",
+            because=join(because, "; "),
+            **whole,
+        )
+    rest = [
+        say(f"mechanism.list_{verdict}", names=join([say(f"mechanism.{one}") for one in found.of(phase, verdict)["mechanism"]], ", "))
+        for verdict in (EXCLUDED, UNDECIDED)
+        if len(found.of(phase, verdict)) and not (_is_small(found, phase) and not because)
+    ]  # fmt: skip
+    more = "mechanism.tells_work" if {"more_cpu_work"} & {*found.of(phase)["mechanism"]} else ""
+    more = more or ("mechanism.tells_sleep" if {*SLEEPING} & {*found.of(phase)["mechanism"]} else "")
+    return join([said, *rest, *([say(more)] if more else [])])
+
+
+def sentences(found: Explanation | None, model: PhaseResult) -> list[Message]:
+    """A sentence on each phase that could be explained; none without an explanation."""
+    said = [
+        sentence(
+            found, number, level_text(model, float(row["start"])), level_text(model, float(row["stop"])),
+            PHASE_STYLES[str(row["label"])].name,
+        )
+        for number, row in enumerate(model.phases.to_dict("records") if found else [])
+        if found
+    ]  # fmt: skip
+    return [one for one in said if one]
+
+
+def _is_small(found: Explanation, phase: int) -> bool:
+    """Whether the phase deviates from proportional scaling by no more than calls for no explanation."""
+    rows = found.loss[found.loss["phase"] == phase] if not found.loss.empty else found.loss
+    return not rows.empty and abs(float(rows["change"].iloc[0])) <= FLOOR
+
+
+def _percent(change: float) -> str:
+    """A change of a logarithm: what it adds to the time, as a share, or beyond a doubling as a factor."""
+    if not math.isfinite(change):
+        return say("mechanism.unknown")
+    if change > math.log(2):
+        return say("mechanism.times", times=math.exp(change))
+    return say("mechanism.share", sign="+" if change > 0 else "", share=percent(math.expm1(change)))

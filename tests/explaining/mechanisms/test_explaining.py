@@ -1,0 +1,92 @@
+"""Why a phase is what it is: programs that stop scaling by one mechanism, really run, and tables made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks.planted_mechanisms import PLANTED, built, trials
+
+import deadzone
+from deadzone.errors import PhaseError
+from deadzone.explaining.mechanisms.parts import WAITS
+from deadzone.explaining.mechanisms.wording import sentences
+from deadzone.language.catalogue import speaking
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    found = built(tmp_path_factory.mktemp("planted"))
+    if found is None:
+        pytest.skip("no C compiler; install gcc")
+    return found
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_planted_mechanism_is_named_and_no_other(program, name):
+    of = PLANTED[name]
+    frame = trials(program, of, replicates=6)
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, of.knob, "wall_s"))
+    named = {row["mechanism"] for row in found.table.to_dict("records") if row["verdict"] == "confirmed"}
+    assert named == ({of.names} if of.names else set()), found.table.to_string()
+
+
+def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):
+    """A table by hand: CPU work and cores busy at each level; what is not busy of the knob's cores sleeps or is ready.
+
+    A main thread sleeps beside the workers, as in most programs."""
+    rng, rows = np.random.default_rng(3), []
+    for level, work, cores in zip(knob, cpu, busy, strict=True):
+        for _ in range(replicates):
+            used = work * np.exp(rng.normal(0, 0.01))
+            wall = used / cores
+            idle = (level - cores) * wall
+            waits = dict.fromkeys(WAITS, 0.0) | {
+                "asleep_s": asleep * idle + wall,
+                "ready_s": (1 - asleep) * idle,
+            }
+            rows.append({"threads": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "running_s": used,
+                         "threads_s": (level + 1) * wall, **waits})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def explained(frame, response="wall_s", goal="min"):
+    model = deadzone.fit_phases(frame, "threads", response, goal=goal)
+    return deadzone.explain_phases(frame, model), model
+
+
+def test_the_parts_add_up_to_the_loss():
+    found, _ = explained(table(cpu=(8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))
+    for loss in found.loss.to_dict("records"):
+        parts = found.table[found.table["phase"] == loss["phase"]]
+        assert parts["change"].sum() == pytest.approx(loss["change"], abs=0.005)
+
+
+def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
+    found, model = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
+    last = found.of(int(found.loss["phase"].max()))
+    assert list(last["mechanism"]) == ["more_cpu_work"]
+    row = last.iloc[0]
+    assert row["low"] < row["change"] < row["high"]
+    excluded = set(found.of(int(row["phase"]), "excluded")["mechanism"])
+    assert {"cpu_full", "throttled", "waiting_for_each_other", "too_few_threads"} <= excluded
+    assert "the job takes more CPU work" in sentences(found, model)[-1]
+    with speaking("ko"):
+        assert "CPU 작업량" in sentences(found, model)[-1]
+
+
+def test_a_rate_is_explained_as_the_time_for_its_unit():
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 2, 2), asleep=1.0)
+    frame["jobs_s"] = 1 / frame["wall_s"]
+    by_rate, _ = explained(frame, "jobs_s", "max")
+    named = {row["mechanism"] for row in by_rate.table.to_dict("records") if row["verdict"] == "confirmed"}
+    assert named == {"waiting_for_each_other"}
+
+
+def test_one_trial_a_level_decides_nothing():
+    found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
+    assert set(found.table["verdict"]) == {"undecided"}
+
+
+def test_a_table_without_an_account_is_refused_in_a_sentence():
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 4, 8)).drop(columns="asleep_s")
+    with pytest.raises(PhaseError, match="no account of time"):
+        explained(frame)
