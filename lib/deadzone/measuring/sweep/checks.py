@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.measuring.services.base import SERVICE_RESPONSES, Host
 from deadzone.measuring.services.settings import account_of
-from deadzone.measuring.sweep.profiling import check_profiles
+from deadzone.measuring.sweep.profiling import check_known, check_profiles
 from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
@@ -94,11 +94,9 @@ def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
         fill(template, dict.fromkeys((*given, *reached), ""))
     if service.user:
         account_of(service.user)
-    if service.read_back and service.read_back.factor not in factors:
-        raise StudyError(
-            f"service.read_back.factor is {service.read_back.factor!r}, which is no factor."
-            f"{did_you_mean(service.read_back.factor, factors)}"
-        )
+    if service.read_back:
+        factor = service.read_back.factor
+        check_known(f"service.read_back.factor is {factor!r}, which is no factor", factor, factors)
     for template in (*(service.restore or ()), *(service.ready.argv or ())):
         fill(template, dict.fromkeys((PYTHON, PORT, HOST, *reached), ""))
     for template in service.setup or ():

@@ -55,6 +55,12 @@ class Profiling:
         result.captured = capturing.finish()
 
 
+def check_known(said: str, name: str, known: Sequence[str]) -> None:
+    """Raise StudyError, with the nearest name there is, for one that is not known. said: what is wrong then."""
+    if name not in known:
+        raise StudyError(f"{said}.{did_you_mean(name, known)}")
+
+
 def check_profiles(plan: Plan, responses: Sequence[str]) -> None:
     """Raise StudyError if the profiles of a study are of nothing, or name what it does not have.
 
@@ -62,26 +68,19 @@ def check_profiles(plan: Plan, responses: Sequence[str]) -> None:
     """
     spec, factors = plan.profiles, plan.factors
     for name in plan.asked.gates:
-        if name not in responses:
-            raise StudyError(f"gates.{name} is measured by no trial.{did_you_mean(name, responses)}")
+        check_known(f"gates.{name} is measured by no trial", name, responses)
     if spec is None:
         return
     if spec.profiler == "pprof" and spec.url is None and not plan.services:
         raise StudyError("profiles.url is missing; without a service it says where the pages of pprof are")
     known = (*factors, *((SERVICE_URL,) if plan.services else ()))
     for name in placeholders(spec.url or ""):
-        if name not in known:
-            raise StudyError(f"profiles.url names {{{name}}}, which is no factor.{did_you_mean(name, known)}")
-    if spec.change.factor is not None and spec.change.factor not in factors:
-        raise StudyError(
-            f"profiles.change.factor is {spec.change.factor!r}, which is no factor."
-            f"{did_you_mean(spec.change.factor, factors)}"
-        )
-    if spec.load is not None and spec.load.column not in (*factors, *responses):
-        raise StudyError(
-            f"profiles.load.column is {spec.load.column!r}, which no trial has."
-            f"{did_you_mean(spec.load.column, (*factors, *responses))}"
-        )
+        check_known(f"profiles.url names {{{name}}}, which is no factor", name, known)
+    if (factor := spec.change.factor) is not None:
+        check_known(f"profiles.change.factor is {factor!r}, which is no factor", factor, factors)
+    if spec.load is not None:
+        column = spec.load.column
+        check_known(f"profiles.load.column is {column!r}, which no trial has", column, (*factors, *responses))
     unknown = set(spec.change.alone) - set(spec.causes)
     if spec.causes and unknown:
         raise StudyError(f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause.")

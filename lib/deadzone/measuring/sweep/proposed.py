@@ -12,7 +12,7 @@ import pandas as pd
 from deadzone.language.catalogue import LANGUAGES, Message, join, say
 from deadzone.measuring.sweep.estimate import Estimate
 from deadzone.measuring.sweep.progress import Progress
-from deadzone.measuring.sweep.running import TrialSource, planned_trials
+from deadzone.measuring.sweep.running import TrialSource, planned_trials, remaining
 from deadzone.store.run import Run
 from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.plan import Plan
@@ -50,20 +50,20 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
         finished = run.finished()
-        yield from _unless_empty(plan.trials, finished)
         batches = [one for one in run.batches() if "trials" in one]
-        if batches:
-            yield from _unless_empty(batch_trials(batches[-1]), finished)
+        for earlier in (plan.trials, batch_trials(batches[-1]) if batches else ()):
+            if left := remaining(earlier, finished):
+                yield left
         while True:
             table = run.trials()
             proposal = proposer(table[~table["warmup"]] if len(table) else table)
-            left = _budget_left(plan, run)
+            left_s = _budget_left(plan, run)
             if not proposal.treatments:
                 return _stop(run, progress, proposal.reason, proposal.open)
             most = plan.design.replicates * len(plan.treatments)
             if sum(len(one["trials"]) for one in batches) >= most:
                 return _stop(run, progress, say("adaptive.as_many", n=most), proposal.open)
-            if left <= 0 or (proposal.cost == proposal.cost and proposal.cost > left):
+            if left_s <= 0 or (proposal.cost == proposal.cost and proposal.cost > left_s):
                 further = say("adaptive.next", n=len(proposal.treatments), cost_s=proposal.cost)
                 known = [further] if proposal.cost == proposal.cost else []
                 return _stop(run, progress, join([_spent(plan, run), *known]), proposal.open)
@@ -80,9 +80,8 @@ def within_budget(progress: Progress) -> TrialSource:
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
         blocks: dict[int, list[PlannedTrial]] = {}
-        for trial in plan.trials:
-            if trial.trial not in run.finished():
-                blocks.setdefault(trial.block, []).append(trial)
+        for trial in remaining(plan.trials, run.finished()):
+            blocks.setdefault(trial.block, []).append(trial)
         first = min((trial.block for trial in plan.trials if not trial.warmup), default=0)
         for number, block in blocks.items():
             estimate = Estimate(block, plan.design.cooldown_s)
@@ -96,11 +95,6 @@ def within_budget(progress: Progress) -> TrialSource:
                 yield part
 
     return source
-
-
-def _unless_empty(trials: Sequence[PlannedTrial], finished: set[int]) -> Iterator[Sequence[PlannedTrial]]:
-    if left := [trial for trial in trials if trial.trial not in finished]:
-        yield left
 
 
 def _numbered(

@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
 from typing import Any
 
@@ -63,7 +63,7 @@ TrialSource = Callable[[Plan, Run], Iterator[Sequence[PlannedTrial]]]
 
 def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
     """The trials of the plan that the run does not hold yet, all at once."""
-    yield _remaining(plan, run.finished())
+    yield remaining(plan.trials, run.finished())
 
 
 def run_sweep(
@@ -112,8 +112,9 @@ def _keep(run: Run, n_planned: int) -> str:
     return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
 
 
-def _remaining(plan: Plan, finished: Set[int]) -> list[PlannedTrial]:
-    return [trial for trial in plan.trials if trial.trial not in finished]
+def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[PlannedTrial]:
+    """The trials that are not finished."""
+    return [trial for trial in trials if trial.trial not in finished]
 
 
 class _Sweep:
@@ -267,7 +268,7 @@ def preview(
     earlier: records of an earlier run of the study, or of the one to resume, from which the time is estimated; may be
     empty. finished: numbers of the trials that need not be measured again.
     """
-    design, remaining = plan.design, _remaining(plan, finished)
+    design, left = plan.design, remaining(plan.trials, finished)
     if plan.is_adaptive:
         every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
         once = expected_s(every, earlier, design.cooldown_s)
@@ -277,10 +278,10 @@ def preview(
         longest_n = max(design.replicates * len(plan.treatments) - measured, 0)
         n_trials = measured + longest_n
     else:
-        most = expected_s(remaining, earlier, design.cooldown_s)
+        most = expected_s(left, earlier, design.cooldown_s)
         most = min(most, design.budget_s or most) if most else most
         words = in_words(most) if most is not None else None
-        n_trials, longest_n = len(plan.trials), len(remaining)
+        n_trials, longest_n = len(plan.trials), len(left)
     return {
         "study": plan.study.study,
         "answer": coming_answer(plan.study, plan.treatments),
@@ -293,5 +294,5 @@ def preview(
         "estimated": words or "unknown: no earlier run of this study",
         "longest_s": longest_n * (design.timeout_s + design.cooldown_s),
         **({"warning": plan.warning} if plan.warning else {}),
-        "order": [trial.treatment.label() for trial in remaining],
+        "order": [trial.treatment.label() for trial in left],
     }
