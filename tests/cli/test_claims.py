@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
+
+import deadzone as package
+
+ROOT = Path(package.__file__).parents[2]
 
 CLAIMS = [
     {"says": "an eighth of the pause halves the time", "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
@@ -77,3 +83,53 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     rested = deadzone("recommend", "probe/latest", "--json")
     assert [one["verdict"] for one in json.loads(rested.out)["fallen_claims"]] == ["contradicted"]
     assert "A claim about the recommended setting is contradicted" in rested.err
+
+
+def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(study, home, deadzone, monkeypatch):
+    """`run` from the first trial to the report, by a real program; what is added in the notebook is judged with them."""
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        shutil.copy(path, home / "notebooks")
+    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
+    promises = [
+        {"name": "quarter", "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
+        {"name": "best", "best": {"pause": 0.1}},
+        {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
+        {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 0.8, "to": 0.2},
+        {"name": "half", "better": {"at": {"pause": 0.2}, "than": {"pause": 0.8}, "by_at_least": 2}},
+        {"name": "outside", "cannot_be_judged": "nobody counted packets"},
+    ]
+    study(claims=promises, workload={"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]})
+
+    def judged(*options):
+        said = deadzone("run", "probe", "--json", "--fail-on", "contradicted", *options)
+        assert said.out, said.err
+        return (
+            said.code,
+            {one["name"]: one for one in json.loads(said.out)["claims"]},
+            json.loads(said.out)["report"],
+        )
+
+    code, first, report = judged("-p", "further", '["wall_s at most 0.3 s at pause 0.8"]')
+    assert code == 0
+    assert {name: one["verdict"] for name, one in first.items()} == {
+        "quarter": "supported", "best": "supported", "short": "supported", "no-worse": "supported", "half": "supported",
+        "outside": "not_measured",
+    }  # fmt: skip
+    assert (
+        len(first["short"]["trials"]) == 4
+        and len(first["half"]["trials"]) == 8
+        and len(first["best"]["trials"]) == 12
+    )
+    assert first["outside"]["trials"] == []
+    (page,) = Path(report).parent.glob("*/index.html")
+    text = page.read_text(encoding="utf-8")
+    assert "7 claims: 5 supported" in text and "1 contradicted" in text and "It rests on the trials" in text
+    monkeypatch.setenv("BROKEN", "1")
+    code, second, _ = judged()
+    assert code == 8
+    assert {name for name, one in second.items() if one["verdict"] == "contradicted"} == {
+        "quarter",
+        "best",
+        "short",
+    }
+    assert {name for name, one in second.items() if one["verdict"] == "supported"} == {"no-worse", "half"}

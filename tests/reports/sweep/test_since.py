@@ -76,3 +76,22 @@ def test_runs_of_two_machines_are_not_compared(make_run):
 def test_a_plain_table_has_no_earlier_run(make_run):
     source = replace(load_source(str(make_run().folder)), folder=None)
     assert since_previous(analyse(source)).blocks() == []
+
+
+def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study, sweep):
+    """Two words, of which the other one is the fast one in the third run."""
+
+    def measured(fast):
+        script = f'if [ "$1" = {fast} ]; then sleep 0.05; else sleep 0.3; fi'
+        argv = ["sh", "-c", script, "sh", "{way}"]
+        return sweep(write_study(workload={"kind": "command", "argv": argv}, factors={"way": ["left", "right"]},
+                                 design={"replicates": 4, "warmup": 0}, trust={"max_foreign_cpu": 64}))  # fmt: skip
+
+    measured("left")
+    alike, swapped = since(measured("left")), since(measured("right"))
+    assert (
+        not alike.moved
+        and "no move of the best setting is shown: way left then, way left now" in alike.sentence
+    )
+    assert swapped.moved and "way left then, way right now" in swapped.sentence
+    assert any("worse" in str(claim) or "better" in str(claim) for claim in swapped.blocks()[0].paragraphs)

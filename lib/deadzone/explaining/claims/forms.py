@@ -25,6 +25,7 @@ from deadzone.explaining.capacity.objectives import DERIVED, column_values
 from deadzone.explaining.claims.cells import Cells, Estimate, cells_of, rows_at
 from deadzone.explaining.claims.verdicts import Tested
 from deadzone.explaining.compare.goals import known_goal
+from deadzone.explaining.hypothesis_tests.together import all_of, any_of
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import level_number, number, percent, plain_name, response, setting
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
@@ -72,6 +73,27 @@ class Measured:
         return (
             None if model is None else (math.hypot(model.noise.replicate, model.noise.misfit), LEAST_NOISE_DF)
         )
+
+    def trials_of(self, claim: ClaimSpec) -> tuple[int, ...]:
+        """The numbers of the trials that a verdict on a claim rests on; none where the table has no numbers.
+
+        They are those of the settings it names; of a claim about a curve, or about all rivals, those of all its settings.
+        """
+        if "trial" not in self.trials:
+            return ()
+        chosen = rows_at(self.trials, claim.given)
+        if claim.form in ("better", "same", "scaling", "holds", "not_worse", "why"):
+            chosen &= np.any([rows_at(self.trials, one) for one in self._settings_of(claim)], axis=0)
+        return tuple(sorted(int(n) for n in self.trials["trial"][chosen]))
+
+    def _settings_of(self, claim: ClaimSpec) -> list[Mapping[str, Level]]:
+        pair = claim.better or claim.same
+        if pair is not None:
+            return [pair.at, claim.better.than if claim.better else claim.same.other]  # type: ignore[union-attr]
+        if claim.not_worse:
+            factor = str(factor_of(claim, self.factors))
+            return [{factor: end} for end in (claim.start, claim.stop) if end is not None]
+        return [claim.at or {}] if claim.holds else [self.at(level) for level in claim.knob_levels()]
 
     def at(self, level: Level) -> dict[str, Level]:
         """A level of the knob by its factor."""
@@ -206,8 +228,8 @@ def _best(claim: ClaimSpec, measured: Measured) -> Tested:
         "at": settings_text(claim.best), "rival": settings_text({factor: rival}), "tolerance": PRACTICAL_TOLERANCE, **_times(gain),
     }  # fmt: skip
     return Tested(
-        max(one.p_above(0.0) for _, one in gains), min(1.0, len(gains) * min(one.p_below(0.0) for _, one in gains)),
-        max(one.p_above(tied) for _, one in gains), "claim.best_found", values, gain.distance(0.0), gain.n,
+        all_of([one.p_above(0.0) for _, one in gains]), any_of([one.p_below(0.0) for _, one in gains]),
+        all_of([one.p_above(tied) for _, one in gains]), "claim.best_found", values, gain.distance(0.0), gain.n,
     )  # fmt: skip
 
 
@@ -222,10 +244,9 @@ def _beyond(claim: ClaimSpec, measured: Measured) -> Tested:
         "rival": settings_text(measured.at(rival)),
         **_times(gain * -1),
     }
-    against = min(1.0, len(gains) * min(one.p_below(edge) for _, one in gains))
     return Tested(
-        max(one.p_above(edge) for _, one in gains),
-        against,
+        all_of([one.p_above(edge) for _, one in gains]),
+        any_of([one.p_below(edge) for _, one in gains]),
         None,
         "claim.beyond_found",
         values,
@@ -255,8 +276,7 @@ def _holds(claim: ClaimSpec, measured: Measured) -> Tested:
         )  # fmt: skip
     hardest, edge = min(kept, key=lambda one: one[0].distance(one[1]))
     return Tested(
-        max(mean.p_above(edge) for mean, edge in kept),
-        min(1.0, len(kept) * min(mean.p_below(edge) for mean, edge in kept)),
+        all_of([mean.p_above(edge) for mean, edge in kept]), any_of([mean.p_below(edge) for mean, edge in kept]),
         None, "claim.holds_found", {"figures": join(said, "; ")}, hardest.distance(edge), hardest.n,
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Judging the claims of a study, all together: one verdict each, with the figures behind it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from deadzone.explaining.claims.forms import Measured, settings_text, tested, words
@@ -18,7 +18,7 @@ class Judged:
     """A claim, judged.
 
     name: of its row. claim: what is claimed. found: what the data say of it. verdict: see VERDICTS. evidence: ids of
-    figures, tables or rows that show it. confidence: in the verdict, family-wise; None where there is none. more_trials: of
+    figures, tables or rows that show it. trials: that the verdict rests on, by their numbers. confidence: in the verdict, family-wise; None where there is none. more_trials: of
     each setting that would decide an undecided one; None where no number does. added: when the claim was made, where that
     was after the run was measured (ISO 8601), else empty.
     """
@@ -31,6 +31,7 @@ class Judged:
     confidence: float | None = None
     more_trials: int | None = None
     added: str = ""
+    trials: tuple[int, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain JSON values."""
@@ -39,6 +40,7 @@ class Judged:
             "claim": str(self.claim),
             "found": str(self.found),
             "evidence": list(self.evidence),
+            "trials": list(self.trials),
         }
 
 
@@ -53,7 +55,10 @@ def judge(
     tests = [tested(claim, measured) for claim in claims]
     given = added or [""] * len(claims)
     return tuple(
-        _judged(i, claim, test, *decided, len(claims), confidence, since)
+        replace(
+            _judged(i, claim, test, *decided, len(claims), confidence, since),
+            trials=() if test.reason else measured.trials_of(claim),
+        )
         for i, (claim, test, decided, since) in enumerate(
             zip(claims, tests, verdicts(tests, confidence), given, strict=True), start=1
         )

@@ -16,6 +16,8 @@ from pydantic import ValidationError
 
 from deadzone.errors import ProfileError
 from deadzone.explaining.compare.non_inferiority import NOT_WORSE, WORSE, NonInferiority, non_inferior
+from deadzone.explaining.compare.verdicts import CONFIDENCE
+from deadzone.explaining.hypothesis_tests.together import all_of
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.profiles.causes import read_yaml
 from deadzone.language.catalogue import say, spoken
@@ -83,7 +85,8 @@ def judge(
     names: tuple[str, str] = SIDES,
     factors: Sequence[str] = (),
 ) -> Verdict:
-    """Test every gate. One that fails forbids shipping; one that is not decided leaves it open.
+    """Test every gate. Shipping needs all of them (see `hypothesis_tests.together`); one that fails forbids it, each at the
+    confidence of its own test, for to hold back wrongly does no harm; one that is not decided leaves it open.
 
     before, after: tidy tables, one row a trial, with a column for each gate that was measured; trials of the same
     blocks of one run are compared within their blocks. factors: columns whose levels make a treatment, such as the
@@ -92,10 +95,10 @@ def judge(
     Raises CompareError if a column holds what cannot be compared.
     """
     outcomes = tuple(_outcome(name, gate, before, after, names, factors) for name, gate in gates.items())
-    results = {outcome.result for outcome in outcomes}
-    if WORSE in results:
+    if any(outcome.result == WORSE for outcome in outcomes):
         return Verdict(DO_NOT_SHIP, outcomes)
-    return Verdict(SHIP if results == {NOT_WORSE} else UNDECIDED, outcomes)
+    harmful = [outcome.tested.p_value if outcome.tested else 1.0 for outcome in outcomes]
+    return Verdict(SHIP if harmful and all_of(harmful) <= 1 - CONFIDENCE else UNDECIDED, outcomes)
 
 
 def _outcome(

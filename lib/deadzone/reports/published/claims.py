@@ -4,9 +4,12 @@ from collections.abc import Sequence
 
 from deadzone.explaining.claims.judging import Judged
 from deadzone.explaining.claims.verdicts import VERDICTS, Verdict
-from deadzone.language.catalogue import say
+from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Claim, Evidence, Prose, Table
 from deadzone.reports.document.tabling import table_of
+
+MOST_TRIALS_NAMED = 24
+"""More numbers than this nobody reads; `--json` has them all."""
 
 TABLE = "claims"
 """Id of the table of claims; a claim's row is `claims-<name>`."""
@@ -36,13 +39,19 @@ def claims_caption(judged: Sequence[Judged], key: str = "claims.caption") -> str
     return say(key, n=len(judged), **counts)
 
 
+def _trials(one: Judged) -> str:
+    """The trials that a verdict rests on, by number; nothing of a published document, or where they are very many."""
+    named = 0 < len(one.trials) <= MOST_TRIALS_NAMED
+    return say("claims.trials", trials=", ".join(map(str, one.trials))) if named else ""
+
+
 def evidence_of(judged: Sequence[Judged]) -> Prose:
-    """Where the evidence for each conclusion that does not stand as it is can be looked up."""
+    """Where the evidence for each conclusion that does not stand as it is can be looked up, and the trials of a run."""
     doubtful = [one for one in judged if one.verdict != "supported" and one.evidence]
     return Prose(
         tuple(
             Claim(
-                say("claims.see", claim=one.claim, verdict=verdict_name(one.verdict)),
+                join([say("claims.see", claim=one.claim, verdict=verdict_name(one.verdict)), _trials(one)]),
                 tuple(map(Evidence, one.evidence)),
             )
             for one in doubtful

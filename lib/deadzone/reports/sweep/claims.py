@@ -1,6 +1,7 @@
 """The claims of a run, judged by its trials, and the section of its report."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.claims.cells import rows_at
@@ -15,19 +16,30 @@ from deadzone.reports.published.published import section
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
-from deadzone.study.claims import ClaimSpec, same_level
+from deadzone.study.claim_sentences import parse_claim
+from deadzone.study.claims import ClaimSpec, check_claims, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
 
 
-def judge_run(source: Source, analysis: Analysis | None = None) -> tuple[Judged, ...]:
+def judge_run(
+    source: Source, analysis: Analysis | None = None, further: Sequence[str] = ()
+) -> tuple[Judged, ...]:
     """The verdict on every claim of a run, those that were added later included.
 
-    analysis: of the source, so that no curve is fitted a second time. A table that is no run has no claims.
+    analysis: of the source, so that no curve is fitted a second time. further: claims, as sentences or YAML, that are judged
+    with them and not stored. A table that is no run has no claims.
+
+    Raises StudyError for a claim that the run cannot test, or that contradicts another one.
     """
     if source.study is None or source.folder is None:
         return ()
     made = Run(source.folder).claims()
+    if further:
+        today = datetime.now(UTC).date().isoformat()
+        made = [*made, *((parse_claim(text), today) for text in further)]
+        columns = [str(name) for name in source.trials.columns]
+        check_claims([claim for claim, _ in made], levels_of(source.study), source.knob, columns)
     if not made:
         return ()
     found = analysis.answer.models if analysis and analysis.answer else {}
@@ -76,9 +88,11 @@ def changed_verdicts(now: Sequence[Judged], before: Sequence[Judged]) -> list[tu
     ]
 
 
-def claims_section(source: Source, analysis: Analysis | None = None) -> list[Block]:
-    """The claims of a run with their verdicts; nothing where it has none."""
-    judged = judge_run(source, analysis)
+def claims_section(
+    source: Source, analysis: Analysis | None = None, further: Sequence[str] = ()
+) -> list[Block]:
+    """The claims of a run with their verdicts; nothing where it has none. further: see `judge_run`."""
+    judged = judge_run(source, analysis, further)
     if not judged:
         return []
     table = claims_table(judged, "claims.own_caption", "claims.own_claim")

@@ -4,6 +4,7 @@ A notebook asks for one method a section; each returns the blocks to display, al
 fitted: the report of a failed sweep says so and shows what there is.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadzone.explaining.settings.wording import compared_in_words
@@ -28,8 +29,12 @@ class SweepReport:
         return prose.title(self.analysis)
 
     def verdict(self) -> list[Block]:
-        """The recommendation with its evidence, what would decide where the data cannot, the cores, and the claims."""
-        return [*prose.verdict(self.analysis), *claims_section(self.analysis.source, self.analysis)]
+        """The recommendation with its evidence, what would decide where the data cannot, and the cores."""
+        return list(prose.verdict(self.analysis))
+
+    def claims(self, further: Sequence[str] = ()) -> list[Block]:
+        """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line."""
+        return claims_section(self.analysis.source, self.analysis, further)
 
     def section(self, name: str) -> list[Block]:
         """A section under its heading; nothing where it has nothing to show.

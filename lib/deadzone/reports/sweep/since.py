@@ -11,6 +11,7 @@ from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name
+from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.trend.movement import Movement, movement
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
@@ -34,8 +35,8 @@ class Since:
     """A run beside the previous one of its study.
 
     previous: run id and date of the earlier run, both empty where there is none. problem: why the two are not compared,
-    empty where they are. movements: by the name of the slice, empty for a run with one curve. claims: which of them have
-    another verdict now, in a sentence, empty where none has.
+    empty where they are. movements: by the name of the slice, empty for a run with one curve, none without curves. claims:
+    which of them have another verdict now, in a sentence, empty where none has.
     """
 
     now: Analysis
@@ -48,8 +49,17 @@ class Since:
 
     @property
     def moved(self) -> bool:
-        """Whether a step of any curve is in another phase now."""
-        return any(found.moved for _, found in self.movements)
+        """Whether a step of any curve is in another phase now; without curves, whether the best setting moved."""
+        return self._best_moved or any(found.moved for _, found in self.movements)
+
+    @property
+    def _best_moved(self) -> bool:
+        """Whether, without curves, each run shows the other's setting to be worse than its own best (Hsu's comparisons with
+        the best): where nothing moved, both are so with at most a twentieth of a twentieth."""
+        now, then = self.now.advice, self.before.advice if self.before else None
+        if self.movements or self.problem or now is None or then is None:
+            return False
+        return now.setting not in then.tied and then.setting not in now.tied
 
     @property
     def sentence(self) -> str:
@@ -58,6 +68,13 @@ class Since:
             return ""
         if self.problem:
             return join([self.problem, self.claims])
+        if not self.movements and self.before and self.before.advice and self.now.advice:
+            said = say(
+                "trend.best_moved" if self._best_moved else "trend.best_still",
+                previous=self.previous, date=self.measured,
+                before=_best(self.before.advice), after=_best(self.now.advice),
+            )  # fmt: skip
+            return join([said, self.claims])
         moved = [(name, found) for name, found in self.movements if found.moved]
         if not moved:
             steps = sum(len(found.steps) for _, found in self.movements)
@@ -138,7 +155,7 @@ def since_previous(analysis: Analysis) -> Since:
     """Set a run's analysis beside that of the run before it, where there is one that was measured alike."""
     source = analysis.source
     earlier = _previous(source)
-    if earlier is None or not analysis.slices:
+    if earlier is None or analysis.advice is None:
         return Since(analysis, None)
     try:
         before = load_source(
@@ -150,7 +167,7 @@ def since_previous(analysis: Analysis) -> Since:
     recorded = str(earlier.provenance().get("recorded_at", ""))
     common: dict[str, Any] = {"previous": earlier.run_id, "measured": date(recorded, spoken())}
     said = {"previous": common["previous"], "date": common["measured"], "knob": plain_name(source.knob)}
-    if then is None or not then.slices:
+    if then is None or then.advice is None:
         return Since(analysis, None, **common, problem=say("trend.unfitted", **said))
     if machines := _machines(then.source.provenance, source.provenance):
         was, now = machines
@@ -158,6 +175,8 @@ def since_previous(analysis: Analysis) -> Since:
     old = {s.name: s.model for s in then}
     movements = tuple((s.name, movement(old[s.name], s.model)) for s in analysis if s.name in old)
     common["claims"] = _claims(analysis, then, common["previous"])
+    if not (analysis.slices or then.slices):
+        return Since(analysis, then, **common)
     if not any(found.comparable for _, found in movements):
         return Since(analysis, then, **common, problem=say("trend.apart", **said))
     return Since(analysis, then, **common, movements=movements)
@@ -214,6 +233,11 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
     caption = say("trend.caption_moved" if n else "trend.caption_still", n=n, previous=previous)
     told = f"{s.name}. {caption}" if s.name else caption
     return table_of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
+
+
+def _best(advice: Recommendation) -> str:
+    """The setting in words, `none` where none could be named."""
+    return say("quantity.none") if advice.setting is None else str(advice.chosen["name"])
 
 
 def _step(model: PhaseModel, row: dict[Any, Any]) -> str:
