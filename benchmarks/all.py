@@ -17,6 +17,7 @@ BENCHMARKS = (
     "profiles.py",
     "comparisons.py",
     "attribution.py",
+    "mechanisms.py",
     "load.py",
     "capacity.py",
     "trend.py",
