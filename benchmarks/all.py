@@ -22,6 +22,7 @@ BENCHMARKS = (
     "capacity.py",
     "trend.py",
     "claims.py",
+    "findings.py",
     "settings.py",
     "explorer.py",
     "disk.py",

@@ -6,19 +6,23 @@ import importlib
 import platform
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
+from deadzone.measuring.targets.interference import between, exposure, read_machine
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
 from deadzone.measuring.targets.leftovers import remove_leftovers
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimit, IoWish
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.targets.others import Others
+from deadzone.measuring.trust import foreign_cpu
 from deadzone.measuring.workloads.disk.fio import FioEngine
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.reports.document.fonts import REMEDY, korean_font
@@ -26,9 +30,13 @@ from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.sizes import size_text
+from deadzone.study.spec import TrustSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 State = Literal["works", "missing", "optional"]
+
+LISTENED_S = 1.0
+"""So long the machine is listened to: neighbours that come and go are seen as they are then [s]."""
 
 TRIED_LIMIT = 0.5
 BUSY = "import time\nwhile time.process_time() < 0.5: pass"
@@ -53,6 +61,7 @@ def examine() -> list[Check]:
     """Try out everything a study may need. Removes what killed runs left behind, and says so."""
     return [
         _machine(),
+        _quiet(),
         _leftovers(),
         *_limits(),
         _io_limit(),
@@ -75,6 +84,30 @@ def main_job_works(checks: list[Check]) -> bool:
 def _machine() -> Check:
     return Check(
         "machine", "works", f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
+    )
+
+
+def _quiet() -> Check:
+    """How much of the machine others use now, who they are, and what that costs a sweep by its rule of trust."""
+    others, before = Others(), read_machine()
+    others.look()
+    used = time.process_time()
+    time.sleep(LISTENED_S)
+    named, own_s = others.look(), time.process_time() - used
+    seen = replace(between(before, read_machine(), own_s), exposure=exposure(1), processes=named)
+    trust = TrustSpec()
+    loud = foreign_cpu(seen, trust.max_foreign_cpu)
+    if loud is None:
+        return Check(
+            "quiet", "works", f"other processes used {seen.foreign_cpu:.2f} cores; trials are trusted"
+        )
+    most = trust.max_attempts
+    said = f"{loud}: trials beside that are not trusted, each is tried up to {most} times and a sweep takes as many times as long"
+    return Check(
+        "quiet",
+        "optional",
+        said,
+        "end them or wait; or say what belongs to the trials, or trust.max_foreign_cpu",
     )
 
 

@@ -25,6 +25,11 @@ belongs_option = click.option(
 adaptive_option = click.option(
     "--adaptive", is_flag=True, help="Measure of the levels those that tell most for their time."
 )
+rehearse_option = click.option(
+    "--rehearse",
+    is_flag=True,
+    help="Measure one trial at each end of the range, say what is wrong, keep nothing.",
+)
 budget_option = click.option(
     "--budget", metavar="TIME", help="Time that the trials may take in all, such as 30s, 5m or 1h."
 )
@@ -34,7 +39,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that measures a study.
 
     The command is given study, overrides (what the command line changes of the study, further claims among it), resume,
-    dry_run, as_json and fail_on.
+    dry_run, rehearse, as_json and fail_on.
     """
 
     @wraps(function)
@@ -70,6 +75,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         budget_option,
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
+        rehearse_option,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
         claim_option,
         fail_on_option,

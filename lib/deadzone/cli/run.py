@@ -36,6 +36,7 @@ def command(
     overrides: dict[str, Any],
     resume: str | None,
     dry_run: bool,
+    rehearse: bool,
     as_json: bool,
     fail_on: str | None,
     archive_url: str | None,
@@ -52,8 +53,8 @@ def command(
     refuse_secrets(overrides)
     analysis, overrides = _split(study, overrides)
     warn_of_language(analysis.get("lang"))
-    if dry_run:
-        print_plan(study, overrides, resume, as_json, is_analysed=True)
+    if dry_run or rehearse:
+        print_plan(study, overrides, resume, as_json, rehearse, is_analysed=True)
         return
     archive = open_archive(archive_url)
     run = _sweep(study, overrides, resume, archive)
@@ -176,8 +177,10 @@ class _Watcher:
     """Reads the journal that the notebook writes, and draws the progress of it here."""
 
     def __init__(self, plan: Plan, run: Run, archive: Archive | None) -> None:
+        from deadzone.explaining.findings.rehearsing import judge_of
         from deadzone.measuring.sweep.estimate import Estimate
         from deadzone.measuring.sweep.progress import progress_on
+        from deadzone.measuring.sweep.rehearsing import Rehearsing
         from deadzone.store.archive import ArchivedRun
         from deadzone.store.journal import JournalTail
         from deadzone.store.run import BATCHES_FILE
@@ -190,7 +193,7 @@ class _Watcher:
         self._left = {trial.trial: trial for trial in plan.trials}
         self._total = len(self._left)
         self._estimate = Estimate(tuple(self._left.values()), plan.design.cooldown_s)
-        self._progress = progress_on()
+        self._progress = Rehearsing(progress_on(), plan, run, judge_of(plan))
 
     def look(self) -> None:
         """Show how far the sweep is, if the journal has grown; reads no record twice, for it must not disturb."""

@@ -11,10 +11,11 @@ import click
 
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import study_options
-from deadzone.errors import StoreError
+from deadzone.errors import EXIT_FINDING, StoreError
 
 if TYPE_CHECKING:
     from deadzone.store.run import Run
+    from deadzone.study.plan import Plan
 
 
 @click.command("sweep")
@@ -24,6 +25,7 @@ def command(
     overrides: dict[str, Any],
     resume: str | None,
     dry_run: bool,
+    rehearse: bool,
     as_json: bool,
     fail_on: str | None,
 ) -> None:
@@ -32,17 +34,19 @@ def command(
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
     from deadzone.explaining.adaptive.slices import proposer_of
+    from deadzone.explaining.findings.rehearsing import judge_of
     from deadzone.measuring.sweep.opening import open_run
     from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.proposed import trials_of
+    from deadzone.measuring.sweep.rehearsing import Rehearsing
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.study.answers import coming_answer
 
-    if dry_run:
-        print_plan(study, overrides, resume, as_json)
+    if dry_run or rehearse:
+        print_plan(study, overrides, resume, as_json, rehearse)
         return
     opened = open_run(study, overrides, resume=resume)
-    progress = progress_on()
+    progress = Rehearsing(progress_on(), opened.plan, opened.run, judge_of(opened.plan))
     if len(opened.plan.treatments) < 2:
         progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
     run_sweep(opened.plan, opened.run, progress, trials_of(opened.plan, proposer_of(opened.plan), progress))
@@ -76,12 +80,44 @@ def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return []
 
 
+def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
+    """Measure one trial at each end of the range, and say what is wrong, what they took, and what the sweep will take.
+
+    Ends with exit code 7 where there could be no verdict.
+    """
+    from deadzone.explaining.findings.rehearsing import judge_of
+    from deadzone.language.catalogue import say
+    from deadzone.measuring.sweep.rehearsing import rehearse
+    from deadzone.measuring.sweep.running import preview
+
+    records, found = rehearse(plan, judge_of(plan))
+    ahead = preview(plan, records)
+    if as_json:
+        facts = {name: ahead[name] for name in ("study", "estimated_s")}
+        click.echo(json.dumps({**facts, "rehearsal": [one.to_dict() for one in found]}, ensure_ascii=False))
+    else:
+        for one in records:
+            levels = ", ".join(f"{name} {level}" for name, level in one["levels"].items())
+            click.echo(say("rehearsal.trial", levels=levels, wall_s=one["wall_s"], status=one["status"]))
+        click.echo("\n".join(map(str, found)) or say("rehearsal.nothing"))
+        click.echo(say("rehearsal.estimated", time=ahead["estimated"]))
+    if any(one.severity == "stops" for one in found):
+        raise click.exceptions.Exit(EXIT_FINDING)
+
+
 def print_plan(
-    study: str, overrides: Mapping[str, Any], resume: str | None, as_json: bool, *, is_analysed: bool = False
+    study: str,
+    overrides: Mapping[str, Any],
+    resume: str | None,
+    as_json: bool,
+    rehearse: bool = False,
+    *,
+    is_analysed: bool = False,
 ) -> None:
     """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do.
 
-    is_analysed: whether the run is to give an answer. Raises StudyError where it could give none.
+    rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises StudyError where it
+    could give none.
     """
     from deadzone import places
     from deadzone.measuring.sweep.opening import open_run, planned_file
@@ -99,6 +135,9 @@ def print_plan(
         records = _latest_records(list_runs(places.runs_folder(), plan.study.study))
     if is_analysed:
         refuse_unanswerable(plan.study, plan.treatments)
+    if rehearse:
+        print_rehearsal(plan, as_json)
+        return
     told = preview(plan, records, finished)
     if as_json:
         click.echo(json.dumps(told))

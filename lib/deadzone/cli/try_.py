@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.parameters import adaptive_option, belongs_option, budget_option
+from deadzone.cli.parameters import adaptive_option, belongs_option, budget_option, rehearse_option
+from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
-from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.sweep.progress import Beside, Progress
 from deadzone.study.trying import Wishes
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ LONG_S = 600.0
 @click.option("--report", is_flag=True, help="Publish the report.")
 @click.option("--resume", metavar="RUN", help="Go on with an interrupted run of the same line.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")
+@rehearse_option
 @click.option("-q", "--quiet", is_flag=True, help="No plan, no progress, no picture.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask about a long sweep.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -92,9 +94,11 @@ def command(**given: Any) -> None:
     """
     from deadzone import places
     from deadzone.explaining.adaptive.slices import proposer_of
+    from deadzone.explaining.findings.rehearsing import judge_of
     from deadzone.measuring.sweep.opening import planned
     from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.proposed import trials_of
+    from deadzone.measuring.sweep.rehearsing import Rehearsing
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.store.run import Run
     from deadzone.study.loading import parse_study
@@ -106,14 +110,17 @@ def command(**given: Any) -> None:
         _save(path, wishes, quiet)
     if not quiet:
         _print_plan(plan)
-    if given["dry_run"]:
+    if given["dry_run"] or given["rehearse"]:
         if plan.warning and not quiet:
             click.echo(plan.warning)
+        if given["rehearse"]:
+            print_rehearsal(plan, given["as_json"])
         return
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
     progress = Progress() if quiet else progress_on()
     told = progress if given["yes"] or quiet else _Asking(progress)
+    told = Rehearsing(told, plan, run, judge_of(plan))
     try:
         run_sweep(plan, run, told, trials_of(plan, proposer_of(plan), told))
     except (WorkloadError, TargetError) as error:
@@ -166,16 +173,10 @@ def _print_plan(plan: Plan) -> None:
     )
 
 
-class _Asking(Progress):
+class _Asking(Beside):
     """A progress that asks once, where there is a terminal, whether a sweep that takes long is meant."""
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._asked = False
-
-    def note(self, sentence: str) -> None:
-        """Tell it."""
-        self._progress.note(sentence)
+    _asked = False
 
     def agrees(self, question: str) -> bool:
         """Ask, where there is a terminal."""
@@ -183,10 +184,6 @@ class _Asking(Progress):
             return True
         self.note("")
         return click.confirm(question, default=True, err=True)
-
-    def close(self, sentence: str) -> None:
-        """Tell the end."""
-        self._progress.close(sentence)
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Tell how far it is; ask as soon as the time is known."""

@@ -342,8 +342,8 @@ _parsed = lru_cache(maxsize=16)(parse_study)
 
 
 def _without_end(study: Study) -> Study:
-    """The study without what says when its sweep ends."""
-    design = study.design.model_copy(update={"until": None, "budget_s": None})
+    """The study without what says when its sweep ends, and how the warm-up of a run begins, which its plan holds to."""
+    design = study.design.model_copy(update={"until": None, "budget_s": None, "rehearsal": None})
     return study.model_copy(update={"design": design})
 
 

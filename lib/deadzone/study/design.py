@@ -14,7 +14,7 @@ import numpy as np
 from deadzone.errors import StudyError
 from deadzone.language.catalogue import Message
 from deadzone.study.factors import HOST_CORES, EqualFactor, FactorSpec, LevelsFactor
-from deadzone.study.levels import NONE, Level, format_level
+from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.scales import nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level
@@ -186,9 +186,22 @@ def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | 
     return nothing_to_choose(knob, scale)
 
 
+def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
+    """Which treatments are the ends of the range: all factors at their lowest, and at their highest, where words such as
+    `none` come last."""
+
+    def rank(i: int) -> list[tuple[bool, float]]:
+        levels = combinations[i].levels.values()
+        return [(False, float(one)) if is_number(one) else (True, 0.0) for one in levels]
+
+    ranked = sorted(range(len(combinations)), key=rank)
+    return tuple(dict.fromkeys((ranked[0], ranked[-1])))
+
+
 def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:
-    """Every trial of a resolved study with these treatments: warm-up first, then randomised blocks. Of an adaptive design
-    the warm-up alone, of the last treatment: its other trials are chosen when there is something to choose by.
+    """Every trial of a resolved study with these treatments: warm-up first, which rehearses with both ends of the range,
+    then randomised blocks. Of an adaptive design the warm-up alone, of the last treatment: its other trials are chosen when
+    there is something to choose by.
 
     The order depends on the seed and the treatments alone, so a resumed run continues the same plan.
 
@@ -202,7 +215,10 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
     rng = np.random.default_rng(design.seed)
     passes = [(WARMUP_BLOCK, i + 1, True) for i in range(design.warmup)]
     passes += [(i + 1, i + 1, False) for i in range(design.replicates)]
-    order = ((where, combinations[i]) for where in passes for i in rng.permutation(len(combinations)))
+    shuffled = [[int(i) for i in rng.permutation(len(combinations))] for _ in passes]
+    if design.rehearsal and design.warmup:
+        shuffled[0] = list(dict.fromkeys((*ends_of(combinations), *shuffled[0])))
+    order = ((where, combinations[i]) for where, block in zip(passes, shuffled, strict=True) for i in block)
     return tuple(
         PlannedTrial(number, block, replicate, warmup, treatment)
         for number, ((block, replicate, warmup), treatment) in enumerate(order, start=1)

@@ -14,6 +14,7 @@ from deadzone.study.design import (
     Limits,
     PlannedTrial,
     Treatment,
+    ends_of,
     limits_of,
     run_order,
     treatments,
@@ -99,6 +100,11 @@ class Plan:
     def is_adaptive(self) -> bool:
         """Whether trials are chosen as the sweep goes on."""
         return self.design.kind == "adaptive" and why_no_choice(self.study, self.treatments) is None
+
+    @property
+    def ends(self) -> tuple[Treatment, ...]:
+        """The treatments at both ends of the range."""
+        return tuple(self.treatments[i] for i in ends_of(self.treatments))
 
     def limits_of(self, treatment: Treatment) -> Limits:
         """The limits in force in a trial of the treatment."""

@@ -58,6 +58,9 @@ class DesignSpec(Spec):
     warmup: int = Field(default=1, ge=0, le=100)
     """trials of each treatment before the first block, recorded, not analysed; of an adaptive design so many in all"""
 
+    rehearsal: bool | None = None
+    """whether warm-up begins with both ends of the range, and what is wrong there is told at once; by default it does"""
+
     seed: int = Field(default=1, ge=0)
     """seed of the run order"""
 

@@ -19,6 +19,7 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "selected_by_trust": ("stops", trust.selected_by_trust),
     "carry_over": ("stops", order.carry_over),
     "levels_confounded": ("doubts", order.levels_confounded),
+    "not_the_program": ("doubts", process.not_the_program),
     "knob_not_used": ("doubts", output.knob_not_used),
     "limit_not_felt": ("doubts", process.limit_not_felt),
     "client_full": ("doubts", process.client_full),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.explaining.findings.catalogue import CATALOGUE
+from deadzone.explaining.findings.catalogue import CATALOGUE, Check
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import SEVERITIES, Finding, Suspicion
@@ -14,16 +14,23 @@ from deadzone.language.catalogue import join, say
 
 FALSE_ALARMS = 0.02
 """Of sound runs, at most this share gives any finding at all by chance: the level of Holm's correction over all tests
-of a run. What is counted, such as processes left running, has p = 0 and takes none of it."""
+of a run. What is counted, such as processes left running, has p = 0 and takes none of it; nor do failures, which have a
+test of their own: a run without them has nothing to be found."""
 
 
-def examine(seen: Experiment, accept: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+EVERY = tuple(check for _, check in CATALOGUE.values())
+
+
+def examine(
+    seen: Experiment, accept: Mapping[str, str] | None = None, checks: Sequence[Check] = EVERY
+) -> tuple[Finding, ...]:
     """What is wrong with an experiment, the gravest first, one finding a key.
 
     accept: reasons that the study gives for findings that are meant, by key; these become notes.
     """
-    made = [suspicion for _, check in CATALOGUE.values() for suspicion in check(seen)]
-    adjusted = holm(np.array([one.p for one in made]))
+    made = [suspicion for check in checks for suspicion in check(seen)]
+    chance = np.array([one.p for one in made])
+    adjusted = np.where([one.key in BARRING for one in made], chance, holm(chance))
     found: dict[str, Finding] = {}
     for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
         if one.weight and p <= FALSE_ALARMS and one.key not in found:
@@ -50,10 +57,9 @@ def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
 
 
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:
-    """Levels that fail or time out more often than allowed, by Bonferroni's bound over the catalogue: stricter than
-    `examine`, so that whatever is barred is also found."""
+    """Levels that fail or time out more often than allowed, as `examine` finds them."""
     made = [one for key in BARRING for one in CATALOGUE[key][1](seen)]
-    sure = [one for one in made if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)]
+    sure = [one for one in made if one.weight and one.p <= FALSE_ALARMS]
     return tuple(level for level in seen.levels if any(level in one.levels for one in sure))
 
 

@@ -92,7 +92,8 @@ def _first_of_level(
         log[use]
         - pd.Series(np.where(place < 2, np.nan, log[use])).groupby(codes).transform("median").to_numpy()
     )
-    effect, second = float(np.median(apart[first])), float(np.abs(apart[place == 1][:FOLLOWING]).max())
+    effect = float(np.median(apart[first]))
+    second = float((np.sign(effect) * apart[place == 1][:FOLLOWING]).max())
     rest = np.abs(apart[place >= 2])
     p = p_value(lambda drawn: np.abs(drawn[:, first].mean(axis=1)), centred(log[use], codes), codes)
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
+from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, well
 from deadzone.explaining.findings.finding import Suspicion
-from deadzone.explaining.findings.permutation import association
+from deadzone.explaining.findings.permutation import association, centred
 
 MOST_LEFT = 0.2
 """Processes left behind by a smaller share of the trials are accidents, which the table of exceptions shows."""
@@ -17,6 +17,12 @@ NO_SIGN = 0.006
 
 FEWEST_TRIALS = 12
 """With fewer trials a knob that is used may show as little."""
+
+TWICE = 2
+"""What one trial of a level prints may be an accident."""
+
+SEEN = np.log(1.3)
+"""A knob that changes the response by this would have been seen, or nothing can be said of one that was not [ln]."""
 
 MEASURES = (
     "max_rss_bytes", "voluntary_switches", "minor_faults", "io_read_bytes", "io_written_bytes", "stdout_bytes",
@@ -34,10 +40,11 @@ def left_running(seen: Experiment) -> Iterator[Suspicion]:
     yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, say=said)
 
 
-def error_printed(seen: Experiment) -> Iterator[Suspicion]:
+def error_printed(seen: Experiment, least: int = TWICE) -> Iterator[Suspicion]:
     """Trials that ended well and printed words of failure at some levels and not at others, or nothing where others
-    printed something: `association` of the marks with the level."""
-    rows = seen.ended
+    printed something: `association` of the marks with the level. Where all trials of a level do and none of another, twice
+    each or more (`least`), warm-up counted, nothing is left to chance."""
+    rows = well(seen.attempts)
     if not len(rows) or "error_lines" not in rows:
         return
     codes = pd.factorize(rows["level"])[0]
@@ -45,7 +52,10 @@ def error_printed(seen: Experiment) -> Iterator[Suspicion]:
     silent = ~printed & printed.any()
     for how, marks in (("errors", errors), ("silent", silent)):
         here = rows[marks]
-        p = association(marks.astype(float), codes) if 0 < marks.sum() < len(rows) else 1.0
+        some = 0 < marks.sum() < len(rows)
+        share = np.bincount(codes, marks) / np.bincount(codes)
+        clear = some and np.isin(share, (0, 1)).all() and np.bincount(codes).min() >= least
+        p = float(not clear) if clear or not some else association(marks.astype(float), codes)
         said = {"how": how, "trials": len(here), "all": len(rows), "levels": seen.named(seen.at(here))}
         yield seen.suspicion("error_printed", p, here, say=said)
 
@@ -54,7 +64,8 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     """Nothing that was measured of the program differs from level to level.
 
     An absence is no test: it is found where neither the response nor CPU time nor any of MEASURES is associated with the
-    level at NO_SIGN. The counters among these, such as page faults and switches, hardly scatter: one more thread shows.
+    level at NO_SIGN, though a difference of SEEN between two levels would be twice its standard error. The counters
+    among these, such as page faults and switches, hardly scatter: one more thread shows.
     """
     rows = seen.sound
     if (
@@ -68,5 +79,8 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
         return
     measures = [numbers(rows, seen.response), cpu_s(rows), *(numbers(rows, name) for name in MEASURES)]
     known = [values for values in measures if np.isfinite(values).all()]
-    unused = all(association(values, codes) > NO_SIGN for values in known)
+    log = np.log(np.where(measures[0] > 0, measures[0], np.nan))
+    scatter = float(np.nanstd(centred(log, codes), ddof=len(np.unique(codes))))
+    sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
+    unused = sees and all(association(values, codes) > NO_SIGN for values in known)
     yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})

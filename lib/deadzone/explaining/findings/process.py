@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.experiment import Experiment, numbers, typical
+from deadzone.explaining.findings.experiment import Experiment, cpu_s, numbers, typical
 from deadzone.explaining.findings.finding import Suspicion
 from deadzone.explaining.findings.permutation import association
 from deadzone.study.levels import is_number
@@ -32,6 +32,15 @@ BURST = 1.1
 
 FEW_PERIODS = 5
 """Over so many periods of the quota a burst of one weighs a fifth."""
+
+WAITING = 0.7
+"""A response of which the program spends more than this asleep is hardly its own [share]."""
+
+LONG_WAIT_S = 0.003
+"""A lock, a disk or a server on this machine answers sooner than this on average; who sleeps longer does it by the clock [s]."""
+
+SAME_WAIT = 0.15
+"""A pause is as long at each level; on a busy machine a few hundredths of a second are added to it [share]."""
 
 FOLLOWS = 0.1
 """Foreign CPU that differs less between levels matters little [cores]."""
@@ -122,6 +131,26 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
     short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
     said = {"levels": seen.named(short), "wall_ms": 1000 * float(np.nanmin(medians))}
     yield seen.suspicion("too_short", len(short) > 0, levels=short, say=said)
+
+
+def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
+    """At every level the program slept through most of the response, in few long waits that the knob leaves alone: a pause, a
+    time-out, somebody else's work. A figure: wall time less CPU time, which differs between levels by less than SAME_WAIT."""
+    rows = seen.sound
+    if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
+        return
+    wall, used = numbers(rows, "wall_s"), cpu_s(rows)
+    slept = typical(seen, rows, wall - used)
+    share, waits = (
+        typical(seen, rows, 1 - used / wall),
+        typical(seen, rows, numbers(rows, "voluntary_switches")),
+    )
+    if len(seen.levels) < 2 or not np.isfinite(slept * waits).all():
+        return
+    asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
+    long = (slept >= LONG_WAIT_S * waits).all()
+    said = {"slept_s": float(slept.min()), "cpu_s": float(np.nanmedian(used)), "share": float(share.min())}
+    yield seen.suspicion("not_the_program", bool(asleep and long), say=said)
 
 
 def few_values(seen: Experiment) -> Iterator[Suspicion]:

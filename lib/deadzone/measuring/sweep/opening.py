@@ -35,10 +35,16 @@ def planned(study: Study, folder: Path) -> Plan:
 
     folder: relative paths in the study start there. Raises StudyError.
     """
-    plan = plan_of(resolved_disk(resolve(study, usable_cores())), folder)
+    plan = plan_of(resolved_disk(resolve(_rehearsed(study), usable_cores())), folder)
     check_claims(plan.study.claims, levels_of(plan.study), plan.study.knob_name, _columns(plan))
     measuring_of(plan).check()
     return plan
+
+
+def _rehearsed(study: Study) -> Study:
+    """The study, rehearsed unless it says otherwise."""
+    rehearsal = study.design.rehearsal is not False
+    return study.model_copy(update={"design": study.design.model_copy(update={"rehearsal": rehearsal})})
 
 
 def _columns(plan: Plan) -> tuple[str, ...]:
@@ -79,7 +85,8 @@ def open_run(
         beside = {OVERRIDES_FILE: _as_text(overrides), STUDY_NAME_FILE: _name(path)}
         return OpenRun(plan, Run.create(runs, plan.study, run_id, beside))
     run = _run_to_resume(runs, path, resume)
-    plan = planned_file(path, {**_known(run.overrides()), **(overrides or {})})
+    was = {} if run.study().design.rehearsal else {"design.rehearsal": False}  # older runs were not rehearsed
+    plan = planned_file(path, {**_known(run.overrides()), **was, **(overrides or {})})
     run.check_same_study(plan.study)
     return OpenRun(plan, run)
 

@@ -31,6 +31,25 @@ class Progress:
         """The sweep is over."""
 
 
+class Beside(Progress):
+    """A progress that leaves to another what it does not do itself."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def note(self, sentence: str) -> None:
+        """Tell it."""
+        self._progress.note(sentence)
+
+    def agrees(self, question: str) -> bool:
+        """Ask."""
+        return self._progress.agrees(question)
+
+    def close(self, sentence: str) -> None:
+        """Tell the end."""
+        self._progress.close(sentence)
+
+
 class BarProgress(Progress):
     """A progress bar on a terminal."""
 

@@ -1,0 +1,360 @@
+"""How often a planted mistake of the experimenter is found and named first, and how often a sound run is suspected.
+
+Trials of two real programs are measured once, at each level and in each state that a mistake puts a trial into (it did
+nothing, it failed, half of the work, ...). Runs are then drawn from them: a randomised order, and for each trial, by the
+rule of the mistake, the state it is in, and one of the measured trials of that level and state. So every row is a trial
+that was measured, and a mistake can be planted many times. What a neighbour did while they were measured is in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from deadzone.measuring.sweep.opening import planned
+from deadzone.measuring.sweep.progress import progress_on
+from deadzone.measuring.sweep.running import run_sweep
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.source import Source
+from deadzone.store.provenance import usable_cores
+from deadzone.store.run import Run
+from deadzone.study.loading import parse_study
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "benchmarks" / "findings.md"
+LEVELS = (1, 2, 3, 4, 6, 8)
+LARGE = 4
+TIMEOUT_S = 2.0
+STATES = ("sound", "nothing", "fails", "error", "half", "left", "same", "slow", "pause")
+
+SHELL = """
+file=$1; state=$2; n=$3
+case $state in
+  nothing) exit 0;; fails) exit 3;; error) echo 'ERROR: cannot open the input' >&2; exit 0;;
+  left) (sort --parallel=$n $file >/dev/null; sleep 0.2) & exit 0;; same) n=1;; pause) sleep 0.4; n=1;;
+esac
+lines=60000; [ $state = half ] && lines=30000; [ $state = pause ] && lines=500
+head -n $lines $file | sort --parallel=$n -S 8M | tail -n 1 >/dev/null
+[ $state = slow ] && head -n 40000 $file | sort --parallel=$n -S 8M | tail -n 1 >/dev/null
+echo "items: $lines"
+"""
+"""The second program: sort of coreutils in a script of the shell, SHELL FILE STATE N."""
+
+PROGRAMS = {
+    "hashes in Python": [sys.executable, "-I", "-S", str(HERE / "planted_mistakes.py"), "{state}", "{n}"],
+    "sort in a shell script": ["sh", "{file}.sh", "{file}", "{state}", "{n}"],
+}
+
+Rule = Callable[[np.random.Generator, pd.DataFrame], list[str]]
+"""From the order of a run (columns n, block, first of its level, n of the trial before) to the state of each trial."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """key: the finding that names it. states: by the rule. after: what else it does to the table. bad: levels that must not
+    be recommended without a word; every one where the whole verdict is wrong."""
+
+    key: str
+    states: Rule
+    after: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table
+    bad: tuple[int, ...] = LEVELS
+    response: str = "wall_s"
+    ordered: bool = False
+
+
+def of_large(share: float, state: str) -> Rule:
+    """A share of the trials of large levels, by chance."""
+    return lambda rng, order: np.where(
+        (order.n >= LARGE) & (rng.random(len(order)) < share), state, "sound"
+    ).tolist()
+
+
+def always(state: str) -> Rule:
+    """Every trial."""
+    return lambda _, order: [state] * len(order)
+
+
+def timed_out(table: pd.DataFrame) -> pd.DataFrame:
+    """Trials that failed hung until the time-out instead."""
+    hung = table["status"] == "failed"
+    return table.assign(
+        status=table["status"].mask(hung, "timeout"), wall_s=table["wall_s"].mask(hung, TIMEOUT_S)
+    )
+
+
+def two_units(table: pd.DataFrame) -> pd.DataFrame:
+    """The program prints seconds where it takes long, else milliseconds."""
+    short = table["wall_s"] < table["wall_s"].median()
+    printed = np.where(short, "took=ms", "took=s")
+    return table.assign(took=table["wall_s"] * np.where(short, 1000, 1), printed_units=printed)
+
+
+def warming(table: pd.DataFrame) -> pd.DataFrame:
+    """The machine slows down by a third over the run."""
+    return table.assign(wall_s=table["wall_s"] * np.linspace(1, 1.33, len(table)))
+
+
+LARGE_LEVELS = tuple(level for level in LEVELS if level >= LARGE)
+MISTAKES = {
+    "half of the trials at large levels crash": Mistake(
+        "failures_by_level", of_large(0.5, "fails"), bad=LARGE_LEVELS
+    ),
+    "60 % at large levels hang until the time-out": Mistake(
+        "timeouts_by_level", of_large(0.6, "fails"), timed_out, LARGE_LEVELS
+    ),
+    "prints s and ms": Mistake("unit_changes", always("sound"), two_units, response="took"),
+    "the first trial of a level fills a cache": Mistake(
+        "carry_over", lambda _, order: np.where(order["first"], "sound", "nothing").tolist()
+    ),
+    "every second trial, by chance, does nothing": Mistake(
+        "work_differs", lambda rng, order: np.where(rng.random(len(order)) < 0.5, "nothing", "sound").tolist()
+    ),
+    "a child works on": Mistake("left_running", always("left")),
+    "the knob is not used": Mistake("knob_not_used", always("same")),
+    "ERROR at large levels, exit code 0": Mistake("error_printed", of_large(1, "error"), bad=LARGE_LEVELS),
+    "slower after a large level": Mistake(
+        "carry_over", lambda _, order: np.where(order["before"] >= LARGE, "slow", "sound").tolist()
+    ),
+    "half of the items at large levels": Mistake("less_work", of_large(1, "half"), bad=LARGE_LEVELS),
+    "levels one after the other": Mistake("levels_confounded", always("sound"), warming, ordered=True),
+    "a pause is most of the time": Mistake("not_the_program", always("pause")),
+    "the response has one digit": Mistake(
+        "few_values",
+        always("sound"),
+        lambda table: table.assign(wall_s=table["wall_s"].clip(lower=0.1).round(1)),
+    ),
+}
+
+
+def measured(name: str, folder: Path, replicates: int) -> pd.DataFrame:
+    """Trials of a program at every level and in every state."""
+    file = folder / "lines"
+    rng = np.random.default_rng(1)
+    file.write_text("\n".join(map(str, rng.integers(0, 10**9, 60_000))) + "\n")
+    Path(f"{file}.sh").write_text(SHELL)
+    argv = [part.replace("{file}", str(file)) for part in PROGRAMS[name]]
+    workload = {"kind": "command", "argv": argv, "responses": {}}
+    document = {
+        "study": "planted",
+        "workload": workload,
+        "factors": {"n": list(LEVELS), "state": list(STATES)},
+        "design": {"replicates": replicates, "warmup": 0, "timeout_s": 30},
+        "trust": {"max_foreign_cpu": 99, "max_steal": 99, "max_pressure": 1},
+    }
+    document["design"] |= {
+        "kind": "list",
+        "treatments": [{"n": n, "state": s} for n in LEVELS for s in STATES],
+    }
+    import yaml
+
+    plan = planned(parse_study(yaml.safe_dump(document), "benchmark"), folder)
+    run = Run.create(folder / "runs", plan.study)
+    # Trials that fail are wanted here, so the sweep must not end for three of them in a row.
+    import deadzone.measuring.sweep.running as running
+
+    running.FAILURES_IN_A_ROW = 10**9
+    run_sweep(plan, run, progress_on())
+    return run.trials().assign(items=lambda t: np.where(t["state"] == "half", 500.0, 1000.0))
+
+
+def drawn(pool: pd.DataFrame, mistake: Mistake | None, seed: int, replicates: int) -> pd.DataFrame:
+    """A run with a mistake, or a sound one."""
+    rng = np.random.default_rng(seed)
+    blocks = [rng.permutation(LEVELS) for _ in range(replicates + 1)]
+    order = pd.DataFrame(
+        {"n": np.concatenate(blocks), "block": np.repeat(range(replicates + 1), len(LEVELS))}
+    )
+    if mistake and mistake.ordered:
+        order = order.sort_values("n", kind="stable", ignore_index=True)
+    order["first"] = ~order["n"].duplicated()
+    order["before"] = order["n"].shift(fill_value=0)
+    order["state"] = mistake.states(rng, order) if mistake else "sound"
+    groups = dict(iter(pool.groupby(["n", "state"])))
+    # Where the level does nothing, its trials are those of all levels: a pool of its own would differ by chance, each time.
+    groups |= {(n, state): pool[pool["state"] == state] for n in LEVELS for state in ("same", "pause")}
+    rows = [
+        groups[n, state].iloc[rng.integers(len(groups[n, state]))]
+        for n, state in zip(order["n"], order["state"], strict=True)
+    ]
+    table = pd.DataFrame(rows).reset_index(drop=True).drop(columns="state")
+    table = table.assign(
+        n=order["n"],
+        trial=range(1, len(table) + 1),
+        block=order["block"],
+        warmup=order["block"] == 0,
+        started_at=pd.date_range("2026-01-01", periods=len(table), freq="s", tz="UTC").astype(str),
+        trusted=True,
+        attempt=1,
+    )
+    return mistake.after(table) if mistake else table
+
+
+def verdict_of(table: pd.DataFrame, response: str = "wall_s"):
+    """What is said of a run."""
+    source = Source(
+        "planted", "", "", table, "n", response, "min", provenance={"cores_usable": usable_cores()}
+    )
+    return analyse(source)
+
+
+def grave(analysis, severities=("stops", "doubts")) -> list[str]:
+    """Keys of the findings that a reader meets in the verdict."""
+    return [one.key for one in analysis.findings if one.severity in severities]
+
+
+def judged(pool: pd.DataFrame, name: str, seeds: int, replicates: int) -> list[dict]:
+    """Each mistake planted with every seed."""
+    rows = []
+    for words, mistake in MISTAKES.items():
+        found = first = wrong = 0
+        for seed in range(seeds):
+            analysis = verdict_of(drawn(pool, mistake, seed, replicates), mistake.response)
+            said = grave(analysis)
+            found += mistake.key in said
+            first += said[:1] == [mistake.key]
+            setting = None if analysis.stopped or analysis.advice is None else analysis.advice.setting
+            wrong += setting in mistake.bad and not said
+        rows.append({"program": name, "mistake": words, "key": mistake.key, "runs": seeds, "found": found,
+                     "first": first, "wrong": wrong})  # fmt: skip
+        print(rows[-1], flush=True)
+    return rows
+
+
+def false_alarms(pool: pd.DataFrame, name: str, seeds: int) -> list[dict]:
+    """Sound runs, thin and with many replicates."""
+    rows = []
+    for replicates in (3, 5, 10):
+        seen = [verdict_of(drawn(pool, None, 1000 + seed, replicates)) for seed in range(seeds)]
+        stops = sum(bool(grave(one, ("stops",))) for one in seen)
+        doubts = [key for one in seen for key in grave(one, ("doubts",))[:1]]
+        rows.append({"program": name, "replicates": replicates, "runs": seeds, "stops": stops, "doubts": len(doubts),
+                     "which": ", ".join(sorted({*doubts, *(k for one in seen for k in grave(one, ("stops",)))}))})  # fmt: skip
+        print(rows[-1], flush=True)
+    return rows
+
+
+def hyperfine(folder: Path) -> list[dict]:
+    """What hyperfine says of commands that crash, do nothing or print errors now and then: its warnings, once each."""
+    if not shutil.which("hyperfine"):
+        return []
+    program = f"{sys.executable} -I -S {HERE / 'planted_mistakes.py'}"
+    mixed = folder / "mixed.sh"
+    mixed.write_text(
+        '[ $(od -An -N1 -tu1 /dev/urandom) -lt 128 ] && state=$1 || state=sound\nexec "$2" -I -S "$3" $state $4\n'
+    )
+    cases = {
+        "sound": f"{program} sound {{n}}",
+        "half of the trials do nothing": f"sh {mixed} nothing {sys.executable} {HERE / 'planted_mistakes.py'} {{n}}",
+        "ERROR, exit code 0": f"{program} error {{n}}",
+        "a child works on": f"{program} left {{n}}",
+        "the knob is not used": f"{program} same {{n}}",
+        "half of the trials crash": f"sh {mixed} fails {sys.executable} {HERE / 'planted_mistakes.py'} {{n}}",
+    }
+    rows = []
+    for words, line in cases.items():
+        done = subprocess.run(
+            ["hyperfine", "-N", "-r", "5", "-w", "1", "-L", "n", "1,4,8", "--style", "basic", line],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        text = done.stderr + done.stdout
+        said = [
+            one
+            for one in ("outliers", "first benchmarking run", "less than 5 ms", "non-zero exit code")
+            if one in text
+        ]
+        rows.append({"mistake": words, "said": ", ".join(said) or "nothing", "ended": done.returncode})
+        print(rows[-1], flush=True)
+    return rows
+
+
+def table_of(rows: list[dict]) -> str:
+    """Rows as a table in Markdown."""
+    names = list(rows[0])
+    lines = [names, ["---"] * len(names), *([str(row[name]) for name in names] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    """Measure, draw, judge, write the page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--replicates", type=int, default=8, help="measured trials of each level and state")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument(
+        "--sound", type=int, default=100, help="sound runs of each program and number of replicates"
+    )
+    parser.add_argument("--kept", type=Path, help="folder of tables measured before, or to keep them in")
+    asked = parser.parse_args()
+    planted, sound = [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in PROGRAMS:
+            folder = Path(scratch) / name.split()[0]
+            folder.mkdir()
+            kept = asked.kept / f"{name.split()[0]}.parquet" if asked.kept else None
+            if kept and kept.exists():
+                pool = pd.read_parquet(kept)
+            else:
+                pool = measured(name, folder, asked.replicates)
+                if kept:
+                    pool.to_parquet(kept)
+            planted += judged(pool, name, asked.seeds, 5)
+            sound += false_alarms(pool, name, asked.sound)
+        peers = hyperfine(Path(scratch))
+    write(planted, sound, peers, asked)
+
+
+def write(planted: list[dict], sound: list[dict], peers: list[dict], asked: argparse.Namespace) -> None:
+    """The page."""
+    runs, total = sum(row["runs"] for row in planted), sum(row["runs"] for row in sound)
+    share = {key: sum(row[key] for row in planted) / runs for key in ("found", "first", "wrong")}
+    alarm = {key: sum(row[key] for row in sound) / total for key in ("stops", "doubts")}
+    summary = [
+        {"what": "planted mistakes found", "measured": f"{share['found']:.1%} of {runs}", "wanted": "95 %"},
+        {"what": "named first", "measured": f"{share['first']:.1%} of {runs}", "wanted": "90 %"},
+        {
+            "what": "a wrong setting, and no finding",
+            "measured": f"{share['wrong']:.1%} of {runs}",
+            "wanted": "at most 1 %",
+        },
+        {
+            "what": "sound runs that a finding stops",
+            "measured": f"{alarm['stops']:.1%} of {total}",
+            "wanted": "at most 0.5 %",
+        },
+        {
+            "what": "sound runs with a doubt",
+            "measured": f"{alarm['doubts']:.1%} of {total}",
+            "wanted": "at most 2 %",
+        },
+    ]
+    parts = [
+        "# Findings: what is planted is found, and sound runs are left in peace",
+        " ".join((__doc__ or "").split("\n\n")[1].split()),
+        f"{asked.replicates} trials of each of {len(LEVELS)} levels and {len(STATES)} states were measured of each program on "
+        f"{usable_cores()} cores; runs have 6 levels, one warm-up and 5 trials of each, sound ones 3, 5 and 10. Drawn runs share "
+        "the measured trials, so their rates are less sure than as many runs measured anew. Made by `benchmarks/findings.py`.",
+        table_of(summary),
+        "## Planted",
+        table_of(planted),
+        "## Sound",
+        table_of(sound),
+    ]
+    if peers:
+        parts += [
+            "## hyperfine of the same program",
+            "Five runs of each of three levels, once; what it warned of.",
+            table_of(peers),
+        ]
+    PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
