@@ -38,6 +38,8 @@ State = Literal["works", "missing", "optional"]
 LISTENED_S = 1.0
 """So long the machine is listened to: neighbours that come and go are seen as they are then [s]."""
 
+QUIET_REMEDY = "end them or wait, or say in the study what belongs to the trials, or trust.max_foreign_cpu"
+
 TRIED_LIMIT = 0.5
 BUSY = "import time\nwhile time.process_time() < 0.5: pass"
 QUOTA_REMEDY = (
@@ -96,19 +98,10 @@ def _quiet() -> Check:
     named, own_s = others.look(), time.process_time() - used
     seen = replace(between(before, read_machine(), own_s), exposure=exposure(1), processes=named)
     trust = TrustSpec()
-    loud = foreign_cpu(seen, trust.max_foreign_cpu)
-    if loud is None:
-        return Check(
-            "quiet", "works", f"other processes used {seen.foreign_cpu:.2f} cores; trials are trusted"
-        )
-    most = trust.max_attempts
-    said = f"{loud}: trials beside that are not trusted, each is tried up to {most} times and a sweep takes as many times as long"
-    return Check(
-        "quiet",
-        "optional",
-        said,
-        "end them or wait; or say what belongs to the trials, or trust.max_foreign_cpu",
-    )
+    if loud := foreign_cpu(seen, trust.max_foreign_cpu):
+        cost = f"no trial is trusted beside that, and a sweep takes up to {trust.max_attempts} times as long"
+        return Check("quiet", "optional", f"{loud}; {cost}", QUIET_REMEDY)
+    return Check("quiet", "works", f"other processes used {seen.foreign_cpu:.2f} cores")
 
 
 def _leftovers() -> Check:

@@ -30,6 +30,12 @@ def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
     assert not found.moved
 
 
+def test_the_first_run_of_a_study_is_examined_too(make_run):
+    run = make_run(lambda line: {**line, "left_running": 1})
+    found = since_previous_of(run)
+    assert found.now.stopped and found.now.findings[0].key == "left_running"
+
+
 def test_a_second_run_alike_says_that_nothing_moved(make_run):
     make_run(run_id="run-1")
     found = since(make_run(run_id="run-2"))

@@ -193,9 +193,8 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
 
 
 def since_previous_of(run: Run, knob: str = "", response: str = "", goal: str = "", by: str = "") -> Since:
-    """Set a run beside the one before it; the analysis is made only where there is one."""
-    source = load_source(str(run.folder), knob=knob, response=response, goal=goal, by=by)
-    return since_previous(analyse(source)) if _previous(source) else Since(Analysis(source, (), None), None)
+    """Set a run beside the one before it; the first of its study has an analysis, with its findings, and nothing beside it."""
+    return since_previous(analyse(load_source(str(run.folder), knob=knob, response=response, goal=goal, by=by)))
 
 
 def _previous(source: Source) -> Run | None:
