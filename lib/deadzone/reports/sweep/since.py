@@ -194,7 +194,9 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
 
 def since_previous_of(run: Run, knob: str = "", response: str = "", goal: str = "", by: str = "") -> Since:
     """Set a run beside the one before it; the first of its study has an analysis, with its findings, and nothing beside it."""
-    return since_previous(analyse(load_source(str(run.folder), knob=knob, response=response, goal=goal, by=by)))
+    return since_previous(
+        analyse(load_source(str(run.folder), knob=knob, response=response, goal=goal, by=by))
+    )
 
 
 def _previous(source: Source) -> Run | None:
