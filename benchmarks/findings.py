@@ -291,11 +291,12 @@ def main() -> None:
     parser.add_argument(
         "--sound", type=int, default=100, help="sound runs of each program and number of replicates"
     )
+    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS))
     parser.add_argument("--kept", type=Path, help="folder of tables measured before, or to keep them in")
     asked = parser.parse_args()
-    planted, sound = [], []
+    planted, sound, scatter = [], [], {}
     with tempfile.TemporaryDirectory() as scratch:
-        for name in PROGRAMS:
+        for name in asked.programs:
             folder = Path(scratch) / name.split()[0]
             folder.mkdir()
             kept = asked.kept / f"{name.split()[0]}.parquet" if asked.kept else None
@@ -305,13 +306,21 @@ def main() -> None:
                 pool = measured(name, folder, asked.replicates)
                 if kept:
                     pool.to_parquet(kept)
+            log = np.log(pool.loc[pool["state"] == "sound", "wall_s"])
+            scatter[name] = float((log - log.groupby(pool["n"]).transform("mean")).std())
             planted += judged(pool, name, asked.seeds, 5)
             sound += false_alarms(pool, name, asked.sound)
         peers = hyperfine(Path(scratch))
-    write(planted, sound, peers, asked)
+    write(planted, sound, peers, scatter, asked)
 
 
-def write(planted: list[dict], sound: list[dict], peers: list[dict], asked: argparse.Namespace) -> None:
+def write(
+    planted: list[dict],
+    sound: list[dict],
+    peers: list[dict],
+    scatter: dict[str, float],
+    asked: argparse.Namespace,
+) -> None:
     """The page."""
     runs, total = sum(row["runs"] for row in planted), sum(row["runs"] for row in sound)
     share = {key: sum(row[key] for row in planted) / runs for key in ("found", "first", "wrong")}
@@ -340,7 +349,9 @@ def write(planted: list[dict], sound: list[dict], peers: list[dict], asked: argp
         " ".join((__doc__ or "").split("\n\n")[1].split()),
         f"{asked.replicates} trials of each of {len(LEVELS)} levels and {len(STATES)} states were measured of each program on "
         f"{usable_cores()} cores; runs have 6 levels, one warm-up and 5 trials of each, sound ones 3, 5 and 10. Drawn runs share "
-        "the measured trials, so their rates are less sure than as many runs measured anew. Made by `benchmarks/findings.py`.",
+        "the measured trials, so their rates are less sure than as many runs measured anew. Sound trials of a level differed by "
+        + ", ".join(f"{share:.0%} ({name})" for name, share in scatter.items())
+        + " (standard deviation): with more noise, less is found. Made by `benchmarks/findings.py`.",
         table_of(summary),
         "## Planted",
         table_of(planted),

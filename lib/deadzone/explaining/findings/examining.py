@@ -18,6 +18,9 @@ of a run. What is counted, such as processes left running, has p = 0 and takes n
 test of their own: a run without them has nothing to be found."""
 
 
+COUNTED = (0.0, 1.0)
+"""What was counted and leaves nothing to chance, and what could not be tested, are no tests to correct for."""
+
 EVERY = tuple(check for _, check in CATALOGUE.values())
 
 
@@ -30,7 +33,8 @@ def examine(
     """
     made = [suspicion for check in checks for suspicion in check(seen)]
     chance = np.array([one.p for one in made])
-    adjusted = np.where([one.key in BARRING for one in made], chance, holm(chance))
+    tested = np.where([one.key in BARRING or one.p in COUNTED for one in made], np.nan, chance)
+    adjusted = np.where(np.isnan(tested), chance, holm(tested))
     found: dict[str, Finding] = {}
     for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
         if one.weight and p <= FALSE_ALARMS and one.key not in found:
