@@ -1,32 +1,14 @@
-"""Why a phase is what it is: programs that stop scaling by one mechanism, really run, and tables made by hand."""
+"""Why a phase is what it is, of tables made by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.planted_mechanisms import PLANTED, built, trials
 
 import deadzone
 from deadzone.errors import PhaseError
 from deadzone.explaining.mechanisms.parts import WAITS
 from deadzone.explaining.mechanisms.wording import sentences
 from deadzone.language.catalogue import speaking
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    found = built(tmp_path_factory.mktemp("planted"))
-    if found is None:
-        pytest.skip("no C compiler; install gcc")
-    return found
-
-
-@pytest.mark.parametrize("name", PLANTED)
-def test_the_planted_mechanism_is_named_and_no_other(program, name):
-    of = PLANTED[name]
-    frame = trials(program, of, replicates=6)
-    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, of.knob, "wall_s"))
-    named = {row["mechanism"] for row in found.table.to_dict("records") if row["verdict"] == "confirmed"}
-    assert named == ({of.names} if of.names else set()), found.table.to_string()
 
 
 def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):
