@@ -65,7 +65,7 @@ class Analysis:
             return self.problem
         doubt = next((one for one in self.findings if one.severity == "doubts"), None)
         return (
-            say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence)
+            say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence.rstrip("."))
             if doubt
             else self._verdict
         )
