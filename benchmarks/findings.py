@@ -9,6 +9,7 @@ that was measured, and a mistake can be planted many times. What a neighbour did
 from __future__ import annotations
 
 import argparse
+import itertools
 import shutil
 import subprocess
 import sys
@@ -181,10 +182,10 @@ def drawn(pool: pd.DataFrame, mistake: Mistake | None, seed: int, replicates: in
     groups = dict(iter(pool.groupby(["n", "state"])))
     # Where the level does nothing, its trials are those of all levels: a pool of its own would differ by chance, each time.
     groups |= {(n, state): pool[pool["state"] == state] for n in LEVELS for state in ("same", "pause")}
-    rows = [
-        groups[n, state].iloc[rng.integers(len(groups[n, state]))]
-        for n, state in zip(order["n"], order["state"], strict=True)
-    ]
+    # Each trial is drawn once before any is drawn again: ties would look like groups of trials.
+    following = {key: itertools.cycle(rng.permutation(len(rows))) for key, rows in groups.items()}
+    drawn_from = zip(order["n"], order["state"], strict=True)
+    rows = [groups[key].iloc[next(following[key])] for key in drawn_from]
     table = pd.DataFrame(rows).reset_index(drop=True).drop(columns="state")
     table = table.assign(
         n=order["n"],
@@ -286,7 +287,7 @@ def table_of(rows: list[dict]) -> str:
 def main() -> None:
     """Measure, draw, judge, write the page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--replicates", type=int, default=8, help="measured trials of each level and state")
+    parser.add_argument("--replicates", type=int, default=24, help="measured trials of each level and state")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument(
         "--sound", type=int, default=100, help="sound runs of each program and number of replicates"
@@ -294,7 +295,7 @@ def main() -> None:
     parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS))
     parser.add_argument("--kept", type=Path, help="folder of tables measured before, or to keep them in")
     asked = parser.parse_args()
-    planted, sound, scatter = [], [], {}
+    planted, sound, scatter, beside = [], [], {}, {}
     with tempfile.TemporaryDirectory() as scratch:
         for name in asked.programs:
             folder = Path(scratch) / name.split()[0]
@@ -308,17 +309,18 @@ def main() -> None:
                     pool.to_parquet(kept)
             log = np.log(pool.loc[pool["state"] == "sound", "wall_s"])
             scatter[name] = float((log - log.groupby(pool["n"]).transform("mean")).std())
+            beside[name] = float(pool["foreign_cpu"].median())
             planted += judged(pool, name, asked.seeds, 5)
             sound += false_alarms(pool, name, asked.sound)
         peers = hyperfine(Path(scratch))
-    write(planted, sound, peers, scatter, asked)
+    write(planted, sound, peers, (scatter, beside), asked)
 
 
 def write(
     planted: list[dict],
     sound: list[dict],
     peers: list[dict],
-    scatter: dict[str, float],
+    noise: tuple[dict[str, float], dict[str, float]],
     asked: argparse.Namespace,
 ) -> None:
     """The page."""
@@ -350,7 +352,10 @@ def write(
         f"{asked.replicates} trials of each of {len(LEVELS)} levels and {len(STATES)} states were measured of each program on "
         f"{usable_cores()} cores; runs have 6 levels, one warm-up and 5 trials of each, sound ones 3, 5 and 10. Drawn runs share "
         "the measured trials, so their rates are less sure than as many runs measured anew. Sound trials of a level differed by "
-        + ", ".join(f"{share:.0%} ({name})" for name, share in scatter.items())
+        + ", ".join(
+            f"{share:.0%} ({name}, beside others that used {noise[1][name]:.1f} cores)"
+            for name, share in noise[0].items()
+        )
         + " (standard deviation): with more noise, less is found. Made by `benchmarks/findings.py`.",
         table_of(summary),
         "## Planted",

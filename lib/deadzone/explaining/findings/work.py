@@ -11,8 +11,9 @@ from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import SEED, association
 from deadzone.study.levels import is_number
 
-GROUPS_APART = 1.5
-"""Groups of trials closer than this may be two ways the scheduler takes."""
+GROUPS_APART = 2.0
+"""Groups of trials closer than this may be two ways the scheduler takes: beside a neighbour on the other hardware thread of
+its core a program was seen to need 1.8 times the CPU time."""
 
 OTHER_WORK = 2.5
 """Beyond this no placing of threads explains the difference: one group did not do the work."""
