@@ -27,6 +27,9 @@ LOOKING_SHARE = 0.01
 LEAST_SEEN = 0.8
 """Where looks met threads with less than this share of the CPU time that was counted, they tell too little of the rest."""
 
+SPENT = 0.9
+"""Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
+
 NETWORK = (
     "wait_woken",
     "inet_",
@@ -109,8 +112,8 @@ class Account:
             outside = (place / "wchan").read_text().startswith(NETWORK)
             one.waits["network" if outside else "asleep"] += 1
 
-    def end(self, launcher: int, ended: Exit, used: Counters) -> dict[str, float]:
-        """The columns of a trial that ended [thread-seconds]; none where too little is known of it."""
+    def end(self, launcher: int, ended: Exit, used: Counters, limit: float | None = None) -> dict[str, float]:
+        """The columns of a trial that ended [thread-seconds]; none where too little is known of it. limit: in force [cores]."""
         threads = None if self._refused else self._listening.below(launcher)
         cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
         if threads is None:
@@ -122,7 +125,8 @@ class Account:
         running, ready = sum(one.running_s for one in threads), sum(one.ready_s for one in threads)
         waiting = max(lived - running - ready, 0.0)
         # In a period whose budget was spent, waiting for a core cost nothing that the limit would not have cost.
-        throttled = ready * (used.nr_throttled or 0) / (used.nr_periods or 1)
+        spent = cpu_s >= SPENT * limit * ended.wall_s if limit else False
+        throttled = ready * (1.0 if spent else (used.nr_throttled or 0) / (used.nr_periods or 1))
         if self._listening.counts_delays() and not self._refused:
             disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
         else:

@@ -72,6 +72,7 @@ class LocalTarget:
         self._levels = tuple(levels) or (spec.cpu_limit,)
         self._memory_levels = tuple(memory_levels) or (spec.memory_limit,)
         self._memory_limit: Level = NONE
+        self._cores: float | None = None
         self._io = IoLimiter(io) if io and io.is_needed else None
         self.scratch = Path(os.devnull)
         self._mechanism: LimitMechanism | None = None
@@ -112,7 +113,8 @@ class LocalTarget:
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits in force, or the target's own where a limit is no factor."""
         level = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
-        self._open_mechanism.set_cpu_limit(as_cores(level))
+        self._cores = as_cores(level)
+        self._open_mechanism.set_cpu_limit(self._cores)
         memory = treatment.levels.get("memory_limit", self._spec.memory_limit)
         if memory != self._memory_limit:
             self._open_mechanism.set_memory_limit(as_bytes(memory))
@@ -192,7 +194,10 @@ class LocalTarget:
                 interference, exposure=exposure(own_cpu_s / max(ended.wall_s, 1e-9)), processes=others
             ),
             telemetry=tuple(samples),
-            counted={**ended.counted, **(account.end(launcher.pid, ended, used) if account else {})},
+            counted={
+                **ended.counted,
+                **(account.end(launcher.pid, ended, used, self._cores) if account else {}),
+            },
         )
 
     def others_between_trials(self, seconds: float) -> dict[str, float]:
