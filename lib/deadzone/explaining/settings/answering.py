@@ -162,7 +162,7 @@ class _Asked:
     goal: str
     knob_scale: KnobScale
     scale: ResponseScale
-    thresholds: Thresholds
+    thresholds: Thresholds | None
 
 
 def _cells(table: pd.DataFrame, factors: Sequence[str], scale: KnobScale) -> tuple[pd.DataFrame, np.ndarray]:
