@@ -7,7 +7,7 @@ import numpy as np
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import csv_rows, number_in, opened
-from deadzone.store.imports.latency import CLOSED_LOOP, latency_columns
+from deadzone.store.imports.latency import CLOSED_LOOP, requests_row
 from deadzone.store.imports.result import Results, Row
 
 TOOL = "hey"
@@ -39,13 +39,6 @@ def read_hey(path: Path) -> Results:
             errors += status >= ERROR_STATUS
     if not times:
         raise FormatError(f"{path}: hey wrote a header and no request; no request got an answer.")
-    row: Row = {
-        "source": path.name,
-        "tool": TOOL,
-        "wall_s": ends,
-        "requests": len(times),
-        "achieved_rate": len(times) / ends if ends > 0 else None,
-        **latency_columns(np.frombuffer(times)),
-        "errors": int(errors),
-    }
+    head = {"source": path.name, "tool": TOOL}
+    row: Row = {**head, **requests_row(np.frombuffer(times), ends, int(errors))}
     return Results((row,), (ROUNDED, NO_FAILURES, CLOSED_LOOP.format(tool=TOOL)))

@@ -37,6 +37,17 @@ def latency_columns(milliseconds: np.ndarray) -> dict[str, Any]:
     }
 
 
+def requests_row(milliseconds: np.ndarray, wall_s: float, errors: int) -> dict[str, Any]:
+    """The columns of a test of which every request is known: response times, shape (n,), in ms, of a test of so long."""
+    return {
+        "wall_s": wall_s,
+        "requests": len(milliseconds),
+        "achieved_rate": len(milliseconds) / wall_s if wall_s > 0 else None,
+        **latency_columns(milliseconds),
+        "errors": errors,
+    }
+
+
 def counted_percentiles(counts: Mapping[float, int]) -> dict[str, float]:
     """Percentiles of rounded response times by how often each occurred: the smallest that so many requests kept.
 

@@ -8,6 +8,7 @@ from deadzone.store.imports.document import text_of
 from deadzone.store.imports.fio import read_fio
 from deadzone.store.imports.hey import read_hey
 from deadzone.store.imports.hyperfine import read_hyperfine
+from deadzone.store.imports.jmeter import read_jmeter
 from deadzone.store.imports.k6 import read_k6
 from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
@@ -29,6 +30,7 @@ FORMATS: dict[str, Reader] = {
     "locust": read_locust,
     "oha": read_oha,
     "hey": read_hey,
+    "jmeter": read_jmeter,
     **DESCRIBED,
     REDIS_CSV.tool: read_redis_benchmark,
 }

@@ -1,0 +1,45 @@
+"""JMeter's JTL, a line a sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone.errors import FormatError
+from store.imports.samples import imported, sample
+
+SUMMARY = {"samples": 160, "mean": 22, "least": 2, "most": 203, "errors": 80}
+"""What JMeter said itself of the recorded test: `summary = 160 ... Avg: 22 Min: 2 Max: 203 Err: 80`."""
+
+
+def test_a_row_a_label_and_together_they_are_what_jmeter_says_in_its_summary():
+    table = imported("jmeter", sample("jmeter.csv"))
+    assert list(table["benchmark"]) == ["page", "missing"] and list(table["errors"]) == [0, 80]
+    assert table["requests"].sum() == SUMMARY["samples"] and table["errors"].sum() == SUMMARY["errors"]
+    assert int(np.average(table["latency_mean_ms"], weights=table["requests"])) == SUMMARY["mean"]
+    assert table["latency_min_ms"].min() == SUMMARY["least"]
+    assert table["latency_max_ms"].max() == SUMMARY["most"]
+    lines = pd.read_csv(sample("jmeter.csv")).query("label == 'page'")
+    assert table["latency_p99_ms"][0] == pytest.approx(np.percentile(lines["elapsed"], 99))
+    assert table["transferred_bytes"][0] == lines["bytes"].sum()
+    assert "coordinated omission" in table["note"][0]
+
+
+def test_a_message_of_several_lines_is_one_sample(tmp_path):
+    path = tmp_path / "out.jtl"
+    path.write_text(sample("jmeter.csv").read_text().replace("File not found", '"File\nnot, found"'))
+    assert imported("jmeter", path)["requests"].sum() == SUMMARY["samples"]
+
+
+def test_xml_no_sample_and_a_file_cut_off_are_refused(tmp_path):
+    header, *lines = sample("jmeter.csv").read_text().splitlines()
+    path = tmp_path / "out.jtl"
+    for text, said in (
+        ('<?xml version="1.0"?>\n<testResults version="1.2">', "output_format is xml"),
+        (f"{header}\n", "a header and no sample"),
+        ("\n".join([header, *lines])[:-20], r"line \d+ has"),
+    ):
+        path.write_text(text)
+        with pytest.raises(FormatError, match=said):
+            imported("jmeter", path)
