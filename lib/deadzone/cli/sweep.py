@@ -14,6 +14,8 @@ from deadzone.cli.parameters import study_options
 from deadzone.errors import EXIT_FINDING, StoreError
 
 if TYPE_CHECKING:
+    from deadzone.measuring.sweep.progress import Progress
+    from deadzone.measuring.sweep.running import TrialSource
     from deadzone.store.run import Run
     from deadzone.study.plan import Plan
 
@@ -33,11 +35,9 @@ def command(
 
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
-    from deadzone.explaining.adaptive.slices import proposer_of
     from deadzone.explaining.findings.rehearsing import judge_of
     from deadzone.measuring.sweep.opening import open_run
     from deadzone.measuring.sweep.progress import progress_on
-    from deadzone.measuring.sweep.proposed import trials_of
     from deadzone.measuring.sweep.rehearsing import Rehearsing
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.study.answers import coming_answer
@@ -49,7 +49,7 @@ def command(
     progress = Rehearsing(progress_on(), opened.plan, opened.run, judge_of(opened.plan))
     if len(opened.plan.treatments) < 2:
         progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
-    run_sweep(opened.plan, opened.run, progress, trials_of(opened.plan, proposer_of(opened.plan), progress))
+    run_sweep(opened.plan, opened.run, progress, source_of(opened.plan, progress))
     judged = say_claims(opened.run)
     if as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
@@ -157,3 +157,14 @@ def print_plan(
     click.echo(f"estimated time: {told['estimated']}")
     if "warning" in told:
         click.echo(told["warning"])
+
+
+def source_of(plan: Plan, progress: Progress) -> TrialSource:
+    """Where the trials of a plan come from; what proposes them is loaded where they are proposed."""
+    from deadzone.measuring.sweep.proposed import trials_of
+
+    if not plan.is_adaptive:
+        return trials_of(plan, None, progress)
+    from deadzone.explaining.adaptive.slices import proposer_of
+
+    return trials_of(plan, proposer_of(plan), progress)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.parameters import adaptive_option, belongs_option, budget_option, rehearse_option
-from deadzone.cli.sweep import print_rehearsal
+from deadzone.cli.sweep import print_rehearsal, source_of
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
 from deadzone.measuring.sweep.progress import Beside, Progress
 from deadzone.study.trying import Wishes
@@ -93,11 +93,9 @@ def command(**given: Any) -> None:
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """
     from deadzone import places
-    from deadzone.explaining.adaptive.slices import proposer_of
     from deadzone.explaining.findings.rehearsing import judge_of
     from deadzone.measuring.sweep.opening import planned
     from deadzone.measuring.sweep.progress import progress_on
-    from deadzone.measuring.sweep.proposed import trials_of
     from deadzone.measuring.sweep.rehearsing import Rehearsing
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.store.run import Run
@@ -122,7 +120,7 @@ def command(**given: Any) -> None:
     told = progress if given["yes"] or quiet else _Asking(progress)
     told = Rehearsing(told, plan, run, judge_of(plan))
     try:
-        run_sweep(plan, run, told, trials_of(plan, proposer_of(plan), told))
+        run_sweep(plan, run, told, source_of(plan, told))
     except (WorkloadError, TargetError) as error:
         raise StudyError(str(error)) from error
     _export(run, given["export_json"], given["export_csv"])

@@ -144,10 +144,10 @@ def picture(
     for trial in model.trials.to_dict("records"):
         mark, colour = (marks.outlier, OUTLIER_COLOUR) if trial["outlier"] else (marks.trial, "")
         canvas.write(x_of(trial["level"]), y_of(trial["corrected"]), mark, colour)
-    for place, apart in beside.items():
-        for line in range(y_of(apart["high"]), y_of(apart["low"]) + 1):
+    for place, alone in beside.items():
+        for line in range(y_of(alone["high"]), y_of(alone["low"]) + 1):
             canvas.write(x_of(place), line, marks.upright)
-        canvas.write(x_of(place), y_of(apart["estimate"]), marks.apart)
+        canvas.write(x_of(place), y_of(alone["estimate"]), marks.apart)
     first = [*beside, *((setting,) if setting is not None else ())]
     _draw_levels(
         canvas, model, x_of, rows + 2, {place: str(row["setting"]) for place, row in beside.items()}, first

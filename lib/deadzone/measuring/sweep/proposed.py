@@ -37,9 +37,10 @@ Proposer = Callable[[pd.DataFrame], Proposal]
 """The next trials, from the tidy table of those before without its warm-up; none where the sweep may stop."""
 
 
-def trials_of(plan: Plan, proposer: Proposer, progress: Progress) -> TrialSource:
-    """Where the trials of a plan come from: all of them from the plan, from it within a budget, or from the proposer."""
-    if plan.is_adaptive:
+def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> TrialSource:
+    """Where the trials of a plan come from: all of them from the plan, from it within a budget, or from the proposer,
+    which an adaptive plan needs."""
+    if proposer and plan.is_adaptive:
         return proposed_trials(proposer, progress)
     return within_budget(progress) if plan.design.budget_s else planned_trials
 

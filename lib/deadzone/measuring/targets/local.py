@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
-from deadzone.measurement import Command, Measurement, Sample
+from deadzone.measurement import Command, Interference, Measurement, Sample
 from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.base import Belongs, Companion
 from deadzone.measuring.targets.ending import measurement
@@ -37,7 +37,7 @@ from deadzone.measuring.targets.limits.base import (
 )
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
 from deadzone.measuring.targets.limits.registry import MECHANISMS
-from deadzone.measuring.targets.others import Others
+from deadzone.measuring.targets.others import LEAST_CORES, Others
 from deadzone.measuring.targets.processes import below, listed
 from deadzone.measuring.targets.promises import keep_left_over
 from deadzone.study.design import Treatment
@@ -180,9 +180,9 @@ class LocalTarget:
         interference = between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
         self._trials_cpu_s += own_cpu_s
         self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
-        others = self._others.look(spare=belongs.processes() if belongs else ())
         if companion is None:
             interference = self._neighbours.beside(interference)
+        others = self._others_beside(interference)
         return measurement(
             ended,
             used,
@@ -199,6 +199,12 @@ class LocalTarget:
                 **(account.end(launcher.pid, ended, used, self._cores) if account else {}),
             },
         )
+
+    def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
+        """Who the others were; nobody is looked for where the kernel's clock cannot tell that there were any."""
+        if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
+            return ()
+        return self._others.look(spare=self.belongs.processes() if self.belongs else ())
 
     def others_between_trials(self, seconds: float) -> dict[str, float]:
         """What other processes use while no trial runs, looked at for so long [cores], by name."""

@@ -10,9 +10,8 @@ import time
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
-from deadzone.measuring.targets.processes import TICK_S, below
+from deadzone.measuring.targets.processes import TICK_S
 
 LEAST_CORES = 0.02
 """Others that use less are not named [cores]."""
@@ -50,7 +49,7 @@ class Others:
             return ()
         now, at = _all(), time.monotonic()
         elapsed = max(at - self._at, 1e-9)
-        own = {os.getpid(), *below(os.getpid()), *spare, KERNEL}
+        own = {*_family(os.getpid(), now), *spare, KERNEL}
         used = _used(self._last, now, own)
         known = bool(self._last)
         self._at, self._last = at, now
@@ -80,14 +79,23 @@ def _used(
     return used
 
 
+def _family(root: int, processes: dict[tuple[int, str], Process]) -> set[int]:
+    """A process and its descendants, as they were at a look."""
+    family, born = set[int](), {root}
+    while born:
+        family |= born
+        born = {pid for (pid, _), one in processes.items() if one.parent in born} - family
+    return family
+
+
 def _all() -> dict[tuple[int, str], Process]:
     """Every process by its id and start."""
     found = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, IndexError):
-            head, _, tail = path.read_text(errors="replace").rpartition(")")
+    for pid in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 a path object for each would cost as much as the rest
+        with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat", errors="replace") as file:  # noqa: PTH123
+            head, _, tail = file.read().rpartition(")")
             fields = tail.split()
             name = head.partition("(")[2]
             cpu_s = sum(map(int, fields[11:15])) * TICK_S
-            found[int(path.parent.name), fields[19]] = Process(int(fields[1]), name, cpu_s)
+            found[int(pid), fields[19]] = Process(int(fields[1]), name, cpu_s)
     return found

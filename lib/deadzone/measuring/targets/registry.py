@@ -5,8 +5,6 @@ from pathlib import Path
 from deadzone.errors import StudyError
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.container import ContainerTarget
-from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
-from deadzone.measuring.targets.kubernetes.job_target import JobTarget
 from deadzone.measuring.targets.limits.io import IoWish, io_limit
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.study.plan import PlannedTarget
@@ -24,8 +22,12 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
         case ContainerSpec():
             return ContainerTarget(spec)
         case KubernetesSpec(mode="job"):
+            from deadzone.measuring.targets.kubernetes.job_target import JobTarget
+
             return JobTarget(spec, levels, around or Surroundings())
         case KubernetesSpec():
+            from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
+
             return ExecTarget(spec, levels, around or Surroundings())
 
 

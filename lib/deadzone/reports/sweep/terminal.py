@@ -13,7 +13,6 @@ from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.picture import picture
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
-from deadzone.reports.document.publishing import PHASES
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.analysis import Analysis, analyse
 from deadzone.reports.sweep.source import load_source
@@ -65,6 +64,8 @@ def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
 
 def drawn_of(run: Run, quiet: bool) -> list[str]:
     """The curves of a run, where phases are fitted to it and there is a terminal to draw them in."""
+    from deadzone.reports.document.publishing import PHASES
+
     if quiet or not sys.stdout.isatty() or run.study().analysis_notebook != PHASES:
         return []
     slices = analyse(load_source(str(run.folder)))
