@@ -23,7 +23,8 @@ from deadzone import __version__
 from deadzone.errors import TargetError
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
-from deadzone.store.provenance import cpu_model, operating_system, program_version, usable_cores
+from deadzone.store.programs import program_version
+from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "disk.md"

@@ -26,7 +26,8 @@ from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.processes import below
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
-from deadzone.store.provenance import cpu_model, operating_system, program_version, usable_cores
+from deadzone.store.programs import program_version
+from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 

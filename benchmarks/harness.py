@@ -1,4 +1,4 @@
-"""What the harness costs: the time it adds to a trial, and how true its wall times are.
+"""What the harness costs: the time it adds to a trial and to a first answer, and how true its wall times are.
 
 Run: .venv/bin/python benchmarks/harness.py [--trials 500] [--rounds 30]
 Writes docs/benchmarks/harness.md. Turns in which others used the machine are measured again: on a busy one the
@@ -32,14 +32,16 @@ from deadzone.measuring.sweep.running import run_sweep
 from deadzone.measuring.targets.interference import MachineReading, between, read_machine
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.store.journal import Journal
-from deadzone.store.provenance import cpu_model, operating_system, program_version, usable_cores
+from deadzone.store.programs import program_version
+from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "harness.md"
 
-ADDED_TARGET_MS = 5.0
+ADDED_TARGET_MS = 1.0
+TRY_TARGET_S = 1.0
 DIFFERENCE_TARGET = 0.02
 
 PROGRAM_S = 0.05
@@ -82,6 +84,60 @@ class Comparison:
     def difference(self) -> float:
         """Deadzone's median over hyperfine's, less one."""
         return median(self.deadzone) / median(self.hyperfine) - 1
+
+
+@dataclass(frozen=True)
+class FirstAnswer:
+    """Wall times of one line by `deadzone try` and by hyperfine, in turns [s]; start, fit and picture are among them."""
+
+    deadzone: list[float]
+    hyperfine: list[float]
+
+    @property
+    def added_s(self) -> float:
+        """Between the least of each: neighbours only add time [s]."""
+        return min(self.deadzone) - min(self.hyperfine)
+
+
+def first_answer() -> FirstAnswer:
+    """A sweep of `true` as somebody types it, in a terminal, in an empty folder."""
+    line = shlex.join(
+        (
+            sys.executable,
+            "-m",
+            "deadzone.cli.main",
+            "try",
+            "-L",
+            "n",
+            "1,2,3,4",
+            "-r",
+            "5",
+            "--",
+            "true",
+            "{n}",
+        )
+    )
+    commands = {
+        "deadzone": ("script", "-qec", line, "/dev/null"),
+        "hyperfine": ("hyperfine", "-N", "-L", "n", "1,2,3,4", "-r", "5", "true {n}"),
+    }
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    with disk_folder() as folder:
+        environment = {**os.environ, "DEADZONE_HOME": str(folder), "TERM": "xterm-256color"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
+        for _ in range(SWEEPS + 1):
+            for name, command in commands.items():
+                began = time.perf_counter()
+                subprocess.run(
+                    command,
+                    cwd=folder,
+                    env=environment,
+                    check=True,
+                    capture_output=True,
+                    stdin=subprocess.DEVNULL,
+                )
+                times[name].append(time.perf_counter() - began)
+    return FirstAnswer(times["deadzone"][1:], times["hyperfine"][1:])
 
 
 @contextmanager
@@ -168,7 +224,7 @@ def by_deadzone(target: LocalTarget, argv: tuple[str, ...]) -> list[float]:
     """Wall times of a turn; none if others used the machine."""
     before, own = read_machine(), cpu_s()
     trials = [target.execute(Command(argv), 60) for _ in range(TRIALS_A_ROUND + 1)]
-    used = cpu_s() - own + sum(trial.user_s + trial.sys_s for trial in trials)
+    used = cpu_s() - own + sum((trial.user_s or 0.0) + (trial.sys_s or 0.0) for trial in trials)
     return [trial.wall_s for trial in trials[1:]] if quiet(before, used) else []
 
 
@@ -197,7 +253,23 @@ def verdict(met: bool) -> str:
     return "met" if met else "**missed**"
 
 
-def report(results: list[Added], comparison: Comparison | None, load: float) -> str:
+def first_answer_lines(first: FirstAnswer) -> list[str]:
+    """The section on the time to a first answer."""
+    return [
+        "## Time to a first answer",
+        "",
+        "`deadzone try -L n 1,2,3,4 -r 5 -- true {n}` in a terminal, start, fit and picture included, beside "
+        f"`hyperfine -N -L n 1,2,3,4 -r 5 'true {{n}}'`, in turns: the least of {SWEEPS}.",
+        "",
+        f"Deadzone took {min(first.deadzone):.2f} s, hyperfine {min(first.hyperfine):.2f} s: {first.added_s:.2f} s more. "
+        f"Target: at most {TRY_TARGET_S:g} s; {verdict(first.added_s <= TRY_TARGET_S)}.",
+        "",
+    ]
+
+
+def report(
+    results: list[Added], comparison: Comparison | None, first: FirstAnswer | None, load: float
+) -> str:
     """The page in docs/benchmarks/."""
     largest = results[-1]
     lines = [
@@ -250,6 +322,7 @@ def report(results: list[Added], comparison: Comparison | None, load: float) -> 
             f"Difference of the medians: {comparison.difference:+.2%}. Target: within {DIFFERENCE_TARGET:.0%}; "
             f"{verdict(abs(comparison.difference) <= DIFFERENCE_TARGET)}.",
             "",
+            *(first_answer_lines(first) if first else ()),
         ]
     )
 
@@ -266,7 +339,8 @@ def main() -> None:
     added(2)  # what is loaded and made ready once a process counts for no trial
     results = [least_added(max(2, options.trials // 5)), least_added(options.trials)]
     comparison = compare(busy_program(), options.rounds) if shutil.which("hyperfine") else None
-    page = report(results, comparison, load)
+    first = first_answer() if shutil.which("hyperfine") and shutil.which("script") else None
+    page = report(results, comparison, first, load)
     REPORT.parent.mkdir(parents=True, exist_ok=True)
     REPORT.write_text(page)
     print(page)

@@ -36,7 +36,8 @@ from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
 from deadzone.measuring.targets.interference import between, read_machine
 from deadzone.measuring.workloads.load_script import find_program
-from deadzone.store.provenance import cpu_model, operating_system, program_version, usable_cores
+from deadzone.store.programs import program_version
+from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "load.md"

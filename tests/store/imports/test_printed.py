@@ -21,3 +21,8 @@ def test_repeats_are_their_median_and_several_benchmarks_are_refused():
     assert printed_by("go-bench", repeats)["time_per_call_s"] == pytest.approx((38060e-9 + 16939e-9) / 2)
     with pytest.raises(FormatError, match="holds 3 results, and a trial is one"):
         printed_by("go-bench", text)
+
+
+def test_what_is_no_result_is_said_of_what_was_printed_and_of_no_file():
+    with pytest.raises(FormatError, match=r"^what the program printed: is no CSV of JMeter"):
+        printed_by("jmeter", "speed 2.5 fast\n")

@@ -25,10 +25,13 @@ def printed_by(program: str, text: str) -> dict[str, float]:
 
     Raises FormatError if the text is no result of it, or holds results of several benchmarks.
     """
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="what the program printed ") as file:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        rows = reader_of(program)(Path(file.name)).rows
+        try:
+            rows = reader_of(program)(Path(file.name)).rows
+        except FormatError as error:
+            raise FormatError(str(error).replace(file.name, "what the program printed")) from error
     labels = {tuple(str(row[key]) for key in row if isinstance(row[key], str)) for row in rows}
     if len(labels) > 1:
         raise FormatError(
