@@ -25,7 +25,7 @@ RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ON
 CLUSTER_RECORD := build/cluster.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help report test test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean
+.PHONY: help report test torture test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -38,6 +38,10 @@ test: $(VENV)/.dev check  ## run the checks and every test that needs no cluster
 	-$(PYTEST) $(RECORDED) -n logical --dist loadgroup tests $(addprefix --ignore=,$(MEASURING))
 	-$(PYTEST) $(RECORDED) $(MEASURING)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
+
+torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7
+	cd tests && ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
+	    $(if $(PAGE),--page $(abspath $(PAGE)))
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
 	$(PYTEST) tests/cgroup2 -m cgroup2

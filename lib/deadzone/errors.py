@@ -10,6 +10,7 @@ previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where 
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
@@ -96,6 +97,13 @@ class ReportError(DeadzoneError):
     """A notebook could not be executed or a report not be published."""
 
     exit_code = EXIT_STOPPED
+
+
+EXHAUSTED = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
+}
+"""Errors of the system that say what the machine has no more of, wherever they are met; no defect of Deadzone."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

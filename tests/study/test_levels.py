@@ -66,6 +66,6 @@ def test_multiplying_leaves_words_alone_and_rounds_away_the_dirt_of_floats():
     assert scale_level(1_099_511_627_777, 1.0) == 1_099_511_627_777
 
 
-@pytest.mark.parametrize("thing", [True, float("nan"), float("inf"), "4", None])
+@pytest.mark.parametrize("thing", [True, float("nan"), float("inf"), 10**400, "4", None])
 def test_what_is_no_number(thing):
     assert not is_number(thing)

@@ -10,7 +10,17 @@ from typing import Any
 import click
 
 from deadzone import __version__
-from deadzone.errors import EXIT_INTERRUPTED, DeadzoneError, did_you_mean
+from deadzone.errors import (
+    EXHAUSTED,
+    EXIT_INTERRUPTED,
+    EXIT_STOPPED,
+    DeadzoneError,
+    did_you_mean,
+    system_reason,
+)
+
+REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes on with --resume."
+
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
@@ -93,8 +103,13 @@ def main() -> None:
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
-        print(f"deadzone: {error}", file=sys.stderr)
+        print(f"deadzone: {_shown(str(error))}", file=sys.stderr)
         code = error.exit_code
+    except OSError as error:
+        if error.errno not in EXHAUSTED:
+            raise
+        print(f"deadzone: The machine gives no more: {system_reason(error)}. {REMEDY}", file=sys.stderr)
+        code = EXIT_STOPPED
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -104,6 +119,11 @@ def main() -> None:
         print("deadzone: interrupted", file=sys.stderr)
         code = EXIT_INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _shown(text: str) -> str:
+    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it."""
+    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

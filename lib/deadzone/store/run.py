@@ -235,10 +235,16 @@ class Run:
     def records(self) -> list[dict[str, Any]]:
         """The journal's records: one for each attempt at a trial, in the order they ended."""
         records = list(read_lines(self.journal_file))
+        told: dict[tuple[int, int], int] = {}
         for number, record in enumerate(records, start=1):
             if not record.keys() >= NEEDED:
                 raise StoreError(
                     f"{self.journal_file}: line {number} is no trial; the journal was changed by something else."
+                )
+            if told.setdefault((record["trial"], record["attempt"]), number) != number:
+                raise StoreError(
+                    f"{self.journal_file}: line {number} tells of trial {record['trial']} again; the journal was changed "
+                    "by something else. Remove one of the two lines, or put the file back from a copy."
                 )
         return records
 

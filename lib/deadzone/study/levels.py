@@ -1,6 +1,7 @@
 """Levels of a factor: numbers, names, and the two words `none` (no limit) and `auto` (the program decides)."""
 
 import math
+import sys
 from decimal import Decimal
 
 Level = int | float | str
@@ -84,8 +85,8 @@ def scale_level(level: Level, factor: float) -> Level:
 
 
 def is_number(level: object) -> bool:
-    """Whether the level is a finite number (booleans are not)."""
-    return isinstance(level, int | float) and not isinstance(level, bool) and math.isfinite(level)
+    """Whether the level is a number that a float can hold (booleans are none)."""
+    return isinstance(level, int | float) and not isinstance(level, bool) and abs(level) <= sys.float_info.max
 
 
 def format_level(level: Level) -> str:

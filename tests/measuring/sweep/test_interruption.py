@@ -1,9 +1,8 @@
-"""A sweep that is interrupted or killed at any instant loses nothing, leaves nothing, and goes on where it was."""
+"""A sweep that is interrupted loses nothing, leaves nothing, and goes on where it was; tests/torture draws the instants."""
 
 from __future__ import annotations
 
 import os
-import random
 import signal
 
 import pytest
@@ -65,32 +64,6 @@ def assert_whole(run, study):
     assert run.trials()["n"].notna().all()
     assert len(set(run.telemetry()["trial"])) == len(planned)
     assert not run.telemetry().duplicated(["trial", "attempt", "t_s", "metric"]).any()
-
-
-@pytest.mark.parametrize("group", [False, True], ids=["alone", "with its process group"])
-def test_killed_again_and_again_at_any_instant_it_loses_and_repeats_nothing(
-    group, study, start, traces, home
-):
-    """The instants are drawn anew each time; the message of a failure names the seed."""
-    seed = random.SystemRandom().randrange(10**9)
-    draw = random.Random(seed)
-    kept = 0
-    for attempt in range(4):
-        resume = ("--resume", "latest") if attempt else ()
-        started = start("sweep", study, *resume)
-        started.wait_for(lambda started=started, kept=kept: started.trials() > kept, f"a trial (seed {seed})")
-        try:
-            started.process.wait(timeout=draw.uniform(0, 0.15))
-        except Exception:
-            (os.killpg if group else os.kill)(started.pid, signal.SIGKILL)
-        started.process.wait()
-        kept = started.trials()
-    code, _, err = start("sweep", study, "--resume", "latest").end()
-    assert code == 0, err
-    (run,) = list_runs(home / "data" / "runs")
-    assert_whole(run, study)
-    assert len(run.provenance()["earlier_parts"]) == 4
-    assert not any(traces(pid) for pid in (started.pid,))
 
 
 def test_a_torn_last_line_is_measured_again(study, home):

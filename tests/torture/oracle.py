@@ -1,0 +1,105 @@
+"""What must hold after a fault, whatever it was, and after the sweep went on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pandas as pd
+import psutil
+
+from deadzone.measuring.sweep.opening import planned_file
+from deadzone.store.run import Run
+from torture.harness import Command
+
+DOCUMENTED = {0, 2, 3, 4, 7, 8, 130}
+"""Exit codes of a sweep that is in trouble: 1 is a defect."""
+
+OF_THE_PLAN = (
+    "trial",
+    "attempt",
+    "block",
+    "replicate",
+    "warmup",
+    "threads",
+    "n",
+    "exit_code",
+    "status",
+    "error",
+)
+"""Columns of the table that no measured value is in."""
+
+
+def check_ended(command: Command, killed: bool, codes: Collection[int] = DOCUMENTED) -> None:
+    """A command ended as documented, with one sentence, and left nothing; one that was killed owes nothing yet."""
+    code, said = command.code, command.printed()
+    assert "Traceback" not in said, said
+    assert "Exception ignored" not in said, said
+    if code < 0:
+        assert killed, f"it ended by signal {-code}: {said}"
+        return
+    assert code in codes, f"exit code {code}: {said}"
+    sentences = [line for line in said.splitlines() if line.startswith("deadzone: ")]
+    assert len(sentences) == (code != 0), f"exit code {code}, {len(sentences)} sentences: {said}"
+    assert not command.traces(), f"left: {command.traces()}"
+
+
+def check_kept(run: Run, before: bytes) -> None:
+    """What the journal held is there as it was, and its tables can be read."""
+    now = run.journal_file.read_bytes() if run.journal_file.exists() else b""
+    whole = before[: before.rfind(b"\n") + 1]
+    assert now.startswith(whole), f"{run.journal_file}: lines that were there have changed"
+    for path in run.folder.glob("*.parquet"):
+        pd.read_parquet(path)
+
+
+def check_whole(run: Run, study: Path, harmed: int = 0) -> None:
+    """The run has every trial of the plan once, in the plan's order, with the table of an undisturbed run.
+
+    harmed: how many trials may have failed, because their program was killed.
+    """
+    records, planned = run.records(), planned_file(study).trials
+    assert [record["trial"] for record in records] == [trial.trial for trial in planned]
+    table = pd.read_parquet(run.folder / "trials.parquet")
+    made = run.trials()
+    pd.testing.assert_frame_equal(table, made, check_dtype=False)
+    undisturbed = pd.DataFrame(
+        [
+            {
+                **{name: getattr(one, name) for name in ("trial", "block", "replicate", "warmup")},
+                **one.treatment.levels,
+                "attempt": 1,
+                "n": float(one.treatment.levels["threads"]),
+                "exit_code": 0,
+                "status": "ok",
+            }
+            for one in planned
+        ]
+    )[list(OF_THE_PLAN)]
+    failed = table["status"] != "ok"
+    assert failed.sum() <= harmed, table.loc[failed, ["trial", "status", "error"]].to_string()
+    pd.testing.assert_frame_equal(
+        table.loc[~failed, list(OF_THE_PLAN)].astype(object).reset_index(drop=True),
+        undisturbed[~failed].astype(object).reset_index(drop=True),
+    )
+    assert table.loc[~failed, "error"].isna().all()
+    telemetry = run.telemetry()
+    assert set(telemetry["trial"]) <= set(table["trial"])
+    assert not telemetry.duplicated(["trial", "attempt", "t_s", "metric"]).any()
+    left = [path for path in run.folder.iterdir() if path.name.endswith(".part")]
+    assert not left, f"drafts are left: {left}"
+
+
+def check_nothing_left(commands: Collection[Command], mounts: Collection[str]) -> None:
+    """No control group, scratch folder, process or mount of any of the commands is left."""
+    left = [path for command in commands for path in command.traces()]
+    assert not left, f"left: {left}"
+    sessions = {command.pid for command in commands}
+    running = [one for one in psutil.process_iter(["pid", "cmdline"]) if one.pid in sessions]
+    assert not running, f"still running: {running}"
+    assert mounted() == set(mounts), f"mounted: {mounted() ^ set(mounts)}"
+
+
+def mounted() -> set[str]:
+    """What is mounted here, by mount point."""
+    return {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}

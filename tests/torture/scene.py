@@ -1,0 +1,148 @@
+"""A scene: one sweep that goes through several faults, then on to its end."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from deadzone.store.run import Run, list_runs
+from torture import oracle
+from torture.faults import FAULTS
+from torture.harness import Arming, Command
+
+MOST_FAULTS = 5
+"""In one scene; that many parts of one run."""
+
+NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
+"""Interference is not the subject: a repeated trial is right, and would make two tables differ."""
+
+PROGRAM = """sleep 0.004
+if [ -e {hungry} ]; then rm -f {hungry}; head -c 400M /dev/zero | tail || exit 9; fi
+echo {{threads}}"""
+"""What is swept: a few milliseconds, or once more memory than it may have."""
+
+
+@dataclass
+class Scene:
+    """What the faults of one scene share. harmed: trials that may have failed, for their program was harmed."""
+
+    folder: Path
+    draw: random.Random
+    harmed: int = 0
+    commands: list[Command] = field(default_factory=list)
+    story: list[str] = field(default_factory=list)
+    _kept: bytes = b""
+
+    def __post_init__(self) -> None:
+        self.study.parent.mkdir(parents=True)
+        self._mounts = oracle.mounted()
+        script = PROGRAM.format(hungry=self.hungry)
+        document = {
+            "study": "probe",
+            "workload": {
+                "kind": "command",
+                "argv": ["sh", "-c", script],
+                "responses": {"n": {"regex": r"\d+"}},
+            },
+            "target": {"kind": "local", "memory_limit": 48_000_000},
+            "factors": {"threads": self.draw.sample(range(1, 99), self.draw.randint(2, 5))},
+            "design": {"replicates": self.draw.randint(2, 9), "warmup": self.draw.randint(0, 1)},
+            "trust": NO_DOUBTS,
+        }
+        document["design"] |= {"seed": self.draw.randrange(99), "timeout_s": 30}
+        self.study.write_text(yaml.safe_dump(document))
+
+    @property
+    def home(self) -> Path:
+        """The repository."""
+        return self.folder / "repository"
+
+    @property
+    def study(self) -> Path:
+        return self.home / "notebooks" / "studies" / "probe.yaml"
+
+    @property
+    def hungry(self) -> Path:
+        """While this file is there, the next program takes all memory it can get."""
+        return self.folder / "hungry"
+
+    def run(self) -> Run | None:
+        """The run of the scene, once there is one."""
+        runs = list_runs(self.home / "data" / "runs")
+        return runs[-1] if runs else None
+
+    def lines(self) -> int:
+        """Trials in the journal by now."""
+        run = self.run()
+        return run.journal_file.read_bytes().count(b"\n") if run and run.journal_file.exists() else 0
+
+    def start(self, arming: Arming | None = None, resumed: Run | None = None) -> Command:
+        """Sweep, or go on with the sweep."""
+        run = resumed or self.run()
+        more = ("--resume", run.run_id) if run else ()
+        self.commands.append(Command(self.home, "sweep", str(self.study), *more, arming=arming))
+        return self.commands[-1]
+
+    def told(self, what: str) -> None:
+        """A word more on the fault at hand, for the message of a failure."""
+        self.story[-1] += f" ({what})"
+
+    def forget(self) -> None:
+        """What is kept from now on is what is there now: the files were changed by other hands."""
+        run = self.run()
+        self._kept = run.journal_file.read_bytes() if run and run.journal_file.exists() else b""
+
+    def ended(
+        self, command: Command, killed: bool = False, codes: Collection[int] = oracle.DOCUMENTED
+    ) -> None:
+        """Wait for a command and ask the oracle."""
+        oracle.check_ended(command, killed, codes)
+        run = self.run()
+        if run:
+            oracle.check_kept(run, self._kept)
+            self.forget()
+        else:
+            assert not self._kept, "the run is gone"
+
+    def finish(self) -> None:
+        """Go on to the end, and ask the oracle about all of it."""
+        self.story.append("resumed")
+        self.ended(self.start(), codes={0})
+        run = self.run()
+        assert run
+        oracle.check_whole(run, self.study, self.harmed)
+        oracle.check_nothing_left(self.commands, self._mounts)
+
+
+@dataclass(frozen=True)
+class Played:
+    """How a scene went: the faults it had, and what the oracle found, empty where nothing."""
+
+    number: int
+    faults: tuple[str, ...]
+    found: str
+
+
+def play(seed: int, number: int, faults: Sequence[str]) -> Played:
+    """One scene, drawn from the seed and its number; its files stay where something was found."""
+    draw = random.Random(f"{seed}/{number}")
+    folder = Path(tempfile.mkdtemp(prefix="torture-"))
+    scene = Scene(folder, draw)
+    met: list[str] = []
+    try:
+        for name in draw.choices(faults, k=draw.randint(1, MOST_FAULTS)):
+            met.append(name)
+            scene.story.append(name)
+            FAULTS[name](scene)
+        scene.finish()
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        return Played(number, tuple(met), f"{' > '.join(scene.story)}: {what}\n  files: {folder}")
+    shutil.rmtree(folder)
+    return Played(number, tuple(met), "")

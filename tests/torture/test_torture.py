@@ -1,0 +1,72 @@
+"""Each fault once, at an instant that is drawn anew each time, and an oracle that sees what it is there for."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from deadzone.store.run import Run
+from torture import oracle
+from torture.faults import possible
+from torture.scene import Scene, play
+
+
+@pytest.mark.parametrize("fault", possible())
+def test_a_sweep_in_trouble_loses_nothing_and_goes_on(fault):
+    """The message of a failure names the seed: `make torture SEED=... ` plays it again."""
+    seed = random.SystemRandom().randrange(10**6)
+    played = [play(seed, number, [fault]) for number in range(2)]
+    assert not any(one.found for one in played), f"seed {seed}: {[one.found for one in played]}"
+
+
+def test_each_part_of_a_run_that_was_killed_is_accounted_for(tmp_path):
+    scene = Scene(tmp_path, random.Random(4))
+    for _ in range(3):
+        had, command = scene.lines(), scene.start()
+        command.wait_for(lambda had=had: scene.lines() > had)
+        os.killpg(command.pid, signal.SIGKILL)
+        scene.ended(command, killed=True)
+    scene.finish()
+    run = scene.run()
+    assert run
+    assert len(run.provenance()["earlier_parts"]) == 3
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    """A run that nothing happened to, with its study."""
+    scene = Scene(tmp_path_factory.mktemp("scene"), random.Random(1))
+    scene.ended(scene.start(), codes={0})
+    scene.finish()
+    run = scene.run()
+    assert run
+    return run, scene.study
+
+
+@pytest.mark.parametrize("change", ["lost", "doubled", "swapped"])
+def test_the_oracle_sees_a_trial_that_is(change, whole, tmp_path):
+    run, study = whole
+    harmed = Run(tmp_path / run.run_id)
+    shutil.copytree(run.folder, harmed.folder)
+    oracle.check_whole(harmed, study)
+    first, second, *others = run.journal_file.read_bytes().splitlines(keepends=True)
+    lines = {"lost": [first, *others], "doubled": [first, first, second, *others]}
+    harmed.journal_file.write_bytes(b"".join(lines.get(change, [second, first, *others])))
+    with pytest.raises(Exception, match=r"."):
+        oracle.check_whole(harmed, study)
+
+
+def test_the_oracle_sees_lines_that_changed(whole, tmp_path):
+    run, _ = whole
+    harmed = Run(tmp_path / run.run_id)
+    shutil.copytree(run.folder, harmed.folder)
+    before = harmed.journal_file.read_bytes()
+    oracle.check_kept(harmed, before)
+    harmed.journal_file.write_bytes(before[:-30])
+    with pytest.raises(AssertionError, match="lines that were there have changed"):
+        oracle.check_kept(harmed, before)
