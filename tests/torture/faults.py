@@ -167,6 +167,7 @@ def folder_moved(scene: Scene) -> None:
     run.folder.rename(away)
     code = command.code
     assert not run.folder.exists(), f"it made {run.folder} anew"
+    run.folder.parent.mkdir(parents=True, exist_ok=True)  # one without a run is removed
     away.rename(run.folder)
     scene.ended(command, codes={0, 2, 3, 4})
     assert not had or code == 0 or "Nothing was measured" not in command.printed(), command.printed()

@@ -25,7 +25,6 @@ OF_THE_PLAN = (
     "n",
     "exit_code",
     "status",
-    "error",
 )
 """Columns of the table that no measured value is in."""
 
@@ -59,7 +58,8 @@ def check_whole(run: Run, study: Path, harmed: int = 0) -> None:
     harmed: how many trials may have failed, because their program was killed.
     """
     records, planned = run.records(), planned_file(study).trials
-    assert [record["trial"] for record in records] == [trial.trial for trial in planned]
+    recorded, wanted = [record["trial"] for record in records], [trial.trial for trial in planned]
+    assert recorded == wanted, f"not every trial once in the plan's order: {recorded}, planned {wanted}"
     table = pd.read_parquet(run.folder / "trials.parquet")
     made = run.trials()
     pd.testing.assert_frame_equal(table, made, check_dtype=False)
@@ -82,10 +82,10 @@ def check_whole(run: Run, study: Path, harmed: int = 0) -> None:
         table.loc[~failed, list(OF_THE_PLAN)].astype(object).reset_index(drop=True),
         undisturbed[~failed].astype(object).reset_index(drop=True),
     )
-    assert table.loc[~failed, "error"].isna().all()
+    assert table.loc[~failed, "error"].isna().all(), "a trial went well and has an error"
     telemetry = run.telemetry()
-    assert set(telemetry["trial"]) <= set(table["trial"])
-    assert not telemetry.duplicated(["trial", "attempt", "t_s", "metric"]).any()
+    assert set(telemetry["trial"]) <= set(table["trial"]), "telemetry of no trial"
+    assert not telemetry.duplicated(["trial", "attempt", "t_s", "metric"]).any(), "telemetry twice"
     left = [path for path in run.folder.iterdir() if path.name.endswith(".part")]
     assert not left, f"drafts are left: {left}"
 

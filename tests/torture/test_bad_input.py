@@ -1,24 +1,18 @@
-"""Studies, runs and tables as no person would write them: always a sentence and an exit code, never a defect."""
+"""Studies as no person would write them: always a plan or a sentence, never a defect."""
 
 from __future__ import annotations
 
 import copy
-import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deadzone.cli.main import deadzone as group
 from deadzone.errors import DeadzoneError
 from deadzone.measuring.sweep.opening import planned_file
-from deadzone.store.run import Run
 
 STUDIES = sorted((Path(__file__).parents[2] / "notebooks" / "studies").glob("*.yaml"))
 
@@ -44,7 +38,7 @@ VALUES = st.sampled_from([*NUMBERS, *TEXTS, *OTHERS]) | st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=5,
 )
-"""What a value of a study or a record is replaced by."""
+"""What a value of a study is replaced by."""
 
 TRIES = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -100,44 +94,3 @@ def test_a_study_of_torn_and_garbled_bytes_is_planned_or_refused(data, tmp_path_
         planned_file(file)
     except DeadzoneError as error:
         assert str(error)
-
-
-@pytest.fixture
-def measured(write_study, sweep) -> Run:
-    """A small run that is whole."""
-    program = {"kind": "command", "argv": ["echo", "{threads}"], "responses": {"n": {"regex": r"\d+"}}}
-    return sweep(write_study(workload=program, factors={"threads": [1, 2, 4, 8]}))
-
-
-def said(*arguments: str) -> None:
-    """A command in this process, which may refuse."""
-    try:
-        group.main(list(arguments), standalone_mode=False)
-    except (DeadzoneError, click.ClickException) as error:
-        assert str(error)
-
-
-@TRIES
-@given(data=st.data())
-def test_a_run_with_anything_in_its_journal_is_explained_or_refused(data, measured, tmp_path):
-    records = [json.loads(line) for line in measured.journal_file.read_bytes().splitlines()]
-    for _ in range(data.draw(st.integers(1, 2))):
-        place = data.draw(st.sampled_from(list(places(records))))
-        records = changed(records, place, data.draw(VALUES))
-    harmed = tmp_path / "harmed" / measured.run_id
-    shutil.copytree(measured.folder, harmed, dirs_exist_ok=True)
-    Run(harmed).journal_file.write_text("".join(json.dumps(one) + "\n" for one in records))
-    for command in (("recommend",), ("export",)):
-        said(*command, str(harmed))
-
-
-@TRIES
-@given(data=st.data())
-def test_a_table_with_anything_in_its_cells_is_fitted_or_refused(data, tmp_path):
-    lines = [["knob", "wall_s"], *([str(knob), str(9 / knob)] for knob in (1, 2, 4, 8) for _ in range(3))]
-    for _ in range(data.draw(st.integers(1, 3))):
-        row = data.draw(st.sampled_from(lines))
-        row[data.draw(st.integers(0, 1))] = data.draw(VALUES.map(str))
-    table = tmp_path / "table.csv"
-    table.write_text("\n".join(map(",".join, lines)), errors="replace")
-    said("fit", str(table), "--knob", "knob", "--response", "wall_s")

@@ -101,6 +101,8 @@ def run_sweep(
 
 def _keep(run: Run, n_planned: int) -> str:
     """After a sweep that was stopped: keep what there is, and say how to go on."""
+    if not run.folder.is_dir():
+        return f"{run.folder} is gone: what was measured is where it was moved to; put it back, then go on with --resume {run.run_id}"
     try:
         if not run.journal_file.exists():
             run.discard()
