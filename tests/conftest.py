@@ -20,8 +20,11 @@ from hypothesis import settings
 from programs import PROGRAMS
 
 from deadzone.errors import TargetError
+from deadzone.explaining.adaptive.slices import proposer_of
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.sweep.opening import open_run
+from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.sweep.proposed import trials_of
 from deadzone.measuring.sweep.running import run_sweep
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
@@ -125,7 +128,10 @@ def sweep(home: Path) -> Callable[..., Run]:
 
     def measure(path: Path, overrides: dict[str, Any] | None = None, **options: Any) -> Run:
         opened = open_run(str(path), overrides, **options)
-        return run_sweep(opened.plan, opened.run)
+        told = Progress()
+        return run_sweep(
+            opened.plan, opened.run, told, trials_of(opened.plan, proposer_of(opened.plan), told)
+        )
 
     return measure
 

@@ -7,13 +7,17 @@ import shutil
 import pytest
 
 BRINGS = {
+    "apt-get": "apt, the package manager of Debian and Ubuntu",
     "busybox": "apt install busybox-static",
     "chromium": "apt install chromium",
     "fio": "apt install fio",
     "go": "a Go of 1.21 or newer from go.dev/dl",
+    "gcc": "apt install build-essential",
+    "gofmt": "apt install golang-go",
     "hyperfine": "apt install hyperfine",
     "java": "apt install default-jre-headless, then a run of spring-websocket",
     "kubectl": "apt install kubernetes-client",
+    "make": "apt install build-essential",
     "openssl": "apt install openssl",
     "pigz": "apt install pigz",
     "podman": "apt install podman catatonit",
@@ -25,8 +29,10 @@ BRINGS = {
     "redis-benchmark": "apt install redis-tools",
     "redis-cli": "apt install redis-tools",
     "redis-server": "apt install redis-server",
+    "python3": "apt install python3",
     "setpriv": "apt install util-linux",
     "sort": "apt install coreutils",
+    "sqlite3": "apt install sqlite3",
     "unshare": "apt install util-linux",
     "xz": "apt install xz-utils",
     "zstd": "apt install zstd",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone.study.levels import format_level, is_number
+from deadzone.study.scales import level_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +30,13 @@ NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")
 def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence[str]) -> pd.DataFrame:
     """The journal's records as a table, in the order the trials ended.
 
-    Columns: those of a trial's identity, one a factor, those every workload shares, those of its place in a cluster,
-    then the workload's own responses. A factor whose levels are not all numbers (none, auto) is a column of text.
+    Columns: those of a trial's identity, one a factor and one for a rate that is searched, those every workload shares, those
+    of its place in a cluster, then the workload's own responses. A factor whose levels are not all numbers (none, auto) is a column of text.
     """
     import pandas as pd
 
+    records = [*records]
+    factors = [*dict.fromkeys([*factors, *(name for record in records for name in record["levels"])])]
     rows = [{"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in records]
     own = dict.fromkeys(name for row in rows for name in row["responses"])
     seen = {name for row in rows for name in row}
@@ -47,6 +50,14 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
         column = pd.to_numeric(table[name], errors="coerce") if kinds[name] == "float64" else table[name]
         table[name] = column.astype(kinds[name])
     return table
+
+
+def rows_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
+    """The trials of a table at these levels, by the name of their factor."""
+    kept = table.index == table.index
+    for name, level in levels.items():
+        kept &= table[name].map(level_name) == level_name(level)
+    return table[kept]
 
 
 def _factor_column(levels: pd.Series) -> pd.Series:

@@ -198,18 +198,30 @@ def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
     return tuple(dict.fromkeys((ranked[0], ranked[-1])))
 
 
+def first_tried(study: Study, treatment: Treatment) -> Treatment:
+    """A treatment as it is tried first: at the rate that a search begins with."""
+    rate = {"rate": study.search.start} if study.search else {}
+    return Treatment({**treatment.levels, **rate})
+
+
+def is_chosen(study: Study, combinations: Sequence[Treatment]) -> bool:
+    """Whether the trials of these treatments are chosen as the sweep goes on."""
+    adaptive = study.design.kind == "adaptive" and why_no_choice(study, combinations) is None
+    return adaptive or study.search is not None
+
+
 def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:
     """Every trial of a resolved study with these treatments: warm-up first, which rehearses with both ends of the range,
-    then randomised blocks. Of an adaptive design the warm-up alone, of the last treatment: its other trials are chosen when
-    there is something to choose by.
+    then randomised blocks. Where trials are chosen the warm-up alone, of the last treatment: the others are chosen when there is
+    something to choose by.
 
     The order depends on the seed and the treatments alone, so a resumed run continues the same plan.
 
     Raises StudyError if the trials are more than make sense.
     """
     design = study.design
-    if design.kind == "adaptive" and why_no_choice(study, combinations) is None:
-        last = combinations[-1]
+    if is_chosen(study, combinations):
+        last = first_tried(study, combinations[-1])
         return tuple(PlannedTrial(i + 1, WARMUP_BLOCK, i + 1, True, last) for i in range(design.warmup))
     _check_size(study, len(combinations))
     rng = np.random.default_rng(design.seed)

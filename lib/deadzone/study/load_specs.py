@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from deadzone.study.base import Argument, Spec
 from deadzone.study.service_specs import SERVICE_URL
@@ -13,11 +13,39 @@ from deadzone.study.service_specs import SERVICE_URL
 FIELD_FACTORS = ("rate", "duration_s", "warmup_s", "connections", "connection_rate")
 """Factors that take the place of the field of their name."""
 
+LEAST_RATE = 1.0
+"""A server that misses its objectives at one request a second has no capacity to speak of [1/s]."""
+
 MESSAGE_PLACEHOLDERS = ("id", "user", "room")
 """Filled in for each message or connection by the generator, not by the study."""
 
 MOST_RATE = 1_000_000
 """Beyond this no single generator sends, so it is a slip of the keyboard [1/s]."""
+
+
+CAPACITY = "capacity_rps"
+"""The response of a study that searches the rate: the highest one that meets its objectives [requests/s]."""
+
+
+class RateSearch(Spec):
+    """The highest rate that meets the objectives, searched for each combination of levels, once a replicate."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    find: Literal["capacity"]
+    """capacity: the highest rate that meets the objectives"""
+
+    start: float = Field(default=100.0, alias="from", ge=LEAST_RATE, le=MOST_RATE)
+    """the rate that is tried first [1/s]"""
+
+    within: float = Field(default=0.05, ge=0.02, le=1)
+    """a search ends when the lowest rate that misses is no more than this above the highest that meets [share]"""
+
+
+Rate = Annotated[
+    Annotated[float, Field(gt=0, le=MOST_RATE), Tag("number")] | Annotated[RateSearch, Tag("search")],
+    Discriminator(lambda value: "search" if isinstance(value, dict | RateSearch) else "number"),
+]
 
 
 class LoadWorkload(Spec):
@@ -36,8 +64,8 @@ class LoadWorkload(Spec):
     url: Argument = f"{{{SERVICE_URL}}}"
     """where; {service_url} is the service under test, {factor} a level, {id} the number of the request, {user} and {room} those of the connection"""
 
-    rate: float | None = Field(default=None, gt=0, le=MOST_RATE)
-    """requests or messages due each second; a factor named rate takes its place [1/s]"""
+    rate: Rate | None = None
+    """requests or messages due each second [1/s]; a factor named rate takes its place, {find: capacity} searches it"""
 
     duration_s: float = Field(default=10.0, gt=0, le=86_400)
     """length of what is measured [s]"""
@@ -123,6 +151,8 @@ class LoadWorkload(Spec):
             raise ValueError("needs a script for the driver k6 or locust, and for no other")
         if self.driver != "deadzone" and self.mode != "constant":
             raise ValueError(f"has the mode {self.mode}, which the script of {self.driver} must do itself")
+        if self.search and (self.driver != "deadzone" or self.mode != "constant"):
+            raise ValueError("searches its rate, which the driver deadzone does, with the mode constant")
         if self.protocol == "stomp" and self.mode == "constant" and not self.send_to:
             raise ValueError("needs send_to, the destination of its STOMP messages")
         if self.protocol != "stomp" and (self.send_to or self.subscribe):
@@ -130,6 +160,11 @@ class LoadWorkload(Spec):
         if self.protocol == "http" and (self.fan_out or self.on_open):
             raise ValueError("has fan_out or on_open, which HTTP does not know")
         return self
+
+    @property
+    def search(self) -> RateSearch | None:
+        """How the rate is searched; None where it is given."""
+        return self.rate if isinstance(self.rate, RateSearch) else None
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""

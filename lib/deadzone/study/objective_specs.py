@@ -8,6 +8,12 @@ from pydantic import Field, model_validator
 
 from deadzone.study.base import Spec
 
+DERIVED = {
+    "error_share": ("errors", "requests"),
+    "achieved_share": ("achieved_rate", "offered_rate"),
+}
+"""Objectives on shares that are made from two columns of the trials."""
+
 
 class ObjectiveSpec(Spec):
     """A bound on one column of the trials."""
@@ -31,12 +37,21 @@ class ObjectiveSpec(Spec):
 
 
 def objective_problem(
-    objectives: Mapping[str, ObjectiveSpec], factors: Sequence[str], knob: str
+    objectives: Mapping[str, ObjectiveSpec], factors: Sequence[str], knob: str, searched: str | None
 ) -> str | None:
     """What is wrong with the objectives of a study with such factors, or None.
 
-    A factor can only be bounded from below, as the load to be borne; the knob, which is sought, cannot be bounded.
+    A factor can only be bounded from below, as the load to be borne; the knob, which is sought, cannot be bounded, nor
+    can what is searched by the objectives: the rate, or None.
     """
+    if searched in factors:
+        return f"has a factor {searched} and a workload.{searched} that is searched; it is one of them"
+    if searched in objectives:
+        return f"has an objective on {searched}, which is searched; bound responses, such as latency_p99_ms"
+    if searched and not set(objectives) - set(factors):
+        return (
+            f"searches the {searched} and has no objectives to meet, such as latency_p99_ms: {{at_most: 50}}"
+        )
     for name, objective in objectives.items():
         if name == knob:
             return f"has an objective on {name}, the knob, which is what is sought; bound responses and loads"

@@ -15,6 +15,8 @@ from deadzone.study.design import (
     PlannedTrial,
     Treatment,
     ends_of,
+    first_tried,
+    is_chosen,
     limits_of,
     run_order,
     treatments,
@@ -28,6 +30,10 @@ from deadzone.study.service_specs import ENVIRONMENT, EnvironmentSpec, ServiceSp
 from deadzone.study.spec import DesignSpec, Study, TrustSpec
 from deadzone.study.target_specs import KUBERNETES, AnyTarget
 from deadzone.study.workload_specs import AnyWorkload
+
+MOST_STEPS = 30
+"""Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some
+that repeat a miss."""
 
 NOWHERE = ""
 """Name of the only environment of a study that lists none."""
@@ -99,12 +105,17 @@ class Plan:
     @property
     def is_adaptive(self) -> bool:
         """Whether trials are chosen as the sweep goes on."""
-        return self.design.kind == "adaptive" and why_no_choice(self.study, self.treatments) is None
+        return is_chosen(self.study, self.treatments)
+
+    @property
+    def most_trials(self) -> int:
+        """So many trials are measured at most beside the warm-up; a search takes more than one."""
+        return self.design.replicates * len(self.treatments) * (MOST_STEPS if self.study.search else 1)
 
     @property
     def ends(self) -> tuple[Treatment, ...]:
         """The treatments at both ends of the range."""
-        return tuple(self.treatments[i] for i in ends_of(self.treatments))
+        return tuple(first_tried(self.study, self.treatments[i]) for i in ends_of(self.treatments))
 
     def limits_of(self, treatment: Treatment) -> Limits:
         """The limits in force in a trial of the treatment."""

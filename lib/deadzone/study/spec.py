@@ -13,6 +13,7 @@ from deadzone.study.belonging_specs import LIMITS, BelongingSpec, labels_of
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
+from deadzone.study.load_specs import CAPACITY, RateSearch
 from deadzone.study.objective_specs import ObjectiveSpec, objective_problem
 from deadzone.study.profile_specs import GateSpec, ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
@@ -204,6 +205,16 @@ class Study(Spec):
             "factors": {**factors, ENVIRONMENT: [str(name) for name in document["environments"]]},
         }
 
+    @model_validator(mode="before")
+    @classmethod
+    def _a_search_finds_the_response(cls, document: Any) -> Any:
+        """The response of a study that searches the rate is what is found, unless the study says otherwise."""
+        workload = document.get("workload") if isinstance(document, dict) else None
+        rate = workload.get("rate") if isinstance(workload, dict) else None
+        if not isinstance(rate, dict) or document.get("response") is not None:
+            return document
+        return {**document, "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"}}
+
     @field_validator("factors")
     @classmethod
     def _equals_a_factor(cls, factors: dict[str, Factor]) -> dict[str, Factor]:
@@ -227,8 +238,14 @@ class Study(Spec):
             raise ValueError("has no factors: nothing is varied, so nothing can be learnt")
         if self.knob is not None and self.knob not in names:
             raise ValueError(f"knob is {self.knob!r}, which is no factor; factors are {', '.join(names)}")
-        if problem := objective_problem(self.objectives, names, self.knob_name):
+        searched = "rate" if self.search else None
+        if problem := objective_problem(self.objectives, names, self.knob_name, searched):
             raise ValueError(problem)
+        if searched and (self.response.name != CAPACITY or self.design.kind == "adaptive"):
+            raise ValueError(
+                f"searches the {searched}: its response is {CAPACITY} and its trials are chosen by the search, so leave out "
+                "response and kind: adaptive"
+            )
         self._check_services()
         return self
 
@@ -274,6 +291,11 @@ class Study(Spec):
         return self.environments.get(str(name))
 
     @property
+    def search(self) -> RateSearch | None:
+        """How trials search the rate that is borne; None where the study gives the rates."""
+        return getattr(self.workload, "search", None)
+
+    @property
     def has_service(self) -> bool:
         """Whether trials ask a service, which is under test in their place."""
         return self.service is not None or bool(self.environments)
@@ -306,6 +328,8 @@ class Study(Spec):
         """Name of the notebook that analyses a run of the study."""
         if self.analysis or self.profiles:
             return self.analysis or "profile_diff"
+        if self.search:
+            return "phases"
         return ANALYSES.get(self.workload.kind, "phases")
 
     def unit_of(self, factor: str) -> str | None:

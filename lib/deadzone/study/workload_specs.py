@@ -35,7 +35,7 @@ class CommandWorkload(Spec):
 
     kind: Literal["command"] = "command"
     argv: tuple[Argument, ...] = Field(min_length=1)
-    """program and arguments; {factor} is its level, {inputs} what the setup filled, {scratch} an empty folder"""
+    """program and arguments; {factor} is its level, {inputs} what the setup filled, {scratch} an empty folder, {python} the interpreter"""
 
     setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
     """argv run once before the sweep, not measured"""

@@ -10,6 +10,9 @@ import sys
 import pytest
 
 from deadzone.errors import StudyError, SweepError, WorkloadError
+from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.report import SweepReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.histograms import merged, series
 
 SERVER = ["{python}", "programs/websocket_server.py", "--port", "{port}"]
@@ -72,6 +75,30 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
     assert trials.loc[8, "service_threads"] == 8 + 8 + 1
     assert trials.loc[8, "user_s"] > 0
     assert trials.loc[8, "client_cpu"] < 0.9
+
+
+def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(pools, deadzone, home):
+    """Each message waits 10 ms in a thread, so a thread bears 100 a second, whatever the machine computes meanwhile."""
+    argv = [*SERVER, "--inbound-pool", "{pool_size}", "--wait-ms", 10, "--hash-kib", 0, "--outbound-wait-ms", 0, "--outbound-hash-kib", 0]  # fmt: skip
+    load = {
+        "room_size": 1,
+        "fan_out": 1,
+        "rate": {"find": "capacity", "from": 90, "within": 0.4},
+        "duration_s": 1,
+    }
+    path = pools(
+        {"pool_size": [1, 2, 4]}, argv, workload=load, objectives={"latency_p99_ms": {"at_most": 60}}
+    )
+    assert (told := deadzone("sweep", path)).code == 0, told.err
+    source = load_source()
+    found = source.analysed.set_index("pool_size")["capacity_rps"]
+    assert source.response == "capacity_rps" and source.goal == "max"
+    for pool_size in (1, 2, 4):
+        assert 60 * pool_size <= found[pool_size] <= 130 * pool_size
+    assert set(source.trials["limited_by"]) == {"latency_p99_ms"}
+    blocks = SweepReport(analyse(source)).section("treatments")
+    searches = next(one for one in blocks if getattr(one, "id", "") == "searches")
+    assert len(searches.frame) == 3 and searches.frame.iloc[0, 0] == "pool_size=1"
 
 
 RESTART = """

@@ -56,6 +56,16 @@ def test_the_reversal_has_its_interval(report):
     assert "More hurts: beyond" in str(report.title()[0])
 
 
+def test_what_lies_far_inside_its_target_is_no_harm(tmp_path):
+    """The same curves turn back at every rate; where 5000 ms are allowed, 400 in place of 140 harm nobody."""
+    for allowed, turns in ((150, {160.0, 320.0, 480.0}), (2000, {480.0}), (5000, set())):
+        targets = f"objectives: {{latency_p99_ms: {{at_most: {allowed}}}}}"
+        run = thread_pool.load(str(pool_run(tmp_path / str(allowed), objectives=targets).folder)).run
+        assert {one.rate for one in run.turning if one.start is not None} == turns
+        if not turns:
+            assert not any("reversal" in set(model.phases["label"]) for model in run.models.values())
+
+
 def test_every_cell_says_which_target_it_misses(report):
     rows = {(row[0], row[1]): row for row in shown(report, "details", Table, "cells").rows}
     assert "mean response time and response time (p99)" in rows["320", "4"][-2]

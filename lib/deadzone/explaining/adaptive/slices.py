@@ -8,23 +8,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.explaining.adaptive.proposing import Proposal, propose
+from deadzone.explaining.adaptive.proposing import NextTreatments, Proposal, propose
+from deadzone.explaining.adaptive.rate_search import next_rates
 from deadzone.language.catalogue import Message, say
+from deadzone.store.table import rows_at
 from deadzone.study.design import Treatment
 from deadzone.study.levels import Level, format_level
 from deadzone.study.plan import Plan
-from deadzone.study.scales import level_name
-
-
-@dataclass(frozen=True)
-class NextTreatments:
-    """What `propose` says, of whole treatments; none where the sweep may stop. Fields are those of `Proposal`."""
-
-    treatments: tuple[Treatment, ...]
-    reason: Message
-    gain: tuple[float, ...]
-    open: tuple[Message, ...]
-    cost: float
 
 
 @dataclass(frozen=True)
@@ -38,20 +28,17 @@ class _Slice:
     def name(self) -> str:
         return ", ".join(f"{name}={format_level(level)}" for name, level in self.others.items())
 
-    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The trials of the slice."""
-        kept = pd.Series(True, index=table.index)
-        for name, level in self.others.items():
-            kept &= table[name].map(level_name) == level_name(level)
-        return table[kept]
-
 
 def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
     """What chooses the next trials of a plan from the tidy table of those before, without warm-up."""
+    if plan.study.search:
+        return lambda table: next_rates(plan, table)
     slices = _slices(plan)
 
     def choose(table: pd.DataFrame) -> NextTreatments:
-        answers = [(one, _propose(plan, one, one.rows(table) if len(table) else table)) for one in slices]
+        answers = [
+            (one, _propose(plan, one, rows_at(table, one.others) if len(table) else table)) for one in slices
+        ]
         waiting = [(one, said) for one, said in answers if said.levels]
         still_open = tuple(_of_slice(one, said) for one, answer in answers for said in answer.open)
         if not waiting:

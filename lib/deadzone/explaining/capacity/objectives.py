@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
+from deadzone.study.objective_specs import DERIVED
 
 Sense = Literal["at_most", "at_least"]
 
@@ -16,12 +17,6 @@ METRICS = {"latency": "latency_us", "broadcast": "broadcast_us", "connect": "con
 """Columns that begin with these words and end in `_ms` are statistics of a histogram."""
 
 STATISTIC = re.compile(r"^(latency|broadcast|connect)_(mean|max|p(\d{1,2}(?:_\d+)?))_ms$")
-
-DERIVED = {
-    "error_share": ("errors", "requests"),
-    "achieved_share": ("achieved_rate", "offered_rate"),
-}
-"""Objectives on shares that are made from two columns of the trials."""
 
 
 @dataclass(frozen=True)

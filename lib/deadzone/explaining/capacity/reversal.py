@@ -5,14 +5,19 @@ distribution, its variance common to the pools of a rate, and the largest pool t
 noted. Where each was measured once, only the shape of the curve can say, and the phase model is read.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.capacity.objectives import Objective
+from deadzone.explaining.phases.fit import stack
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+from deadzone.explaining.phases.relabel import relabel
+from deadzone.explaining.phases.thresholds import Thresholds
 
 TOLERANCE = 0.03
 """A pool is about as good as the best one up to this much worse."""
@@ -22,8 +27,14 @@ SEED = 1961
 CERTAINTY = 0.90
 """Coverage of the interval."""
 
+FAR_INSIDE = 0.1
+"""A response within this share of what its objective allows does no harm there, whatever it differs by [share]."""
+
 LEAST_FREEDOM = 3
 """With fewer degrees of freedom the scatter of trials is not known."""
+
+NO_REVERSAL = Thresholds(reversal=-math.inf)
+"""Under these a curve that turns back is a plateau."""
 
 LIKELY = 0.5
 """A reversal is named where it is more probable than not."""
@@ -47,21 +58,51 @@ class Reversal:
 
 
 def reversals(
-    models: Mapping[Any, PhaseModel], trials: pd.DataFrame | None = None, rate: str = "rate"
+    models: Mapping[Any, PhaseModel],
+    trials: pd.DataFrame | None = None,
+    rate: str = "rate",
+    harmless: float | None = None,
 ) -> list[Reversal]:
     """The reversal of each rate's curve, in the order of the rates.
 
-    models: by rate. trials: the trials that were fitted, to be asked themselves where they were repeated.
+    models: by rate, from `harm_alone` where harmless is given. trials: the trials that were fitted, to be asked themselves where
+    they were repeated. harmless: the response that does no harm yet, or a better one; None where no objective says.
     """
     found = []
     for level, model in models.items():
         rows = trials[trials[rate] == level] if trials is not None else None
-        measured = _measured(float(level), model, rows) if rows is not None else None
+        measured = _measured(float(level), model, rows, harmless) if rows is not None else None
         found.append(measured or _reversal(float(level), model))
     return found
 
 
-def _measured(rate: float, model: PhaseModel, trials: pd.DataFrame) -> Reversal | None:
+def harmless_response(response: str, objectives: Sequence[Objective]) -> float | None:
+    """The response at which there is no harm yet by its objective; None without one."""
+    bounds = (one for one in objectives if one.column == response and one.bound > 0)
+    return next((o.bound * (FAR_INSIDE if o.sense == "at_most" else 1 / FAR_INSIDE) for o in bounds), None)
+
+
+def harm_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
+    """The models, those of which turn back among harmless responses alone with plateaus in place of reversals."""
+    judged = {
+        level: relabel(one, NO_REVERSAL) if _is_harmless(one, harmless) else one
+        for level, one in models.items()
+    }
+    return replace(models, models=judged, phases=stack(judged, models.by, "phases"))
+
+
+def _is_harmless(model: PhaseModel, harmless: float | None) -> bool:
+    turned = model.phases[model.phases["label"] == "reversal"]
+    if harmless is None or turned.empty:
+        return False
+    sign = 1.0 if model.goal == "min" else -1.0
+    fitted = model.levels.loc[model.levels["level"] >= turned["start"].min(), "fitted"]
+    return bool((sign * fitted <= sign * harmless).all())
+
+
+def _measured(
+    rate: float, model: PhaseModel, trials: pd.DataFrame, harmless: float | None
+) -> Reversal | None:
     """What repeated trials say; None where too few were repeated."""
     sign = 1.0 if model.goal == "min" else -1.0
     logs = sign * np.log(trials[model.response].to_numpy(float))
@@ -76,6 +117,8 @@ def _measured(rate: float, model: PhaseModel, trials: pd.DataFrame) -> Reversal 
     tail = np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, 1)))
     drawn = mean + np.sqrt(common / count) * tail * rng.standard_normal((DRAWS, len(count)))
     good = drawn <= drawn.min(axis=1, keepdims=True) + np.log1p(TOLERANCE)
+    if harmless is not None:
+        good |= drawn <= sign * np.log(harmless)
     last = len(count) - 1 - np.argmax(good[:, ::-1], axis=1)
     turns = last < len(count) - 1
     probability = float(turns.mean())

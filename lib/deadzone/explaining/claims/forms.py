@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.capacity.objectives import DERIVED, column_values
+from deadzone.explaining.capacity.objectives import column_values
 from deadzone.explaining.claims.cells import Cells, Estimate, cells_of, rows_at
 from deadzone.explaining.claims.verdicts import Tested
 from deadzone.explaining.compare.goals import known_goal
@@ -32,6 +32,7 @@ from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, factor_of, same_level
 from deadzone.study.levels import NONE, Level, is_number
+from deadzone.study.objective_specs import DERIVED
 from deadzone.style import PHASE_STYLES
 
 LEAST_NOISE_DF = 4.0

@@ -57,13 +57,14 @@ CHECKS: tuple[Check, ...] = (
 def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:
     """What judges the rehearsal of a plan: from the tidy table of the first trials to what they show to be wrong."""
     study = plan.study
+    # Where a rate is searched, both ends bear the first one alike, and only the search shows how they differ.
+    checks = [one for one in CHECKS if one is not alike_at_both_ends] if study.search else CHECKS
 
     def judge(table: pd.DataFrame) -> tuple[Finding, ...]:
         last = table.groupby("trial", sort=False).tail(1).assign(warmup=False, trusted=True)
         by = tuple(name for name in plan.factors if name != study.knob_name)
-        seen = Experiment(
-            last, study.knob_name, study.response.name, study.response.goal, by, serves=study.has_service
-        )
-        return examine(seen, study.accept, CHECKS)
+        response = next(one for one in (study.response.name, *study.objectives, "wall_s") if one in last)
+        seen = Experiment(last, study.knob_name, response, study.response.goal, by, serves=study.has_service)
+        return examine(seen, study.accept, checks)
 
     return judge

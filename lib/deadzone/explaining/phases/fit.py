@@ -156,12 +156,11 @@ def _fit_slices(
         warnings += [say("doubt.of_slice", by=by, value=value, warning=warning) for warning in model.warnings]
     if not models:
         raise PhaseError(f"No slice by {by!r} can be fitted. {' '.join(warnings)}")
-    return PhaseModels(
-        by, models, _stack(models, by, "levels"), _stack(models, by, "phases"), tuple(warnings)
-    )
+    return PhaseModels(by, models, stack(models, by, "levels"), stack(models, by, "phases"), tuple(warnings))
 
 
-def _stack(models: dict[Any, PhaseModel], by: str, table: str) -> pd.DataFrame:
+def stack(models: dict[Any, PhaseModel], by: str, table: str) -> pd.DataFrame:
+    """A table of several models as one, with the level of the second factor before its columns."""
     parts = [getattr(model, table).assign(**{by: value}) for value, model in models.items()]
     stacked = pd.concat(parts, ignore_index=True)
     return stacked[[by, *(column for column in stacked if column != by)]]

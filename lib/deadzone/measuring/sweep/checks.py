@@ -10,6 +10,7 @@ from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
+from deadzone.study.objective_specs import DERIVED
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import (
     DATA,
@@ -41,7 +42,11 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
         )
     check_names(plan, workload)
     check_factors(plan, targets, workload)
-    check_response(plan.asked.response, responses)
+    if plan.study.search:
+        for column in plan.study.objectives:
+            check_response(column, (*responses, *DERIVED), "objectives")
+    else:
+        check_response(plan.asked.response, responses)
     check_profiles(plan, responses)
 
 
@@ -112,9 +117,9 @@ def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
         )
 
 
-def check_response(name: str, known: Sequence[str]) -> None:
-    """The response must be a column that trials will have."""
+def check_response(name: str, known: Sequence[str], key: str = "response.name") -> None:
+    """The response, or what an objective bounds, must be a column that trials will have. key: where the study names it."""
     if name not in known:
         raise StudyError(
-            f"response.name is {name!r}, which no trial measures.{did_you_mean(name, known)} Known: {', '.join(known)}."
+            f"{key} is {name!r}, which no trial measures.{did_you_mean(name, known)} Known: {', '.join(known)}."
         )

@@ -61,7 +61,7 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
             left_s = _budget_left(plan, run)
             if not proposal.treatments:
                 return _stop(run, progress, proposal.reason, proposal.open)
-            most = plan.design.replicates * len(plan.treatments)
+            most = plan.most_trials
             if sum(len(one["trials"]) for one in batches) >= most:
                 return _stop(run, progress, say("adaptive.as_many", n=most), proposal.open)
             if left_s <= 0 or (proposal.cost == proposal.cost and proposal.cost > left_s):

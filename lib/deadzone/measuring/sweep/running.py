@@ -274,10 +274,11 @@ def preview(
     if plan.is_adaptive:
         every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
         once = expected_s(every, earlier, design.cooldown_s)
-        most = min(once * design.replicates, design.budget_s or once * design.replicates) if once else None
+        whole = once * plan.most_trials / len(every) if once else None
+        most = min(whole, design.budget_s or whole) if whole else None
         words = f"{in_words(min(once * OPENING, most))} to {in_words(most)}" if once and most else None
         measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
-        longest_n = max(design.replicates * len(plan.treatments) - measured, 0)
+        longest_n = max(plan.most_trials - measured, 0)
         n_trials = measured + longest_n
     else:
         most = expected_s(left, earlier, design.cooldown_s)

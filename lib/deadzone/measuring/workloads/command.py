@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from deadzone.store.imports.registry import reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.study.levels import Level
+from deadzone.study.service_specs import PYTHON
 from deadzone.study.templates import fill, placeholders
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 
@@ -58,11 +60,16 @@ class CommandWorkload:
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for a placeholder that is neither a factor nor a folder."""
         for template in self._templates():
-            fill(template, dict.fromkeys((*factors, INPUTS, SCRATCH), ""))
+            fill(template, dict.fromkeys((*factors, INPUTS, SCRATCH, PYTHON), ""))
         for template in (*(self._spec.setup or ()), *(self._spec.cleanup or ())):
-            fill(template, {INPUTS: ""})
+            fill(template, {INPUTS: "", PYTHON: ""})
         if self._spec.output:
             reader_of(self._spec.output)
+
+    @property
+    def _python(self) -> dict[str, str]:
+        """The interpreter that runs Deadzone, with the packages beside it; elsewhere the one that is there."""
+        return {PYTHON: sys.executable if self._place.is_here else "python3"}
 
     def _templates(self) -> tuple[str, ...]:
         """Whatever is filled in for each trial."""
@@ -86,14 +93,14 @@ class CommandWorkload:
         """Run the setup, once at each place: a new pod has none of the files of the one before."""
         if self._spec.setup and self._set_up_at != self._place.identity:
             folder = self._place.fresh_folder(scratch / INPUTS)
-            self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(folder)})
+            self._run_unmeasured("setup", self._spec.setup, {INPUTS: str(folder), **self._python})
         self._set_up_at = self._place.identity
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the scratch folder, run the preparation, and fill in the factors."""
         self._set_up(scratch)
         work = self._place.fresh_folder(scratch / SCRATCH)
-        values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS)}
+        values = {**levels, SCRATCH: str(work), INPUTS: str(scratch / INPUTS), **self._python}
         if self._spec.prepare:
             self._run_unmeasured("prepare", self._spec.prepare, values)
         return Command(
@@ -126,7 +133,7 @@ class CommandWorkload:
     def finish(self) -> None:
         """Run the cleanup, if the sweep was set up; all else it made lies in the scratch folder."""
         if self._spec.cleanup and self._inputs:
-            values = {INPUTS: str(self._inputs)}
+            values = {INPUTS: str(self._inputs), **self._python}
             with suppress(OSError):
                 argv = tuple(fill(part, values) for part in self._spec.cleanup)
                 self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)

@@ -95,7 +95,11 @@ class ScriptedLoad:
 
     def _environment(self, levels: Mapping[str, Level], url: str) -> dict[str, str]:
         spec = self._spec
-        own: dict[str, Level] = {"RATE": spec.rate or 0, "DURATION_S": spec.duration_s, "USERS": spec.users}
+        own: dict[str, Level] = {
+            "RATE": spec.rate if isinstance(spec.rate, float) else 0,
+            "DURATION_S": spec.duration_s,
+            "USERS": spec.users,
+        }
         factors = {name.upper(): format_level(level) for name, level in levels.items()}
         if spec.driver == K6 and not spec.allow_remote:  # the script may name other hosts than the study
             own["K6_BLACKLIST_IPS"] = ",".join(far_networks())

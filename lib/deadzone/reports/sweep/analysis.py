@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
-
-import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.findings.examining import gravest
@@ -18,7 +15,7 @@ from deadzone.explaining.settings.wording import verdict
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep.findings import barred_by_failures, findings_of
 from deadzone.reports.sweep.source import Source
-from deadzone.study.scales import level_name
+from deadzone.store.table import rows_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +126,7 @@ def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
     slices = tuple(
         Slice(
             ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
-            replace(source, by=(), trials=_slice(source, levels)),
+            replace(source, by=(), trials=rows_at(source.trials, dict(zip(source.by, levels, strict=True)))),
             model,
             model.recommend(**wishes) if source.by else advice,
             position,
@@ -137,14 +134,6 @@ def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
         for position, (levels, model) in enumerate(found.models.items())
     )
     return Analysis(source, slices, advice, answer=found)
-
-
-def _slice(source: Source, levels: tuple[Any, ...]) -> pd.DataFrame:
-    """The trials at these levels of the other factors."""
-    kept = source.trials
-    for name, level in zip(source.by, levels, strict=True):
-        kept = kept[kept[name].map(level_name) == level_name(level)]
-    return kept
 
 
 def _all_there_is(source: Source) -> float | None:

@@ -1,5 +1,9 @@
 """What an adaptive sweep chose when, why it ended, and what was open then."""
 
+from collections.abc import Sequence
+
+from deadzone.explaining.adaptive.rate_search import GENERATOR
+from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import say, spoken
 from deadzone.reports.document.display import Block, Prose
 from deadzone.reports.document.tabling import table_of
@@ -7,6 +11,7 @@ from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
 from deadzone.study.levels import format_level
+from deadzone.study.load_specs import CAPACITY
 
 
 def chosen_trials(source: Source) -> list[Block]:
@@ -28,7 +33,29 @@ def chosen_trials(source: Source) -> list[Block]:
     if ends:
         still_open = [say("adaptive.still_open", question=one[spoken()]) for one in ends[-1]["open"]]
         found.append(Prose((ends[-1]["stopped"][spoken()], *still_open)))
+    if source.study and source.response == CAPACITY and "limited_by" in source.trials:
+        found.append(_searches(source, source.study.factor_names()))
     return found
+
+
+def _searches(source: Source, factors: Sequence[str]) -> Block:
+    """What each search found, between which rates, and what the higher one missed."""
+    rows = [
+        {
+            "setting": Treatment({name: row[name] for name in factors}).label(),
+            "met": f"{row[CAPACITY]:,g}".replace("nan", "-"),
+            "missed": f"{row['missed_rps']:,g}".replace("inf", "-"),
+            "limit": _limit(row["limited_by"]),
+        }
+        for row in source.trials.sort_values([*factors, "replicate"]).to_dict("records")
+    ]
+    return table_of("sweep.searches", rows, n=len(rows))
+
+
+def _limit(limited_by: str) -> str:
+    if limited_by == GENERATOR:
+        return say("rate_search.generator")
+    return listing([plain_name(column) for column in limited_by.split(", ")])
 
 
 def _setting(levels: dict[str, int | float | str]) -> str:

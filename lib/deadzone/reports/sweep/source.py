@@ -9,6 +9,7 @@ import pandas as pd
 
 from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
+from deadzone.explaining.adaptive.rate_search import GENERATOR, capacities
 from deadzone.explaining.findings.experiment import plain
 from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.prepare import check_column
@@ -20,6 +21,7 @@ from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE
+from deadzone.study.load_specs import CAPACITY
 from deadzone.study.spec import Study
 
 LEAST_TRUSTED = 0.5
@@ -107,12 +109,23 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         raise TableError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
     knob = knob or study.knob_name
     response = response or study.response.name
+    if response == CAPACITY and study.search:
+        trials = capacities(study, trials)
+        if trials.empty:
+            raise TableError(
+                f"No search of run {run.run_id} has ended yet; go on with --resume {run.run_id}."
+            )
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
     for column in (knob, response, *_columns(by)):
         check_column(trials, column)
     trusted, doubts = _judged(trials, knob)
-    doubts = (*_of_limits(study, trials, run.provenance()), *doubts, *_missing(study, trusted, knob))
+    doubts = (
+        *_of_limits(study, trials, run.provenance()),
+        *doubts,
+        *_missing(study, trusted, knob),
+        *_not_sent(trials),
+    )
     return Source(
         name=study.study,
         title=study.title or study.study,
@@ -156,6 +169,12 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
         fixed = getattr(study.target, "cpu_limit", NONE)
         return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
     return [say("source.affinity")] if mechanism == "affinity" else []
+
+
+def _not_sent(trials: pd.DataFrame) -> list[Message]:
+    """That capacities are larger than what was found, where the load could not be made."""
+    capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
+    return [say("rate_search.not_sent", n=capped, all=len(trials))] if capped else []
 
 
 def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:

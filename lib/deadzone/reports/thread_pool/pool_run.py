@@ -12,7 +12,7 @@ from deadzone.explaining.capacity.cold_start import ColdStart, cold_start
 from deadzone.explaining.capacity.feasibility import Feasibility, feasibility
 from deadzone.explaining.capacity.littles_law import littles_law
 from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
-from deadzone.explaining.capacity.reversal import Reversal, reversals
+from deadzone.explaining.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModels
 from deadzone.explaining.phases.recommend import Recommendation
@@ -63,8 +63,11 @@ def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = 
     cold = cold_start(series(kept, _metric(source.response)))
     counts = trial_counts(kept, {} if keep_warmup else cold.begins_s)
     source = replace(source, trials=_freed(source.trials, counts, [] if keep_warmup else cold.reaching_in))
+    harmless = harmless_response(source.response, asked.bounds)
     try:
-        models = fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=RATE)
+        models = harm_alone(
+            fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=RATE), harmless
+        )
         advice = {float(rate): model.recommend() for rate, model in models.items()}
         problem = ""
     except PhaseError as error:
@@ -79,7 +82,7 @@ def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = 
     judged = rates[-1] if wanted is None else judged
     return PoolRun(
         source, wanted, judged, models, advice, problem,
-        tuple(reversals(models, source.analysed)) if models else (), feasible, cold,
+        tuple(reversals(models, source.analysed, harmless=harmless)) if models else (), feasible, cold,
         littles_law(source.analysed, source.knob, RATE), other,
     )  # fmt: skip
 
