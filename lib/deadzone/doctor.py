@@ -91,7 +91,10 @@ def _machine() -> Check:
 
 def _quiet() -> Check:
     """How much of the machine others use now, who they are, and what that costs a sweep by its rule of trust."""
-    others, before = Others(), read_machine()
+    try:
+        others, before = Others(), read_machine()
+    except OSError as error:
+        return Check("quiet", "optional", f"what others use cannot be read here ({error})")
     others.look()
     used = time.process_time()
     time.sleep(LISTENED_S)

@@ -28,11 +28,13 @@ STEP_S = 60.0
 def results(trials: pd.DataFrame, command: str, factors: Sequence[str]) -> list[dict[str, Any]]:
     """One result a treatment, from its analysed trials.
 
-    trials: a tidy table. command: what was run, for readers. Raises nothing; treatments without trials are absent.
+    trials: a tidy table. command: what was run, for readers. Of a treatment of which no trial is trusted all are taken, as
+    a report does that says so. Raises nothing; treatments without trials are absent.
     """
-    analysed = trials[
-        ~trials["warmup"].fillna(False) & (trials["status"] == "ok") & trials["trusted"].fillna(True)
-    ]
+    measured = trials[~trials["warmup"].fillna(False) & (trials["status"] == "ok")]
+    trusted = measured["trusted"].fillna(True).astype(bool)
+    any_trusted = trusted.groupby([measured[factor] for factor in factors]).transform("any")
+    analysed = measured[trusted | ~any_trusted]
     return [
         _result(group, command, dict(zip(factors, levels, strict=True)))
         for levels, group in analysed.groupby(list(factors), sort=False)
