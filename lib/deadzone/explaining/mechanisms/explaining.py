@@ -48,10 +48,12 @@ class Explanation:
     table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism, change (of ln(time for
     the job), beyond or short of proportional scaling, that it explains), low, high (90 % interval), p_confirmed, p_excluded
     (after Holm's correction), verdict. loss: of each phase the whole change that is to be explained, with low and high.
+    is_scaling: whether the knob offers cores or threads, so that the change is held against proportional scaling.
     """
 
     table: pd.DataFrame
     loss: pd.DataFrame
+    is_scaling: bool
 
     def of(self, phase: int, verdict: str = CONFIRMED) -> pd.DataFrame:
         """The mechanisms of a phase that have a verdict, the largest part first."""
@@ -100,7 +102,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
         table[["p_excluded", "p_confirmed"]] = holm(raw.ravel()).reshape(raw.shape)
         decided = [table[f"p_{name}"] <= 1 - CONFIDENCE for name in (EXCLUDED, CONFIRMED)]
         table["verdict"] = np.select(decided, [EXCLUDED, CONFIRMED], UNDECIDED)
-    return Explanation(table, pd.DataFrame(losses))
+    return Explanation(table, pd.DataFrame(losses), bool(parts["offers"].all()))
 
 
 def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:

@@ -44,7 +44,7 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
 
     trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns one row a trial: log_loss,
     ln of the time for the job times the offer; work, ln(CPU work for it); outside, ln of the share of its time that is not
-    the program's, which is 0 where the response is wall_s; and for each reason of idle cores their number over the busy ones.
+    the program's, which is 0 where the response is wall_s; offers, whether the knob offers cores; and for each reason of idle cores their number over the busy ones.
     """
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
@@ -52,15 +52,14 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     threads = busy + sum(at[name] / wall for name in WAITS)
     coordinator = np.minimum(at["asleep_s"] / wall, (threads - 1).clip(0.0, COORDINATORS))
     threads = threads - coordinator
-    offer = (
-        pd.Series(level, at.index)
-        if _offers(knob, level, threads)
-        else pd.Series(float(busy.max()), at.index)
-    )
+    offers = _offers(knob, level, threads)
+    offer = pd.Series(level if offers else float(busy.max()), at.index)
     job_s = y if goal == "min" else 1 / y
     lies_outside = np.log(y / wall) if goal == "min" and response != "wall_s" else 0.0 * wall
     per_job = cpu if goal == "min" else cpu / (y * wall)
-    found = pd.DataFrame({"log_loss": np.log(job_s * offer), WORK: np.log(per_job), OUTSIDE: lies_outside})
+    found = pd.DataFrame(
+        {"log_loss": np.log(job_s * offer), WORK: np.log(per_job), OUTSIDE: lies_outside, "offers": offers}
+    )
     spare = (threads - offer).clip(lower=0.0)
     for column, reason in WAITS.items():
         waiting = at[column] / wall - (coordinator if column == "asleep_s" else 0.0)

@@ -25,7 +25,9 @@ def limits(found: Explanation, phase: int) -> str:
     named = [say(f"mechanism.{name}") for name in found.of(phase)["mechanism"]]
     if named:
         return join(named, ", ")
-    return say("mechanism.in_proportion" if _is_small(found, phase) else "mechanism.none_shown")
+    if not _is_small(found, phase):
+        return say("mechanism.none_shown")
+    return say("mechanism.in_proportion" if found.is_scaling else "mechanism.unchanged")
 
 
 def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
@@ -34,14 +36,24 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
     if rows.empty:
         return None
     loss = rows.iloc[0]
-    whole = {"start": start, "stop": stop, "phase": name, "loss": _percent(loss["change"])}
+    against = say("mechanism.against") if found.is_scaling else ""
+    whole = {
+        "start": start,
+        "stop": stop,
+        "phase": name,
+        "loss": _percent(loss["change"]),
+        "against": against,
+    }
     because = [
         say("mechanism.because", words=say(f"mechanism.{row['mechanism']}_because"), change=_percent(row["change"]),
             low=_percent(row["low"]), high=_percent(row["high"]), certainty=INTERVAL)
         for row in found.of(phase, CONFIRMED).to_dict("records")
     ]  # fmt: skip
     if _is_small(found, phase) and not because:
-        said = say("mechanism.says_in_proportion", **whole)
+        said = say(
+            "mechanism.says_in_proportion" if found.is_scaling else "mechanism.says_unchanged",
+            **{key: value for key, value in whole.items() if key != "against"},
+        )
     else:
         way = "behind" if loss["change"] >= 0 else "ahead"
         said = say(
