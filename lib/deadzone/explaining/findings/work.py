@@ -11,9 +11,15 @@ from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import SEED, association
 from deadzone.study.levels import is_number
 
-GROUPS_APART = 2.0
-"""Groups of trials closer than this may be two ways the scheduler takes: beside a neighbour on the other hardware thread of
-its core a program was seen to need 1.8 times the CPU time."""
+GROUPS_APART = 1.5
+"""Groups of trials closer than this may be two ways the scheduler takes."""
+
+GROUPS_APART_DISTURBED = 2.0
+"""The same beside neighbours: with one on the other hardware thread of its core a program was seen to need 1.8 times the
+CPU time."""
+
+NEIGHBOURS = 0.15
+"""Trials beside more foreign CPU are disturbed, whatever the study trusts [cores]."""
 
 OTHER_WORK = 2.5
 """Beyond this no placing of threads explains the difference: one group did not do the work."""
@@ -72,8 +78,10 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
             continue
         levels = pd.factorize(rows["level"])[0]
         statistic, apart, spread, smaller = _split(log, levels)
+        beside = numbers(rows, "foreign_cpu") if "foreign_cpu" in rows else np.zeros(len(rows))
+        needed = GROUPS_APART_DISTURBED if (beside > NEIGHBOURS).any() else GROUPS_APART
         weight = (
-            apart >= np.log(GROUPS_APART)
+            apart >= np.log(needed)
             and len(smaller) >= LEAST_IN_GROUP * len(log)
             and apart > LEAST_APART * spread
         )
