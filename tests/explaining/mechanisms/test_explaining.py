@@ -7,7 +7,7 @@ import pytest
 import deadzone
 from deadzone.errors import PhaseError
 from deadzone.explaining.mechanisms.parts import WAITS
-from deadzone.explaining.mechanisms.wording import sentences
+from deadzone.explaining.mechanisms.wording import limits, sentences
 from deadzone.language.catalogue import speaking
 
 
@@ -66,6 +66,14 @@ def test_a_rate_is_explained_as_the_time_for_its_unit():
 def test_one_trial_a_level_decides_nothing():
     found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
     assert set(found.table["verdict"]) == {"undecided"}
+
+
+def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
+    frame = table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8))
+    frame.loc[1:, "asleep_s"] = np.nan
+    found, model = explained(frame)
+    assert found.table.empty and found.loss.empty and sentences(found, model) == []
+    assert limits(found, 0) == "not shown"
 
 
 def test_a_table_without_an_account_is_refused_in_a_sentence():

@@ -41,6 +41,13 @@ MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk",
               FEW, OUTSIDE)  # fmt: skip
 
 
+WHERE, CHANGE, TESTS = (
+    ("phase", "start", "stop", "label"),
+    ("change", "low", "high"),
+    ("p_excluded", "p_confirmed"),
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """What explains each phase.
@@ -91,18 +98,18 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
         if inside.nunique() < 2:
             continue
-        where = {"phase": number, **{name: phase[name] for name in ("start", "stop", "label")}}
+        where = {"phase": number, **{name: phase[name] for name in WHERE[1:]}}
         ends = [parts[level == at] for at in (inside.min(), inside.max())]
         loss = _change(*(end["log_loss"].to_numpy(float) for end in ends))
-        losses.append({**where, **dict(zip(("change", "low", "high"), loss, strict=True))})
+        losses.append({**where, **dict(zip(CHANGE, loss, strict=True))})
         rows += [{**where, **row} for row in _mechanisms(ends[0], ends[1], loss[0])]
-    table = pd.DataFrame(rows)
-    if not table.empty:
-        raw = table[["p_excluded", "p_confirmed"]].to_numpy(float)
-        table[["p_excluded", "p_confirmed"]] = holm(raw.ravel()).reshape(raw.shape)
-        decided = [table[f"p_{name}"] <= 1 - CONFIDENCE for name in (EXCLUDED, CONFIRMED)]
-        table["verdict"] = np.select(decided, [EXCLUDED, CONFIRMED], UNDECIDED)
-    return Explanation(table, pd.DataFrame(losses), bool(parts["offers"].all()))
+    table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
+    raw = table[[*TESTS]].to_numpy(float)
+    table[[*TESTS]] = holm(raw.ravel()).reshape(raw.shape)
+    table["verdict"] = np.select(
+        [table[name] <= 1 - CONFIDENCE for name in TESTS], [EXCLUDED, CONFIRMED], UNDECIDED
+    )
+    return Explanation(table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE]), bool(parts["offers"].all()))
 
 
 def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:

@@ -32,7 +32,7 @@ def limits(found: Explanation, phase: int) -> str:
 
 def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -> Message | None:
     """One sentence on a phase; None where it could not be explained. start, stop, name: of the phase, in words."""
-    rows = found.loss[found.loss["phase"] == phase] if not found.loss.empty else found.loss
+    rows = found.loss[found.loss["phase"] == phase]
     if rows.empty:
         return None
     loss = rows.iloc[0]
@@ -86,7 +86,7 @@ def sentences(found: Explanation | None, model: PhaseResult) -> list[Message]:
 
 def _is_small(found: Explanation, phase: int) -> bool:
     """Whether the phase deviates from proportional scaling by no more than calls for no explanation."""
-    rows = found.loss[found.loss["phase"] == phase] if not found.loss.empty else found.loss
+    rows = found.loss[found.loss["phase"] == phase]
     return not rows.empty and abs(float(rows["change"].iloc[0])) <= FLOOR
 
 
