@@ -26,16 +26,16 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     levels = model.levels["level"].to_numpy(float)
     last = model.phases.iloc[-1]
     up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
-    ratio = levels[-1] / levels[-2]
-    add = [levels[-1] * ratio, levels[-1] * ratio**2]
+    at = model.axis.forward(levels)
+    add = model.axis.backward(at[-1] + (at[-1] - at[-2]) * np.array([1, 2])).tolist()
     said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": ", ".join(f"{one:.3g}" for one in add)}
     p = 1 - float(last["probability"]) if up else 1.0
     yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=said)
 
 
 def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
-    """The best level stands alone: both neighbours are worse by GAIN, and further away than COARSE."""
-    if seen.model is None:
+    """The best level stands alone: both neighbours are worse by GAIN, and further away than COARSE; on a ratio scale."""
+    if seen.model is None or seen.model.axis.is_interval:
         return
     levels = seen.model.levels["level"].to_numpy(float)
     value = np.log(seen.model.levels["fitted"].to_numpy(float)) * (1 if seen.goal == "min" else -1)
