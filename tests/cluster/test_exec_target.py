@@ -207,14 +207,14 @@ def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
     study = write_study(
         workload=command(SLEEP),
         target=target(namespace),
-        factors={"seconds": [4]},
+        factors={"seconds": [8]},
         design={"replicates": 1},
     )
     command_ = start("sweep", study)
     command_.wait_for(lambda: left.annotation(), "the first trial")
     pod = left.pods()[0]["metadata"]["name"]
     inside = ("exec", pod, "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
-    command_.wait_for(lambda: "sleep 4" in cluster.kubectl(*inside), "the program")
+    command_.wait_for(lambda: "sleep 8" in cluster.kubectl(*inside), "the program")
     end(cluster, namespace, pod)
     code, _, err = command_.end()
     assert code == 0, err

@@ -53,7 +53,7 @@ def replaced(old, new):
         (
             replaced("replicates: 3", "replicate: 3"),
             "file.yaml:8: design.replicate is no key of a study. Did you mean 'replicates'? Allowed keys here: kind, "
-            "treatments, replicates, warmup, seed, timeout_s, cooldown_s, batch, until, budget_s.",
+            "treatments, replicates, warmup, rehearsal, seed, timeout_s, cooldown_s, batch, until, budget_s.",
         ),
         (
             replaced("design:", "desing:"),
