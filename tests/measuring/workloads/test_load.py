@@ -58,6 +58,9 @@ def pools(write_study):
     return write
 
 
+CANNOT_TELL = "neighbours kept the generator from its core, four times: this machine cannot tell now"
+
+
 def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, alive):
     for _ in range(4):
         study = pools({"pool_size": [1, 8], "rate": [150]})
@@ -65,7 +68,7 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
         if not trials["error"].str.contains("others kept it from its core", na=False).any():
             break
     else:
-        pytest.skip("neighbours kept the generator from its core, four times: this machine cannot tell now")
+        pytest.skip(CANNOT_TELL)
     assert list(trials["status"]) == ["ok", "ok"]
     # 150 messages a second make 750 copies of 3 ms each: 2.25 threads' work, so one thread sends 333 a second at most.
     assert trials.loc[1, "broadcast_rate"] < 340
@@ -89,7 +92,13 @@ def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(p
     path = pools(
         {"pool_size": [1, 2, 4]}, argv, workload=load, objectives={"latency_p99_ms": {"at_most": 60}}
     )
-    assert (told := deadzone("sweep", path)).code == 0, told.err
+    for _ in range(4):
+        told = deadzone("sweep", path)
+        if "others kept it from its core" not in told.err:
+            break
+    else:
+        pytest.skip(CANNOT_TELL)
+    assert told.code == 0, told.err
     source = load_source()
     found = source.analysed.set_index("pool_size")["capacity_rps"]
     assert source.response == "capacity_rps" and source.goal == "max"
