@@ -10,7 +10,11 @@ from deadzone.measuring.sweep.opening import open_run, planned_file
 from deadzone.store.run import list_runs
 from deadzone.study.loading import load_study
 
-SILENT_BEYOND_2 = ["sh", "-c", "test {threads} -gt 2 && echo ERROR >&2 || seq 200000 | sort -R | tail -1"]
+SILENT_BEYOND_2 = [
+    "sh",
+    "-c",
+    "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 200000 | sort -R | tail -1",
+]
 
 
 def study_with(write_study, **design):
