@@ -71,8 +71,10 @@ def trials(program: Path, of: Planted, replicates: int, seed: int = 1) -> pd.Dat
                 for _ in range(TRUST.max_attempts):
                     measured = target.execute(command, 60)
                     assert measured.status == "ok", measured.stderr
-                    if not doubts(measured, limit, TRUST):
+                    found = doubts(measured, limit, TRUST)
+                    if not found:
                         break
                 rows.append({of.knob: level, "block": block, "trial": len(rows) + 1, "wall_s": measured.wall_s,
+                             "warmup": False, "trusted": not found, "status": measured.status,
                              "user_s": measured.user_s, "sys_s": measured.sys_s, **measured.counted})  # fmt: skip
     return pd.DataFrame(rows)

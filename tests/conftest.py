@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import tally
 import yaml
+from disturbance import NO_DOUBTS
 from hypothesis import settings
 from programs import PROGRAMS
 
@@ -41,9 +42,6 @@ pytest_addoption, pytest_collection_modifyitems = tally.addoption, tally.keep_sk
 """What becomes of each test is recorded where `--record` says so."""
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
-
-NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
-"""For tests in which interference is not the subject: they must pass on a busy machine."""
 
 PATIENCE_S = 30.0
 """A busy machine may take this long for what takes a fraction of a second."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import NO_DOUBTS
+from disturbance import NO_DOUBTS
 from needs import needs
 from servers import postgres_programs
 

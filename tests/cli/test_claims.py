@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from disturbance import NO_DOUBTS
 
 import deadzone as package
 
@@ -25,7 +26,7 @@ def study(home, write_study):
             **{"workload": {"kind": "command", "argv": ["sleep", "{pause}"]}, **more},
             factors={"pause": [0.1, 0.2, 0.8]},
             design={"replicates": 4, "warmup": 0},
-            trust={"max_attempts": 1},
+            trust={**NO_DOUBTS, "max_attempts": 1},
         )
 
     return write

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from disturbance import MOST_UNTRUSTED, undisturbed
 from sweeping import ALLOWED, Left, job_target, target
 
 from deadzone import fit_phases
@@ -16,6 +17,24 @@ LEVELS = [0.2, 0.4, 0.8, 1.4, 1.6, 1.8]
 """One thread of ffmpeg gains in proportion to 0.8 cores, and nothing beyond one and a bit."""
 
 PHASES = ["linear", "plateau"]
+
+
+BESIDE_CORES = 0.5
+"""CPU of neighbours, and of the node's own programs, that a trial of one thread bears on two cores."""
+
+
+def fitted(run):
+    """A run, its measured trials and the labels of their phases."""
+    trials = run.trials()
+    measured = trials[~trials["warmup"]].groupby("trial").tail(1)
+    return run, measured, fit_phases(measured, "cpu_limit", "wall_s").phases["label"].tolist()
+
+
+def misled(found):
+    """Whether the phases are not those of the program, and neighbours explain it."""
+    _, measured, phases = found
+    beside = measured["foreign_cpu"].astype(float) + measured["steal"].astype(float)
+    return phases != PHASES and (beside > BESIDE_CORES).mean() > MOST_UNTRUSTED
 
 
 @pytest.mark.parametrize("way", ["local", "resize", "patch", "job"])
@@ -30,25 +49,21 @@ def test_the_same_study_gives_the_same_phases(
     }
     if way in ("resize", "patch"):
         deployment(annotations=ALLOWED)
-    run = sweep(
-        write_study(
-            f"ffmpeg-{way}",
-            workload={
-                "kind": "ffmpeg",
-                "clip": {"duration_s": 2, "width": 640, "height": 360},
-                "scale": "640:360",
-            },
-            target=ways[way],
-            factors={"cpu_limit": LEVELS, "threads": [1]},
-            design={"replicates": 3, "warmup": 1, "timeout_s": 120},
-        )
+    study = write_study(
+        f"ffmpeg-{way}",
+        workload={
+            "kind": "ffmpeg",
+            "clip": {"duration_s": 2, "width": 640, "height": 360},
+            "scale": "640:360",
+        },
+        target=ways[way],
+        factors={"cpu_limit": LEVELS, "threads": [1]},
+        design={"replicates": 3, "warmup": 1, "timeout_s": 120},
     )
-    trials = run.trials()
-    assert set(trials["status"]) == {"ok"}
-    assert trials["frames"].nunique() == 1
-    measured = trials[~trials["warmup"]].groupby("trial").tail(1)
-    model = fit_phases(measured, "cpu_limit", "wall_s")
-    assert model.phases["label"].tolist() == PHASES, measured[["cpu_limit", "wall_s", "trusted"]]
+    run, measured, phases = undisturbed(lambda: fitted(sweep(study)), misled, attempts=2)
+    assert set(run.trials()["status"]) == {"ok"}
+    assert run.trials()["frames"].nunique() == 1
+    assert phases == PHASES, measured[["cpu_limit", "wall_s", "foreign_cpu"]]
     if way in ("resize", "patch"):
         Left(cluster, namespace).check_nothing()
     if way == "patch":

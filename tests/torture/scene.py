@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
+from disturbance import NO_DOUBTS
 
 from deadzone.store.run import Run, list_runs
 from torture import oracle
@@ -18,9 +19,6 @@ from torture.harness import Arming, Command
 
 MOST_FAULTS = 5
 """In one scene; that many parts of one run."""
-
-NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
-"""Interference is not the subject: a repeated trial is right, and would make two tables differ."""
 
 PROGRAM = """sleep 0.004
 if [ -e {hungry} ]; then rm -f {hungry}; head -c 400M /dev/zero | tail || exit 9; fi
@@ -53,7 +51,7 @@ class Scene:
             "target": {"kind": "local", "memory_limit": 48_000_000},
             "factors": {"threads": self.draw.sample(range(1, 99), self.draw.randint(2, 5))},
             "design": {"replicates": self.draw.randint(2, 9), "warmup": self.draw.randint(0, 1)},
-            "trust": NO_DOUBTS,
+            "trust": NO_DOUBTS,  # a repeated trial is right, and would make two tables differ
         }
         document["design"] |= {"seed": self.draw.randrange(99), "timeout_s": 30}
         self.study.write_text(yaml.safe_dump(document))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from disturbance import GENERATOR, undisturbed
 from programs import PROGRAMS
 
 from deadzone.measuring.load.plan import LoadPlan
@@ -66,23 +67,17 @@ def websocket_server(starts: Callable[..., int]) -> Callable[..., str]:
     return start
 
 
-DISTURBED = "others kept it from its core"
-"""What the generator says where neighbours, or the host of this machine, took its time."""
-
-ATTEMPTS = 4
-
-
 @pytest.fixture
 def generate(tmp_path: Path) -> Callable[..., Told]:
-    """Send a load and return what was recorded; again where neighbours disturbed it, as a sweep does."""
+    """Send a load and return what was recorded; again where neighbours disturbed it, as a sweep does.
 
-    def send(url: str, prefix: tuple[str, ...] = (), **keys: Any) -> Told:
-        for _ in range(ATTEMPTS):
-            told = once(url, prefix, **keys)
-            if DISTURBED not in (told.failure or ""):
-                return told
-        pytest.skip(
-            f"neighbours kept the generator from its core, {ATTEMPTS} times: this machine cannot tell now"
+    What starts a server may stand for its URL: each attempt then has a server of its own.
+    """
+
+    def send(url: str | Callable[[], str], prefix: tuple[str, ...] = (), **keys: Any) -> Told:
+        return undisturbed(
+            lambda: once(url if isinstance(url, str) else url(), prefix, **keys),
+            lambda told: GENERATOR in (told.failure or ""),
         )
 
     def once(url: str, prefix: tuple[str, ...] = (), **keys: Any) -> Told:

@@ -98,11 +98,12 @@ def test_a_server_of_another_protocol_is_said(http_server, generate):
 
 
 def test_a_server_killed_while_its_users_send_leaves_what_was_measured(starts, generate):
-    port = starts(PROGRAMS / "websocket_server.py", "--port", 0)
-    threading.Thread(target=kill_listener, args=(port, 1.0), daemon=True).start()
-    told = generate(
-        f"ws://127.0.0.1:{port}/", protocol="websocket", rate=50, duration_s=2, connections=5, drain_s=1
-    )
+    def short_lived() -> str:
+        port = starts(PROGRAMS / "websocket_server.py", "--port", 0)
+        threading.Thread(target=kill_listener, args=(port, 1.0), daemon=True).start()
+        return f"ws://127.0.0.1:{port}/"
+
+    told = generate(short_lived, protocol="websocket", rate=50, duration_s=2, connections=5, drain_s=1)
     assert told.failure.startswith("the server closed all 5 connections")
     assert 0 < told.responses["requests"] < 100
     assert told.responses["errors_closed"] + told.responses["requests"] == pytest.approx(100, abs=1)

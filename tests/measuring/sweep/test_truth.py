@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-import pytest
+from disturbance import mostly_untrusted, trusted, undisturbed
 
 from deadzone import fit_phases
 from deadzone.measuring.sweep.opening import open_run
@@ -15,9 +15,6 @@ from deadzone.measuring.sweep.running import run_sweep
 
 SHARES = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2]
 """Limits as shares of the machine."""
-
-DISTURBED_SHARE = 0.2
-"""With more of its trials untrusted a sweep says more of the neighbours than of ffmpeg."""
 
 
 def measured(write_study):
@@ -32,25 +29,9 @@ def measured(write_study):
     return run_sweep(opened.plan, opened.run).trials()
 
 
-def analysed(trials):
-    """Final trials that can be trusted, of treatments with a limit."""
-    final = trials[~trials["warmup"]].drop_duplicates("trial", keep="last")
-    return final[final["trusted"] & (final["status"] == "ok")]
-
-
 def test_quota_pays_up_to_the_cores_and_is_a_plateau_beyond(quota, write_study):
-    trials = measured(write_study)
-    if (
-        analysed(trials)["trial"].nunique()
-        < (1 - DISTURBED_SHARE) * trials.loc[~trials["warmup"], "trial"].nunique()
-    ):
-        trials = measured(write_study)  # once more: this one was disturbed, as its own trust columns say
-    sound = analysed(trials)
-    total = trials.loc[~trials["warmup"], "trial"].nunique()
-    if len(sound) < (1 - DISTURBED_SHARE) * total:
-        pytest.skip(
-            f"neighbours disturbed {total - len(sound)} of {total} trials, twice: this machine cannot tell now"
-        )
+    trials = undisturbed(lambda: measured(write_study), mostly_untrusted, attempts=2)
+    sound = trusted(trials)
     limited = sound[sound["cpu_limit"] != "none"].assign(
         cpu_limit=lambda table: table["cpu_limit"].astype(float)
     )

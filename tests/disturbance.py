@@ -1,0 +1,44 @@
+"""Measurements at the mercy of neighbours: taken again where these disturbed them, and skipped where they always do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pandas as pd
+import pytest
+
+NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
+"""Trust of a study in which interference is not the subject: it must measure on a busy machine."""
+
+ATTEMPTS = 4
+MOST_UNTRUSTED = 0.2
+"""With more of its trials untrusted a sweep says more of the neighbours than of the program."""
+
+GENERATOR = "others kept it from its core"
+"""What the load generator says where neighbours, or the host of this machine, took its time."""
+
+Measured = TypeVar("Measured")
+
+
+def undisturbed(
+    measure: Callable[[], Measured], disturbed: Callable[[Measured], bool], attempts: int = ATTEMPTS
+) -> Measured:
+    """The first measurement that neighbours left alone; without one the test is skipped, which the summary counts."""
+    for _ in range(attempts):
+        measured = measure()
+        if not disturbed(measured):
+            return measured
+    pytest.skip(f"neighbours disturbed what was measured, {attempts} times: this machine cannot tell now")
+
+
+def trusted(trials: pd.DataFrame) -> pd.DataFrame:
+    """Of the trials of a run, each one's last attempt that succeeded and can be trusted."""
+    final = trials[~trials["warmup"]].drop_duplicates("trial", keep="last")
+    return final[final["trusted"] & (final["status"] == "ok")]
+
+
+def mostly_untrusted(trials: pd.DataFrame) -> bool:
+    """Whether so few trials can be trusted that their sweep tells nothing."""
+    planned = trials.loc[~trials["warmup"], "trial"].nunique()
+    return len(trusted(trials)) < (1 - MOST_UNTRUSTED) * planned
