@@ -95,6 +95,14 @@ def test_drift_over_blocks_is_reported_and_removed():
     assert kept.noise.replicate > 0.03
 
 
+def test_drift_over_blocks_is_that_of_least_squares(five_phases):
+    frame = five_phases.assign(wall_s=five_phases["wall_s"] * (1 + 0.03 * five_phases["block"]))
+    columns = np.hstack([np.eye(17)[frame["cores"].astype(int)], np.eye(5)[frame["block"]]])
+    effects = np.linalg.lstsq(columns, np.log(frame["wall_s"]))[0][-5:]
+    drift = fit_phases(frame, "cores", "wall_s").drift
+    assert drift.effects["effect"].to_numpy() == pytest.approx(effects - effects.mean(), abs=1e-9)
+
+
 def test_without_drift_none_is_removed(five_phases):
     drift = fit_phases(five_phases, "cores", "wall_s").drift
     assert drift is not None and not drift.removed

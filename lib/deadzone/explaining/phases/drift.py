@@ -82,14 +82,16 @@ def _additive(sample: Sample, columns: np.ndarray) -> _Fit | None:
 
 
 def _least_squares(sample: Sample, columns: np.ndarray, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
+    from scipy.linalg import pinvh
     from scipy.special import fdtrc
 
     target, drift = (
         _within_levels(sample.level, keep, sample.value),
         _within_levels(sample.level, keep, columns),
     )
-    inverse = np.linalg.pinv(drift[keep].T @ drift[keep])
-    rank = int(np.linalg.matrix_rank(drift[keep]))
+    # The columns of all blocks add up to nothing within levels: what is left of their sum is rounding, not a column.
+    rounding = len(target) * np.finfo(float).eps
+    inverse, rank = pinvh(drift[keep].T @ drift[keep], rtol=rounding, return_rank=True)
     freedom = int(keep.sum()) - len(np.unique(sample.level[keep])) - rank
     if rank == 0 or freedom < LEAST_FREEDOM:
         return None, target
