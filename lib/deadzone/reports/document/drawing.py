@@ -52,7 +52,8 @@ def _settle(drawing: Figure) -> None:
     The solver of the layout ends a few last bits apart from one process to the next, and the ids within an SVG
     are made from such numbers.
     """
-    drawing.draw_without_rendering()
+    if engine := drawing.get_layout_engine():
+        engine.execute(drawing)
     drawing.set_layout_engine("none")
     for ax in drawing.axes:
         x, y, width, height = (round(value, PLACE_DIGITS) for value in ax.get_position().bounds)
