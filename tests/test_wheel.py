@@ -95,7 +95,15 @@ def test_try_then_run_of_the_saved_study_then_report_in_an_empty_folder(alone):
 
 
 def test_a_bundled_study_finds_the_program_that_it_measures(alone):
-    alone(*DEADZONE, "sweep", "sqlite-threads", "-p", "threads", "[1, 2]", "-p", "replicates", "1")
+    little = {
+        "factors.threads": "[1, 2]",
+        "design.replicates": 1,
+        "design.warmup": 0,
+        "trust.max_attempts": 1,
+    }
+    alone(
+        *DEADZONE, "sweep", "sqlite-threads", *(part for asked in little.items() for part in ("-p", *asked))
+    )
     [run] = (alone.folder / "deadzone" / "runs" / "sqlite-threads").iterdir()
     assert {json.loads(line)["status"] for line in (run / "trials.jsonl").open()} == {"ok"}
 
@@ -108,17 +116,15 @@ def test_a_repository_of_ones_own_runs_its_notebooks_on_a_schedule_and_by_hand(a
     alone(*scheduled, *overrides, cwd=folder)
     [run] = (folder / "data" / "runs" / "gzip-level").iterdir()
     assert (run / "trials.parquet").is_file()
-    for name in ("phases", "explore"):  # what Run All does
-        execute = (
-            "-m",
-            "nbconvert",
-            "--to",
-            "notebook",
-            "--execute",
-            f"{name}.ipynb",
-            "--output",
-            f"/tmp/{os.getpid()}.ipynb",
-        )
-        alone(*execute, cwd=folder / "notebooks")
+    execute = (
+        "-m",
+        "nbconvert",
+        "--to",
+        "notebook",
+        "--execute",
+        "--output-dir",
+        folder / "data" / "executed",
+    )
+    alone(*execute, "phases.ipynb", "explore.ipynb", cwd=folder / "notebooks")  # what Run All does
     alone(*DEADZONE, "report", "gzip-level/latest", cwd=folder)
     assert list((folder / "reports" / "gzip-level").glob("*/index.html"))

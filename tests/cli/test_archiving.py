@@ -31,13 +31,28 @@ def lose(home):
     shutil.rmtree(home / "reports", ignore_errors=True)
 
 
-def test_a_run_on_a_fresh_machine_is_set_beside_the_archived_one(study, start, home, tmp_path):
+def test_a_run_goes_on_where_a_lost_machine_left_it_and_the_next_is_set_beside_it(
+    study, start, home, tmp_path
+):
+    """Three machines: the first is lost while it measures, the second after it has published."""
     volume = tmp_path / "volume"
-    code, out, err = start("run", "probe", "--archive", f"file://{volume}", "--json").end()
+    archived = ("--archive", f"file://{volume}")
+    started = start("run", "probe", "-r", "6", *archived)
+    started.wait_for(lambda: started.trials() >= 6, "its sixth trial")
+    os.kill(started.pid, signal.SIGINT)
+    assert started.end()[0] == 130
+    kept = next((volume / "runs" / "probe").glob("*/trials.jsonl")).read_text().count("\n")
+    assert kept >= 6
+    lose(home)
+    code, out, err = start("run", "probe", "-r", "6", "--resume", "latest", *archived, "--json").end()
     assert code == 0, err
     first = json.loads(out.splitlines()[-1])["run_id"]
+    journal = volume / "runs" / "probe" / first / "trials.jsonl"
+    trials = [json.loads(line)["trial"] for line in journal.read_text().splitlines()]
+    assert set(trials) == set(range(1, 3 * 6 + 1))
+    assert len(trials) >= kept
     lose(home)
-    code, out, err = start("run", "probe", "--archive", f"file://{volume}", "--json").end()
+    code, out, err = start("run", "probe", *archived, "--json").end()
     assert code == 0, err
     second = json.loads(out.splitlines()[-1])["run_id"]
     assert f"No phase moved since run {first}" in err
@@ -47,25 +62,6 @@ def test_a_run_on_a_fresh_machine_is_set_beside_the_archived_one(study, start, h
     index = (volume / "reports" / "index.html").read_text()
     assert first in index and second in index
     assert second in (volume / "reports" / "probe" / "index.html").read_text()
-
-
-def test_a_run_that_a_lost_machine_began_is_resumed_from_the_archive(study, start, home, tmp_path):
-    volume = tmp_path / "volume"
-    started = start("run", "probe", "-r", "6", "--archive", f"file://{volume}")
-    started.wait_for(lambda: started.trials() >= 6, "its sixth trial")
-    os.kill(started.pid, signal.SIGINT)
-    assert started.end()[0] == 130
-    kept = next((volume / "runs" / "probe").glob("*/trials.jsonl")).read_text().count("\n")
-    assert kept >= 6
-    lose(home)
-    code, _, err = start(
-        "run", "probe", "-r", "6", "--resume", "latest", "--archive", f"file://{volume}"
-    ).end()
-    assert code == 0, err
-    journal = next((volume / "runs" / "probe").glob("*/trials.jsonl"))
-    trials = [json.loads(line)["trial"] for line in journal.read_text().splitlines()]
-    assert set(trials) == set(range(1, 3 * 6 + 1))
-    assert len(trials) >= kept
 
 
 def test_an_archive_that_cannot_be_used_is_told_before_anything_is_measured(study, deadzone, home):

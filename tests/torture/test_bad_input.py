@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,13 @@ VALUES = st.sampled_from([*NUMBERS, *TEXTS, *OTHERS]) | st.recursive(
 )
 """What a value of a study is replaced by."""
 
-TRIES = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+TRIES = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+"""Drawn anew each time, so that what many runs of the tests try adds up."""
+
+
+@lru_cache
+def document_in(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
 
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -65,7 +72,7 @@ def changed(document: Any, place: tuple[Any, ...], value: Any) -> Any:
 @given(data=st.data())
 def test_a_study_with_anything_anywhere_is_planned_or_refused(data, tmp_path_factory):
     path = data.draw(st.sampled_from(STUDIES))
-    document = yaml.safe_load(path.read_text())
+    document = document_in(path)
     for _ in range(data.draw(st.integers(1, 2))):
         place = data.draw(st.sampled_from(list(places(document))))
         document = changed(document, place, data.draw(VALUES))

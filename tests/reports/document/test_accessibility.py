@@ -27,11 +27,20 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Where the reports lie: each is made once."""
+    return tmp_path_factory.mktemp("reports")
+
+
 @pytest.fixture
-def written(analysed, tmp_path):
+def written(analysed, files):
     """A report with everything in it, as a file."""
 
     def write(language):
+        path = files / f"{language}.html"
+        if path.exists():
+            return path
         with speaking(language):
             use_language(language)
             report = analysed(
@@ -45,7 +54,6 @@ def written(analysed, tmp_path):
             )  # fmt: skip
             names = Names(blocks, FILES)
         assert isinstance(blocks[0], Title)
-        path = tmp_path / f"{language}.html"
         path.write_text(page(Document(blocks[0], blocks, names, language, FILES)))
         return path
 
