@@ -17,7 +17,7 @@ MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
     $(patsubst %,workloads/test_%.py,http load))
 
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
-# of which the tests are run that were skipped there.
+# of which the tests are run that were skipped there; the checks were made there.
 RECORD   := build/tests.jsonl
 RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY)) -m "not cluster and not cgroup2"
 
@@ -33,7 +33,7 @@ help:  ## list the targets
 report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publish the report
 	$(BIN)/deadzone run ffmpeg-cpu-limit
 
-test: $(VENV)/.dev check  ## run the checks and every test that needs no cluster and no emulated machine
+test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)
 	-$(PYTEST) $(RECORDED) -n logical --dist loadgroup tests $(addprefix --ignore=,$(MEASURING))
 	-$(PYTEST) $(RECORDED) $(MEASURING)
