@@ -85,13 +85,9 @@ def _least_squares(sample: Sample, columns: np.ndarray, keep: np.ndarray) -> tup
     from scipy.linalg import pinvh
     from scipy.special import fdtrc
 
-    target, drift = (
-        _within_levels(sample.level, keep, sample.value),
-        _within_levels(sample.level, keep, columns),
-    )
+    target, drift = (_within_levels(sample.level, keep, of) for of in (sample.value, columns))
     # The columns of all blocks add up to nothing within levels: what is left of their sum is rounding, not a column.
-    rounding = len(target) * np.finfo(float).eps
-    inverse, rank = pinvh(drift[keep].T @ drift[keep], rtol=rounding, return_rank=True)
+    inverse, rank = pinvh(drift[keep].T @ drift[keep], rtol=len(target) * np.spacing(1.0), return_rank=True)
     freedom = int(keep.sum()) - len(np.unique(sample.level[keep])) - rank
     if rank == 0 or freedom < LEAST_FREEDOM:
         return None, target
