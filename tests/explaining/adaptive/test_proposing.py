@@ -15,7 +15,7 @@ NOTHING = pd.DataFrame({"n": [], "wall_s": []})
 LEVELS = list(range(1, 17))
 
 quick = settings(
-    max_examples=6, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=4, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

@@ -57,10 +57,10 @@ def test_16_cores_has_the_authors_five_phases():
 def test_jittered_by_two_percent_the_16_cores_keep_their_phases():
     rng = np.random.default_rng(5)
     kept = 0
-    for _ in range(20):
+    for _ in range(10):
         found = phases(fit(range(1, 17), CORES_16 * np.exp(0.02 * rng.standard_normal(16))))
         kept += [label for *_, label in found] == ["linear", "dead_zone", "linear", "breakthrough", "plateau"]
-    assert kept >= 18
+    assert kept >= 9
 
 
 def test_4_cores_flags_the_first_thread_and_is_flat_from_5_or_6_on():

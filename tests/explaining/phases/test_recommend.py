@@ -76,7 +76,7 @@ def test_the_true_best_is_in_the_set_as_often_as_stated():
     assert hits / 300 >= 0.93
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6), st.floats(-5, 5), st.floats(1.1, 4))
 def test_the_set_ignores_the_unit_and_grows_with_the_noise(values, shift, wider):
     estimate = np.array(values)
@@ -152,7 +152,7 @@ def test_a_hopeless_difference_needs_no_sensible_number_of_replicates():
     assert replicates_to_tell(1e-6, 0.5) is None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.floats(0.005, 0.5), st.floats(0.005, 0.3))
 def test_smaller_differences_need_no_fewer_replicates(difference, noise):
     needed = replicates_to_tell(difference, noise)

@@ -146,8 +146,8 @@ def test_a_report_in_korean_has_the_same_blocks(runs):
     profiled_run(runs, **small)
     try:
         english, korean = (
-            [block for name in SECTIONS for block in getattr(profile_diff.load("relay/latest", lang), name)()]
-            for lang in ("en", "ko")
+            [block for name in SECTIONS for block in getattr(study, name)()]
+            for study in (profile_diff.load("relay/latest", lang) for lang in ("en", "ko"))
         )
         assert [type(block) for block in korean] == [type(block) for block in english]
         if korean[0].language == "ko":

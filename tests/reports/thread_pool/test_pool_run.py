@@ -60,7 +60,9 @@ def test_what_lies_far_inside_its_target_is_no_harm(tmp_path):
     """The same curves turn back at every rate; where 5000 ms are allowed, 400 in place of 140 harm nobody."""
     for allowed, turns in ((150, {160.0, 320.0, 480.0}), (2000, {480.0}), (5000, set())):
         targets = f"objectives: {{latency_p99_ms: {{at_most: {allowed}}}}}"
-        run = thread_pool.load(str(pool_run(tmp_path / str(allowed), objectives=targets).folder)).run
+        run = thread_pool.load(
+            str(pool_run(tmp_path / str(allowed), objectives=targets, per_second=20).folder)
+        ).run
         assert {one.rate for one in run.turning if one.start is not None} == turns
         if not turns:
             assert not any("reversal" in set(model.phases["label"]) for model in run.models.values())
