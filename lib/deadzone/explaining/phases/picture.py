@@ -6,6 +6,7 @@ plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich draws
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -124,11 +125,11 @@ def picture(
         low, high = scale(ends.min()), scale(ends.max())
         return np.rint((scale(np.asarray(values)) - low) / ((high - low) or 1.0) * (size - 1)).astype(int)
 
-    def x_of(level: float, parts: int = 1) -> int:
-        return (left + 1) * parts + int(at(level, across, levels, columns * parts))
+    def x_of(level: np.ndarray | float, parts: int = 1) -> Any:
+        return (left + 1) * parts + at(level, across, levels, columns * parts)
 
-    def y_of(value: float, parts: int = 1) -> int:
-        return (rows + 1) * parts - 1 - int(at(value, up, values, rows * parts))
+    def y_of(value: np.ndarray | float, parts: int = 1) -> Any:
+        return (rows + 1) * parts - 1 - at(value, up, values, rows * parts)
 
     for row, text in y_ticks.items():
         canvas.write(left - 1 - width_of(text), row + 1, text, MUTED)
@@ -186,16 +187,19 @@ def _draw_fit(
     canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable, y_of: Callable, plain: bool
 ) -> None:
     """The fitted curve, straight on the axes of the fit, in the colours of its phases."""
-    levels, fitted = model.axis.forward(model.levels["level"].to_numpy(float)), np.log(model.levels["fitted"])
+    levels = model.axis.forward(model.levels["level"].to_numpy(float))
+    fitted = np.log(model.levels["fitted"].to_numpy(float))
     starts = model.axis.forward(model.phases["start"].to_numpy(float))
-    for x in np.linspace(levels[0], levels[-1], 8 * MOST_WIDTH):
-        level, value = float(model.axis.backward(x)), float(np.exp(np.interp(x, levels, fitted)))
-        label = model.phases["label"][max(int((starts <= x + 1e-9).sum()) - 1, 0)]
-        colour = PHASE_STYLES[label].colour
+    colours = [PHASE_STYLES[label].colour for label in model.phases["label"]]
+    along = np.linspace(levels[0], levels[-1], 8 * MOST_WIDTH)
+    at, values = model.axis.backward(along), np.exp(np.interp(along, levels, fitted))
+    phases = np.maximum(np.searchsorted(starts, along + 1e-9, side="right") - 1, 0)
+    parts = (1, 1) if plain else (2, 4)
+    for x, y, phase in zip(x_of(at, parts[0]), y_of(values, parts[1]), phases, strict=True):
         if plain:
-            canvas.write(x_of(level), y_of(value), ".", colour)
+            canvas.write(x, y, ".", colours[phase])
         else:
-            canvas.dot(x_of(level, 2), y_of(value, 4), colour)
+            canvas.dot(x, y, colours[phase])
 
 
 def _draw_levels(

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.findings.examining import gravest
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import Finding
+from deadzone.explaining.mechanisms.explaining import Explanation, explained
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
@@ -30,6 +32,11 @@ class Slice:
     model: PhaseModel
     advice: Recommendation
     position: int = 0
+
+    @cached_property
+    def why(self) -> Explanation | None:
+        """What explains its phases; None where the trials carry no account of time, or nothing scales in proportion."""
+        return explained(self.source.analysed, self.model)
 
     def anchor(self, block: str) -> str:
         """The id of a block of this slice: `response`, and `slice-2-response` in the second slice."""

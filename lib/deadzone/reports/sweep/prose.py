@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from deadzone.explaining.mechanisms.explaining import explained
 from deadzone.explaining.mechanisms.wording import sentences
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import plain_name
@@ -147,7 +146,7 @@ def phases_in_words(s: Slice) -> Prose:
 
 def _whys(s: Slice) -> list[Claim]:
     """Why each phase is what it is, where the trials carry an account of time."""
-    said = sentences(explained(s.source.analysed, s.model), s.model)
+    said = sentences(s.why, s.model)
     return [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in said]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.mechanisms.explaining import explained
 from deadzone.explaining.mechanisms.wording import limits
 from deadzone.explaining.phases.candidates import level_text, places, setting_at
 from deadzone.explaining.phases.model import PhaseModel
@@ -150,7 +149,7 @@ def phases_table(s: Slice) -> Table:
         "certainty": model.certainty,
     }
     told = f"{s.name}. {counted}" if s.name else counted
-    if found := explained(s.source.analysed, model):
+    if found := s.why:
         for number, row in enumerate(rows):
             row["limits"] = limits(found, number)
     return table_of(
