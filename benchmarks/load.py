@@ -35,7 +35,7 @@ from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
 from deadzone.measuring.targets.interference import between, read_machine
-from deadzone.measuring.workloads.load_script import find_program
+from deadzone.measuring.workloads.load import find_program
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deadzone.errors import StoreError
-from deadzone.measuring.sweep.estimate import in_words
+from deadzone.measuring.sweep.progress import in_words
 from deadzone.reports.sweep.analysis import analyse
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.reports.sweep.terminal import Terminal, in_terminal

@@ -17,10 +17,9 @@ import pytest
 import yaml
 
 from deadzone.measuring.services.readiness import free_port
-from deadzone.measuring.workloads.clip import generated_clip
-from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
+from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.loading import load_study
-from deadzone.study.media_specs import ClipSpec
+from deadzone.study.workload_specs import ClipSpec
 from programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]

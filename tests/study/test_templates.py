@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
-from deadzone.study.templates import fill, placeholders
+from deadzone.study.levels import fill, placeholders
 
 
 def test_a_placeholder_is_replaced_by_the_level():

@@ -138,7 +138,7 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
     from deadzone.measuring.targets.leftovers import remove_leftovers
     from deadzone.reports.document.execution import execute
     from deadzone.store.run import Run, new_run_id
-    from deadzone.study.answers import refuse_unanswerable
+    from deadzone.study.design import refuse_unanswerable
     from deadzone.study.loading import find_study, load_study
 
     path = find_study(study, places.study_folders()).resolve()
@@ -178,9 +178,8 @@ class _Watcher:
 
     def __init__(self, plan: Plan, run: Run, archive: Archive | None) -> None:
         from deadzone.explaining.findings.rehearsing import judge_of
-        from deadzone.measuring.sweep.estimate import Estimate
-        from deadzone.measuring.sweep.progress import progress_on
-        from deadzone.measuring.sweep.rehearsing import Rehearsing
+        from deadzone.measuring.sweep.opening import Rehearsing
+        from deadzone.measuring.sweep.progress import Estimate, progress_on
         from deadzone.store.archive import ArchivedRun
         from deadzone.store.journal import JournalTail
         from deadzone.store.run import BATCHES_FILE

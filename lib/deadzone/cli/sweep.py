@@ -36,11 +36,10 @@ def command(
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
     from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import open_run
+    from deadzone.measuring.sweep.opening import Rehearsing, open_run
     from deadzone.measuring.sweep.progress import progress_on
-    from deadzone.measuring.sweep.rehearsing import Rehearsing
     from deadzone.measuring.sweep.running import run_sweep
-    from deadzone.study.answers import coming_answer
+    from deadzone.study.design import coming_answer
 
     if dry_run or rehearse:
         print_plan(study, overrides, resume, as_json, rehearse)
@@ -87,7 +86,7 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     """
     from deadzone.explaining.findings.rehearsing import judge_of
     from deadzone.language.catalogue import say
-    from deadzone.measuring.sweep.rehearsing import rehearse
+    from deadzone.measuring.sweep.opening import rehearse
     from deadzone.measuring.sweep.running import preview
 
     records, found = rehearse(plan, judge_of(plan))
@@ -123,7 +122,7 @@ def print_plan(
     from deadzone.measuring.sweep.opening import open_run, planned_file
     from deadzone.measuring.sweep.running import preview
     from deadzone.store.run import list_runs
-    from deadzone.study.answers import refuse_unanswerable
+    from deadzone.study.design import refuse_unanswerable
     from deadzone.study.loading import find_study
 
     finished: set[int] = set()

@@ -94,9 +94,8 @@ def command(**given: Any) -> None:
     """
     from deadzone import places
     from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import planned
+    from deadzone.measuring.sweep.opening import Rehearsing, planned
     from deadzone.measuring.sweep.progress import progress_on
-    from deadzone.measuring.sweep.rehearsing import Rehearsing
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.store.run import Run
     from deadzone.study.loading import parse_study
@@ -185,7 +184,7 @@ class _Asking(Beside):
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Tell how far it is; ask as soon as the time is known."""
-        from deadzone.measuring.sweep.estimate import in_words
+        from deadzone.measuring.sweep.progress import in_words
 
         if left_s is not None and not self._asked:
             self._asked = True

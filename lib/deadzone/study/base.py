@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from deadzone.study.levels import format_level, is_number
-from deadzone.study.templates import placeholders
+from deadzone.study.levels import format_level, is_number, placeholders
 
 NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 """Names become folders and web addresses, so they keep to characters that are safe in both."""

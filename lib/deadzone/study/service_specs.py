@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
 from deadzone.study.extraction_specs import RegularExpression
+from deadzone.study.levels import placeholders
 from deadzone.study.target_specs import AnyTarget
-from deadzone.study.templates import placeholders
 
 ENVIRONMENT = "environment"
 """The factor whose levels are the names of a study's environments."""

@@ -14,9 +14,8 @@ from typing import Any
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
-from deadzone.study.levels import Level, chosen_levels, plain_number, range_levels
+from deadzone.study.levels import Level, chosen_levels, placeholders, plain_number, range_levels
 from deadzone.study.loading import dump_value, read_yaml
-from deadzone.study.templates import placeholders
 
 FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
 """What means something to a shell and nothing to the program that it would be handed to."""

@@ -1,15 +1,176 @@
 """The workloads a study can name: what a trial executes."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
 
-from pydantic import Field
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from deadzone.study.base import COLUMN_PATTERN, Argument, Spec
 from deadzone.study.disk_specs import DiskWorkload
-from deadzone.study.extraction_specs import ResponseExtraction
-from deadzone.study.http_specs import HttpWorkload
+from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression, ResponseExtraction
+from deadzone.study.levels import placeholders
 from deadzone.study.load_specs import LoadWorkload
-from deadzone.study.media_specs import ClipSpec
+from deadzone.study.service_specs import SERVICE_URL
+
+
+class ClipSpec(Spec):
+    """The video that ffmpeg decodes; generated once and kept in a cache."""
+
+    duration_s: float = Field(default=6.0, gt=0, le=3600)
+    """length of the clip [s]"""
+
+    width: int = Field(default=1280, ge=16, le=7680)
+    """width [pixels]"""
+
+    height: int = Field(default=720, ge=16, le=4320)
+    """height [pixels]"""
+
+    frames_per_second: float = Field(default=29.97, gt=0, le=240)
+    """frame rate [1/s]"""
+
+
+CLIP = "clip"
+"""Placeholder for the path of the generated video."""
+
+
+def _header(text: str) -> str:
+    if re.search(r"[\r\n]", text):
+        raise ValueError("holds a line end, which no header can")
+    return text
+
+
+HeaderText = Annotated[Argument, AfterValidator(_header)]
+
+
+class FormFile(Spec):
+    """A part of a form that is a file."""
+
+    file: Argument
+    """path; {clip} is the generated video, {inputs}/NAME what the setup made"""
+
+    content_type: str | None = None
+    """default: as the file's name says"""
+
+    filename: str | None = None
+    """name told to the server; default the file's own"""
+
+
+class AnswerSpec(Spec):
+    """What an answer must be: a fast error is no fast success."""
+
+    status: tuple[int, ...] = Field(default=(200,), min_length=1)
+    """HTTP statuses that mean success"""
+
+    min_bytes: int = Field(default=0, ge=0)
+    """least length of the body [bytes]"""
+
+    regex: RegularExpression | None = None
+    """the body must match it somewhere"""
+
+    json_path: JsonPath | None = None
+    """JMESPath into a JSON body that must give something other than false, empty or null"""
+
+
+class HttpWorkload(Spec):
+    """One HTTP request a trial, timed phase by phase by libcurl."""
+
+    kind: Literal["http"] = "http"
+    url: Argument = f"{{{SERVICE_URL}}}/"
+    """where; {service_url} is the service under test, {factor} a level"""
+
+    method: str | None = Field(default=None, pattern=r"^[A-Z]+$")
+    """default GET, and POST with a body"""
+
+    headers: dict[str, HeaderText] = Field(default_factory=dict)
+    """headers of the request"""
+
+    headers_from_env: dict[str, str] = Field(default_factory=dict)
+    """headers whose value stands in an environment variable of that name, such as {Authorization: API_TOKEN}"""
+
+    json_body: Any = None
+    """a body in JSON; {factor} in its texts is replaced"""
+
+    form: dict[str, Argument | FormFile] | None = Field(default=None, min_length=1)
+    """a multipart form; a part is a text or {file: path}"""
+
+    body_file: Argument | None = None
+    """a file whose content is the body"""
+
+    clip: ClipSpec = Field(default_factory=ClipSpec)
+    """the video that {clip} stands for"""
+
+    setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
+    """argv run once before the sweep, not measured; fills {inputs}"""
+
+    answer: AnswerSpec = Field(default_factory=AnswerSpec)
+    responses: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], BodyResponse] = Field(default_factory=dict)
+    """numbers read from the body"""
+
+    timeout_s: float = Field(default=300.0, gt=0)
+    """longest time of the request [s]"""
+
+    connect_timeout_s: float = Field(default=10.0, gt=0)
+    """longest time until it is connected [s]"""
+
+    keep_alive: bool = False
+    """ask over a connection that an earlier request opened; then connecting takes no time"""
+
+    expect_100: bool = False
+    """ask for leave before a large upload (Expect: 100-continue); the first byte is then that of the leave"""
+
+    verify_tls: bool = True
+    """whether the server's certificate must be valid"""
+
+    ca_file: str | None = None
+    """certificates to trust, relative to the study file"""
+
+    @field_validator("json_body")
+    @classmethod
+    def _well_formed(cls, body: Any) -> Any:
+        for text in texts_in(body):
+            placeholders(text)
+        return body
+
+    @model_validator(mode="after")
+    def _one_body(self) -> HttpWorkload:
+        given = [n for n in ("json_body", "form", "body_file") if getattr(self, n) is not None]
+        if len(given) > 1:
+            raise ValueError(f"has {' and '.join(given)}; a request has one body")
+        return self
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the request carries one."""
+        return any(part is not None for part in (self.json_body, self.form, self.body_file))
+
+    def templates(self) -> Iterator[str]:
+        """Every text in which placeholders are filled in."""
+        yield self.url
+        yield from self.headers.values()
+        yield from texts_in(self.json_body)
+        for part in (self.form or {}).values():
+            yield part.file if isinstance(part, FormFile) else part
+        if self.body_file is not None:
+            yield self.body_file
+
+    def uses(self, name: str) -> bool:
+        """Whether a placeholder stands somewhere."""
+        return any(name in placeholders(template) for template in self.templates())
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text of a JSON value, keys left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from texts_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_in(part)
 
 
 class FfmpegWorkload(Spec):

@@ -13,10 +13,7 @@ from needs import needs
 
 from deadzone.errors import WorkloadError
 from deadzone.explaining.profiles.reading import parse_profile, read_profile
-from deadzone.measuring.capture.base import CaptureError, Subject
-from deadzone.measuring.capture.capturing import Capturing
-from deadzone.measuring.capture.pprof_pages import PprofPages
-from deadzone.measuring.capture.py_spy import PySpy
+from deadzone.measuring.capture.capturing import CaptureError, Capturing, PprofPages, PySpy, Subject
 from deadzone.study.profile_specs import ProfilesSpec
 
 SERVER = Path(__file__).parents[2] / "data" / "profiles" / "server"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.measuring.sweep.estimate import REMEMBERED, Estimate, expected_s, in_words
+from deadzone.measuring.sweep.progress import REMEMBERED, Estimate, expected_s, in_words
 from deadzone.study.design import PlannedTrial, Treatment
 
 

@@ -8,10 +8,15 @@ import subprocess
 import pytest
 
 from deadzone.errors import WorkloadError
-from deadzone.measuring.workloads.clip import generated_clip, inspected_clip, last_progress, sha256_of
-from deadzone.measuring.workloads.ffmpeg import find_ffmpeg
+from deadzone.measuring.workloads.ffmpeg import (
+    find_ffmpeg,
+    generated_clip,
+    inspected_clip,
+    last_progress,
+    sha256_of,
+)
 from deadzone.places import cache_folder
-from deadzone.study.media_specs import ClipSpec
+from deadzone.study.workload_specs import ClipSpec
 
 SMALL = ClipSpec(duration_s=1, width=160, height=90)
 

@@ -10,8 +10,7 @@ import pytest
 from deadzone.errors import WorkloadError
 from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload as Workload
 from deadzone.measuring.workloads.ffmpeg import find_ffmpeg
-from deadzone.study.media_specs import ClipSpec
-from deadzone.study.workload_specs import FfmpegWorkload
+from deadzone.study.workload_specs import ClipSpec, FfmpegWorkload
 
 CLIP = {"duration_s": 1, "width": 160, "height": 90}
 

@@ -21,8 +21,8 @@ from deadzone.measuring.services.base import SERVICE_RESPONSES, Reached
 from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.workloads.http import MEASURED, HttpWorkload
-from deadzone.study.http_specs import HttpWorkload as HttpSpec
 from deadzone.study.target_specs import LocalTarget as LocalSpec
+from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 
 MISBEHAVING = Path(__file__).parents[1] / "services" / "misbehaving.py"
 WORK_S = 0.2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import StudyError, WorkloadError
-from deadzone.measuring.workloads.load_script import find_program
+from deadzone.measuring.workloads.load import find_program
 
 SERVER = Path(__file__).parents[1] / "load" / "server.py"
 SCRIPTS = Path(__file__).parents[2] / "data" / "load"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deadzone.measuring.workloads.base import Here, Movable, Said
 from deadzone.measuring.workloads.command import CommandWorkload
 from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
-from deadzone.measuring.workloads.place import Here, Movable, Said
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.descriptions import ALL
+from deadzone.store.imports.described import ALL
 from store.imports.samples import imported, sample
 
 FIRST_ROWS = {

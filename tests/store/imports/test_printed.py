@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.printed import RESPONSES, printed_by
+from deadzone.store.imports.registry import RESPONSES, printed_by
 from store.imports.samples import sample
 
 

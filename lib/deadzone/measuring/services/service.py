@@ -18,12 +18,11 @@ from deadzone.measuring.targets.limits.base import Counters
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.processes import below, listening_on
 from deadzone.measuring.targets.promises import Promise, keep, promise
-from deadzone.measuring.workloads.place import Here, fresh_folder, run_unmeasured
+from deadzone.measuring.workloads.base import Here, fresh_folder, run_unmeasured
 from deadzone.study.design import Treatment
-from deadzone.study.levels import Level
+from deadzone.study.levels import Level, fill
 from deadzone.study.masking import masked
 from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ServiceSpec
-from deadzone.study.templates import fill
 
 LOG_KEPT_BYTES = 1_000_000
 """How much of the end of a service's log is kept [bytes]."""

@@ -14,10 +14,9 @@ from deadzone.measuring.targets.leftovers import note, remove_elsewhere
 from deadzone.measuring.targets.limits.base import group_name
 from deadzone.measuring.workloads.command import found_by
 from deadzone.store.programs import answer_of, last_words
-from deadzone.study.levels import Level, format_level
+from deadzone.study.levels import Level, fill, format_level
 from deadzone.study.masking import masked
 from deadzone.study.service_specs import DataSpec, ReadBackSpec
-from deadzone.study.templates import fill
 
 ANSWER_TIMEOUT_S = 30.0
 """Asking a server for a setting that takes longer than this is taken for hung [s]."""

@@ -10,6 +10,7 @@ from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
+from deadzone.study.levels import fill, placeholders
 from deadzone.study.objective_specs import DERIVED
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import (
@@ -22,7 +23,6 @@ from deadzone.study.service_specs import (
     ServiceSpec,
 )
 from deadzone.study.target_specs import LOCAL
-from deadzone.study.templates import fill, placeholders
 
 JUDGED = tuple(name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason"))
 """Columns of every table that a study can have as its response."""

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from deadzone.errors import StudyError
 from deadzone.measurement import Measurement
-from deadzone.measuring.capture.base import Subject
+from deadzone.measuring.capture.capturing import Subject
 from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.profiling import Profiling
@@ -19,8 +19,7 @@ from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.registry import make_target
-from deadzone.measuring.workloads.base import Outcome, Workload
-from deadzone.measuring.workloads.place import Movable, Place
+from deadzone.measuring.workloads.base import Movable, Outcome, Place, Workload
 from deadzone.measuring.workloads.registry import make_workload
 from deadzone.store.provenance import git_facts, host_facts
 from deadzone.study.design import Treatment

@@ -1,19 +1,25 @@
-"""Opening a run: a new one of a study, or an earlier one to go on with."""
+"""Opening a run: a new one of a study, or an earlier one to go on with; and its rehearsal, so that what is wrong with one trial
+at each end of the range is told before the others have cost anything."""
 
 import json
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from deadzone import places
-from deadzone.errors import StoreError, StudyError
-from deadzone.measuring.sweep.running import measuring_of
+from deadzone.errors import StoreError, StudyError, SweepError
+from deadzone.language.catalogue import say
+from deadzone.measuring.sweep.progress import Beside, Progress
+from deadzone.measuring.sweep.running import measuring_of, run_sweep
 from deadzone.store.provenance import usable_cores
-from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, Run
+from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, Run, finished_trials
 from deadzone.store.table import SHARED
 from deadzone.study.claims import check_claims
-from deadzone.study.design import levels_of, resolve
+from deadzone.study.design import WARMUP_BLOCK, PlannedTrial, Treatment, levels_of, resolve
 from deadzone.study.disk_plan import resolved_disk
 from deadzone.study.loading import find_study, load_study
 from deadzone.study.masking import MASK, masked_document
@@ -116,3 +122,49 @@ def _known(overrides: Mapping[str, Any]) -> dict[str, Any]:
 def _as_text(overrides: Mapping[str, Any] | None) -> str:
     """The overrides as JSON, with what nobody may read masked."""
     return json.dumps(masked_document(dict(overrides or {})), default=str) + "\n"
+
+
+Judge = Callable[[pd.DataFrame], Sequence[Any]]
+"""What is wrong with the trials at the ends, as `deadzone.explaining.findings.finding.Finding`, from the tidy table so far."""
+
+
+class Rehearsing(Beside):
+    """A progress that tells it as soon as both ends of the range have been tried, and asks whether to go on with an
+    experiment that can have no verdict. A run that is resumed has been rehearsed."""
+
+    def __init__(self, progress: Progress, plan: Plan, run: Run, judge: Judge) -> None:
+        super().__init__(progress)
+        self._run, self._judge = run, judge
+        self._ends = {one.label() for one in plan.ends}
+        self._waits = plan.design.rehearsal and not run.journal_file.exists()
+
+    def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
+        """Tell how far it is, and what the rehearsal showed once it is over."""
+        if self._waits and done >= len(self._ends):
+            self._tell()
+        self._progress.show(done, total, current, left_s)
+
+    def _tell(self) -> None:
+        records = self._run.records()
+        finished = finished_trials(records)
+        tried = {Treatment(one["levels"]).label() for one in records if one["trial"] in finished}
+        if not self._ends <= tried:
+            return
+        self._waits = False
+        found = self._judge(self._run.trials())
+        for one in found:
+            self.note(say("rehearsal.told", finding=one))
+        if any(one.severity == "stops" for one in found) and not self.agrees(say("rehearsal.go_on")):
+            raise SweepError(say("rehearsal.stopped"))
+
+
+def rehearse(plan: Plan, judge: Judge) -> tuple[list[dict[str, Any]], Sequence[Any]]:
+    """Measure one trial at each end of a plan's range and keep nothing: their records, and what is wrong.
+
+    Raises what `run_sweep` raises.
+    """
+    ends = [PlannedTrial(i, WARMUP_BLOCK, 1, True, end) for i, end in enumerate(plan.ends, start=1)]
+    with tempfile.TemporaryDirectory(prefix="deadzone-rehearsal-") as folder:
+        run = Run.create(Path(folder), plan.study)
+        run_sweep(plan, run, Progress(), lambda *_: iter([ends]))
+        return run.records(), judge(run.trials())

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deadzone.errors import StudyError, did_you_mean
-from deadzone.measuring.capture.base import Subject
-from deadzone.measuring.capture.capturing import Captured, Capturing
-from deadzone.measuring.capture.registry import make_profiler
+from deadzone.measuring.capture.capturing import Captured, Capturing, Subject, make_profiler
 from deadzone.measuring.workloads.base import Outcome
+from deadzone.study.levels import placeholders
 from deadzone.study.plan import Plan
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
-from deadzone.study.templates import placeholders
 
 
 @dataclass

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from deadzone.language.catalogue import LANGUAGES, Message, join, say
-from deadzone.measuring.sweep.estimate import Estimate
-from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.sweep.progress import Estimate, Progress
 from deadzone.measuring.sweep.running import TrialSource, planned_trials, remaining
 from deadzone.store.run import Run
 from deadzone.study.design import PlannedTrial, Treatment

@@ -9,19 +9,17 @@ from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Measurement
-from deadzone.measuring.sweep.estimate import Estimate, expected_s, in_words
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.parallel import in_parallel
 from deadzone.measuring.sweep.printed import printed_counts
-from deadzone.measuring.sweep.progress import Progress
+from deadzone.measuring.sweep.progress import Estimate, Progress, expected_s, in_words
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.store.run import LOGS, Run, finished_trials
-from deadzone.study.answers import coming_answer
-from deadzone.study.design import PlannedTrial
+from deadzone.study.design import PlannedTrial, coming_answer
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from deadzone.measurement import Measurement, Status, not_measured
-from deadzone.measuring.capture.base import Subject
+from deadzone.measuring.capture.capturing import Subject
 from deadzone.measuring.services.base import Host, ServiceError, Use
 from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.services.service import Service

@@ -12,15 +12,12 @@ from typing import Any
 
 from deadzone.errors import FormatError, WorkloadError, did_you_mean
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.workloads.base import Outcome
-from deadzone.measuring.workloads.place import UNMEASURED_TIMEOUT_S, Here, Place, run_unmeasured
-from deadzone.store.imports.printed import RESPONSES, printed_by
-from deadzone.store.imports.registry import reader_of
+from deadzone.measuring.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Place, run_unmeasured
+from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import ResponseExtraction
-from deadzone.study.levels import Level
+from deadzone.study.levels import Level, fill, placeholders
 from deadzone.study.service_specs import PYTHON
-from deadzone.study.templates import fill, placeholders
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 
 SCRATCH = "scratch"

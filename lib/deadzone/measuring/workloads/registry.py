@@ -8,14 +8,13 @@ from deadzone.measuring.workloads.command import CommandWorkload
 from deadzone.measuring.workloads.disk.workload import DiskWorkload
 from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
 from deadzone.measuring.workloads.http import HttpWorkload
-from deadzone.measuring.workloads.load import LoadWorkload
-from deadzone.measuring.workloads.load_script import ScriptedLoad
+from deadzone.measuring.workloads.load import LoadWorkload, ScriptedLoad
 from deadzone.study.design import Treatment
 from deadzone.study.disk_specs import DiskWorkload as DiskSpec
-from deadzone.study.http_specs import HttpWorkload as HttpSpec
 from deadzone.study.load_specs import LoadWorkload as LoadSpec
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
+from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 
 
 def make_workload(

@@ -17,9 +17,8 @@ from deadzone.errors import TableError
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.store.run import Run
 from deadzone.study.design import limits_of
-from deadzone.study.levels import NONE, Level, format_level, is_number
+from deadzone.study.levels import NONE, Level, fill, format_level, is_number, placeholders
 from deadzone.study.target_specs import UNCHANGED, KubernetesTarget
-from deadzone.study.templates import fill, placeholders
 from deadzone.study.workload_specs import CommandWorkload
 
 KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}

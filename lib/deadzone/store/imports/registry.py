@@ -1,9 +1,15 @@
-"""The formats that can be imported, by the name of their tool. A new one is a file beside this and a line here."""
+"""The formats that can be imported, by the name of their tool. A new one is a file beside this and a line here.
 
+A program of a known format may also be read in a trial: what it printed, as responses.
+"""
+
+import tempfile
 from pathlib import Path
+from statistics import median
 
 from deadzone.errors import FormatError, did_you_mean
-from deadzone.store.imports.descriptions import ALL, REDIS_CSV
+from deadzone.store.imports.columns import FIRST, MEASURED
+from deadzone.store.imports.described import ALL, REDIS_CSV
 from deadzone.store.imports.document import text_of
 from deadzone.store.imports.fio import read_fio
 from deadzone.store.imports.hey import read_hey
@@ -13,6 +19,7 @@ from deadzone.store.imports.k6 import read_k6
 from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
 from deadzone.store.imports.result import Reader, Results
+from deadzone.store.table import IDENTITY, SHARED
 
 DESCRIBED = {one.tool: one for one in ALL}
 """The formats of which a table says how they are read."""
@@ -43,3 +50,37 @@ def reader_of(name: str) -> Reader:
             f"There is no format {name!r}.{did_you_mean(name, FORMATS)} Formats are {', '.join(FORMATS)}."
         )
     return FORMATS[name]
+
+
+RESPONSES = tuple(
+    name
+    for name in dict.fromkeys(
+        [*MEASURED, *(column.name for one in ALL for column in one.columns if not column.label)]
+    )
+    if name not in (*IDENTITY, *SHARED, *FIRST)
+)
+"""What may be a response: whatever a format measures and a trial does not measure itself."""
+
+
+def printed_by(program: str, text: str) -> dict[str, float]:
+    """The numbers in what a program printed; repeats of one benchmark as their median.
+
+    Raises FormatError if the text is no result of it, or holds results of several benchmarks.
+    """
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        try:
+            rows = reader_of(program)(Path(file.name)).rows
+        except FormatError as error:
+            raise FormatError(str(error).replace(file.name, "what the program printed")) from error
+    labels = {tuple(str(row[key]) for key in row if isinstance(row[key], str)) for row in rows}
+    if len(labels) > 1:
+        raise FormatError(
+            f"The output of {program} holds {len(labels)} results, and a trial is one: let it run one benchmark."
+        )
+    return {
+        name: float(median(values))
+        for name in RESPONSES
+        if (values := [row[name] for row in rows if isinstance(row.get(name), int | float)])
+    }

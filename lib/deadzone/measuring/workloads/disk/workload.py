@@ -9,14 +9,12 @@ from typing import Any
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.workloads.base import Outcome
+from deadzone.measuring.workloads.base import Outcome, fresh_folder
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory
 from deadzone.measuring.workloads.disk.engine import Account, Engine, EngineFailure, Trial, in_words
 from deadzone.measuring.workloads.disk.engines import make_engine
-from deadzone.measuring.workloads.disk.files import DiskFiles
-from deadzone.measuring.workloads.disk.page_cache import cached_share, evict, refused_direct
+from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, refused_direct
 from deadzone.measuring.workloads.disk.responses import RESPONSES, responses_of, samples_of
-from deadzone.measuring.workloads.place import fresh_folder
 from deadzone.study.disk_plan import settings_of, writes
 from deadzone.study.disk_specs import SETTINGS, DiskSettings
 from deadzone.study.disk_specs import DiskWorkload as DiskSpec
