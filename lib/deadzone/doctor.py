@@ -7,7 +7,7 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -170,36 +170,25 @@ def _io_limit() -> Check:
 
 
 def _accounting() -> Check:
-    pressure = Path("/proc/pressure/io").exists()
-    said = "CPU of others and steal from /proc/stat"
-    if pressure:
+    said, remedy = "CPU of others and steal from /proc/stat", "boot with psi=1 to see memory and I/O stalls"
+    if Path("/proc/pressure/io").exists():
         return Check("interference", "works", f"{said}, memory and I/O stalls from /proc/pressure")
-    return Check(
-        "interference",
-        "optional",
-        f"{said}; no /proc/pressure",
-        "boot with psi=1 to see memory and I/O stalls",
-    )
+    return Check("interference", "optional", f"{said}; no /proc/pressure", remedy)
 
 
 def _bundled_ffmpeg() -> Check:
     try:
         version = program_version((find_ffmpeg(BUNDLED), "-version"))
     except DeadzoneError as error:
-        return Check(
-            "ffmpeg",
-            "missing",
-            str(error),
-            "pip install imageio-ffmpeg, or name a system ffmpeg in the study",
-        )
+        remedy = "pip install imageio-ffmpeg, or name a system ffmpeg in the study"
+        return Check("ffmpeg", "missing", str(error), remedy)
     return Check("ffmpeg", "works", f"{_cut(version)} (from the wheel imageio-ffmpeg)")
 
 
 def _system_program(name: str, needed_for: str) -> Check:
     if not shutil.which(name):
-        return Check(
-            f"system {name}", "optional", f"not installed; {needed_for} need it", f"apt install {name}"
-        )
+        said = f"not installed; {needed_for} need it"
+        return Check(f"system {name}", "optional", said, f"apt install {name}")
     return Check(f"system {name}", "works", _cut(program_version((name, "-version"))))
 
 
@@ -219,9 +208,8 @@ def _container_engine() -> Check:
             if answer and answer[0].isdigit():
                 return Check("container engine", "works", f"{name} {answer}")
             return Check("container engine", "optional", f"{name} is installed, but no engine answers it")
-    return Check(
-        "container engine", "optional", "neither podman nor docker is installed", "apt install podman"
-    )
+    said = "neither podman nor docker is installed"
+    return Check("container engine", "optional", said, "apt install podman")
 
 
 def _cluster() -> Check:
@@ -237,28 +225,25 @@ def _cluster() -> Check:
 
 
 def _report_tools() -> Iterator[Check]:
-    tools: tuple[tuple[str, str, Callable[[], str]], ...] = (
-        ("notebooks", "papermill", lambda: "papermill executes notebooks with the kernel python3"),
-        ("PDF", "typst", lambda: "Typst, no browser and no LaTeX needed"),
+    tools = (
+        ("notebooks", "papermill", "papermill executes notebooks with the kernel python3"),
+        ("PDF", "typst", "Typst, no browser and no LaTeX needed"),
     )
     for name, module, works in tools:
         try:
             importlib.import_module(module)
         except ImportError:
-            yield Check(
-                name, "missing", f"the Python package {module} is missing", "make report sets everything up"
-            )
+            said = f"the Python package {module} is missing"
+            yield Check(name, "missing", said, "make report sets everything up")
         else:
-            yield Check(name, "works", works())
+            yield Check(name, "works", works)
 
 
 def _korean_font() -> Check:
-    font = korean_font()
-    if font is None:
-        return Check(
-            "Korean reports", "optional", "no font with Korean letters: they come out in English", REMEDY
-        )
-    return Check("Korean reports", "works", f"letters from {font.name}")
+    name = "Korean reports"
+    if font := korean_font():
+        return Check(name, "works", f"letters from {font.name}")
+    return Check(name, "optional", "no font with Korean letters: they come out in English", REMEDY)
 
 
 def _cut(text: str | None, most: int = 80) -> str:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
+from deadzone.cli.options import FILE
+
 FORMATS = ("csv", "hyperfine-json", "hyperfine-csv", "openmetrics")
 
 
 @click.command("export")
 @click.argument("run")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True)
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output by default."
-)
+@click.option("-o", "--output", type=FILE, help="File to write; standard output by default.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format hyperfine-json.")
 def command(run: str, form: str, output: Path | None, as_json: bool) -> None:
     """Write RUN (an id, a folder, or STUDY/latest): the tidy table as CSV, its statistics as hyperfine's files,

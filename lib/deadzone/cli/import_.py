@@ -1,20 +1,16 @@
 """`deadzone import`: result files of other tools as one tidy table."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    import pandas as pd
+from deadzone.cli.options import FILE
 
 
 @click.command("import")
 @click.argument("form", metavar="FORMAT")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=FILE)
 @click.option(
     "--list",
     is_flag=True,
@@ -24,10 +20,7 @@ if TYPE_CHECKING:
     help="Print the formats, and how far each can be believed.",
 )
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Table to write, .csv or .parquet; default: CSV on the screen.",
+    "-o", "--output", type=FILE, help="Table to write, .csv or .parquet; default: CSV on the screen."
 )
 @click.option("--append", is_flag=True, help="Add the rows to the table instead of replacing it.")
 @click.option(
@@ -63,9 +56,8 @@ def command(
     if output is not None:
         write_table(appended(output, table) if append else table, output)
     if as_json:
-        click.echo(
-            json.dumps({"rows": _records(table), "warnings": warnings, "table": output and str(output)})
-        )
+        rows = json.loads(table.to_json(orient="records"))
+        click.echo(json.dumps({"rows": rows, "warnings": warnings, "table": output and str(output)}))
         return
     if output is None:
         click.echo(table.to_csv(index=False), nl=False)
@@ -94,8 +86,3 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not name.strip().isidentifier() or not level.strip():
         raise click.BadParameter(f"{text!r} is not COLUMN=VALUE, for example threads=4", param_hint="--set")
     return name.strip(), level.strip()
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, object]]:
-    records: list[dict[str, object]] = json.loads(table.to_json(orient="records"))
-    return records

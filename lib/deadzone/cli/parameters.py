@@ -1,6 +1,7 @@
 """Parameters on the command line: `-p NAME VALUE` and `-f FILE`, as in papermill; `-w` and `-r`, as in hyperfine."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
+from deadzone.cli.options import FILE
 from deadzone.errors import StudyError
 from deadzone.study.belonging_specs import belonging_of
 from deadzone.study.loading import SUFFIXES, read_yaml
@@ -35,11 +37,23 @@ budget_option = click.option(
 )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a command line asks of a study. overrides: what it changes of the study, further claims among it."""
+
+    study: str
+    overrides: dict[str, Any]
+    resume: str | None
+    dry_run: bool
+    rehearse: bool
+    as_json: bool
+    fail_on: str | None
+
+
 def study_options(function: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that measures a study.
 
-    The command is given study, overrides (what the command line changes of the study, further claims among it), resume,
-    dry_run, rehearse, as_json and fail_on.
+    The command is given what they ask, and its own options.
     """
 
     @wraps(function)
@@ -52,17 +66,16 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             overrides["belongs"] = [belonging_of(text) for text in belongs]
         overrides |= {"design.kind": "adaptive"} if given.pop("adaptive") else {}
         overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
-        sentences = given.pop("sentences")
-        function(overrides=claims_as_overrides(given["study"], overrides, sentences), **given)
+        overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
+        asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
+        function(Asked(**asked, overrides=overrides), **given)
 
     options = (
         click.argument("study"),
         click.option(
             "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a value of the study."
         ),
-        click.option(
-            "-f", "parameter_file", type=click.Path(path_type=Path), help="YAML file with values to set."
-        ),
+        click.option("-f", "parameter_file", type=FILE, help="YAML file with values to set."),
         click.option("-r", "--runs", "replicates", type=int, help="Measured trials of each treatment."),
         click.option("-w", "--warmup", type=int, help="Warm-up trials of each treatment."),
         click.option(

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import click
 
 from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, open_archive
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
-from deadzone.cli.parameters import study_options
+from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import ended, print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError
@@ -31,17 +32,7 @@ if TYPE_CHECKING:
 @study_options
 @archive_option
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
-def command(
-    study: str,
-    overrides: dict[str, Any],
-    resume: str | None,
-    dry_run: bool,
-    rehearse: bool,
-    as_json: bool,
-    fail_on: str | None,
-    archive_url: str | None,
-    quiet: bool,
-) -> None:
+def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with exit code 6 where
@@ -50,19 +41,25 @@ def command(
     """
     from deadzone.reports.document.secrets import refuse_secrets
 
-    refuse_secrets(overrides)
-    analysis, overrides = _split(study, overrides)
+    refuse_secrets(asked.overrides)
+    analysis, overrides = _split(asked.study, asked.overrides)
+    asked = replace(asked, overrides=overrides)
     warn_of_language(analysis.get("lang"))
-    if dry_run or rehearse:
-        print_plan(study, overrides, resume, as_json, rehearse, is_analysed=True)
+    if asked.dry_run or asked.rehearse:
+        print_plan(asked, is_analysed=True)
         return
+    from deadzone.reports.document.index import read_entry
+    from deadzone.reports.document.publishing import publish_run
+    from deadzone.reports.sweep.terminal import drawn_of
+
     archive = open_archive(archive_url)
-    run = _sweep(study, overrides, resume, archive)
-    page, verdict = _publish(run, analysis)
-    _draw(run, quiet or as_json)
-    if verdict:
+    run = _sweep(asked, archive)
+    published = publish_run(run, analysis)
+    for text in drawn_of(run, quiet or asked.as_json):
+        click.echo(text)
+    if verdict := read_entry(published.folder).verdict:
         click.echo(f"deadzone: {verdict}", err=True)
-    archive_report(archive, run, page)
+    archive_report(archive, run, published.front)
     since = _since_previous(run, analysis)
     if since and since.sentence:
         click.echo(f"deadzone: {since.sentence}", err=True)
@@ -74,25 +71,17 @@ def command(
     shown = {
         "run_id": run.run_id,
         "folder": str(run.folder),
-        "report": str(page),
+        "report": str(published.front),
         "moved": moved,
         "claims": [one.to_dict() for one in judged],
         "findings": [one.to_dict() for one in found],
     }
-    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else str(page))
+    click.echo(json.dumps(shown, ensure_ascii=False) if asked.as_json else str(published.front))
     if since and since.now.stopped:
         raise click.exceptions.Exit(EXIT_FINDING)
-    fail_where_claims_fell(judged, fail_on)
+    fail_where_claims_fell(judged, asked.fail_on)
     if moved:
         raise click.exceptions.Exit(EXIT_MOVED)
-
-
-def _draw(run: Run, quiet: bool) -> None:
-    """The curve, where standard output is a terminal."""
-    from deadzone.reports.sweep.terminal import drawn_of
-
-    for text in drawn_of(run, quiet):
-        click.echo(text)
 
 
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -110,15 +99,6 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     return {n: v for n, v in given.items() if n in names}, {n: v for n, v in given.items() if n not in names}
 
 
-def _publish(run: Run, analysis: dict[str, Any]) -> tuple[Path, str]:
-    """Publish page, PDF and notebook; returns the study's front page and the report's verdict in a line."""
-    from deadzone.reports.document.index import read_entry
-    from deadzone.reports.document.publishing import publish_run
-
-    published = publish_run(run, analysis)
-    return published.front, read_entry(published.folder).verdict
-
-
 def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
     """What moved since the previous run of the study, asked as the report asks it; None where no phases are fitted."""
     from deadzone.reports.document.publishing import PHASES
@@ -130,7 +110,7 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
     return since_previous_of(run, **asked)
 
 
-def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: Archive | None) -> Run:
+def _sweep(asked: Asked, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone import places
     from deadzone.measuring.sweep.opening import open_run, planned_file
@@ -141,10 +121,11 @@ def _sweep(study: str, overrides: dict[str, Any], resume: str | None, archive: A
     from deadzone.study.design import refuse_unanswerable
     from deadzone.study.loading import find_study, load_study
 
-    path = find_study(study, places.study_folders()).resolve()
-    fetch_runs(archive, load_study(path, overrides).study, resume)
-    if resume:
-        opened = open_run(str(path), overrides, resume=resume)
+    overrides = asked.overrides
+    path = find_study(asked.study, places.study_folders()).resolve()
+    fetch_runs(archive, load_study(path, overrides).study, asked.resume)
+    if asked.resume:
+        opened = open_run(str(path), overrides, resume=asked.resume)
         plan, run = opened.plan, opened.run
         parameters = {"resume": str(run.folder)}
     else:

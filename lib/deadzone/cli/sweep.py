@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
-from deadzone.cli.parameters import study_options
+from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, StoreError
 
 if TYPE_CHECKING:
@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("sweep")
 @study_options
-def command(
-    study: str,
-    overrides: dict[str, Any],
-    resume: str | None,
-    dry_run: bool,
-    rehearse: bool,
-    as_json: bool,
-    fail_on: str | None,
-) -> None:
+def command(asked: Asked) -> None:
     """Measure every trial of STUDY (a file, or the name of one in notebooks/studies) and record the run.
 
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
@@ -41,21 +33,21 @@ def command(
     from deadzone.measuring.sweep.running import run_sweep
     from deadzone.study.design import coming_answer
 
-    if dry_run or rehearse:
-        print_plan(study, overrides, resume, as_json, rehearse)
+    if asked.dry_run or asked.rehearse:
+        print_plan(asked)
         return
-    opened = open_run(study, overrides, resume=resume)
+    opened = open_run(asked.study, asked.overrides, resume=asked.resume)
     progress = Rehearsing(progress_on(), opened.plan, opened.run, judge_of(opened.plan))
     if len(opened.plan.treatments) < 2:
         progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
     run_sweep(opened.plan, opened.run, progress, source_of(opened.plan, progress))
     judged = say_claims(opened.run)
-    if as_json:
+    if asked.as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
         if judged:
             shown["claims"] = [one.to_dict() for one in judged]
         click.echo(json.dumps(shown, ensure_ascii=False))
-    fail_where_claims_fell(judged, fail_on)
+    fail_where_claims_fell(judged, asked.fail_on)
 
 
 def ended(run: Run) -> list[str]:
@@ -104,15 +96,7 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
         raise click.exceptions.Exit(EXIT_FINDING)
 
 
-def print_plan(
-    study: str,
-    overrides: Mapping[str, Any],
-    resume: str | None,
-    as_json: bool,
-    rehearse: bool = False,
-    *,
-    is_analysed: bool = False,
-) -> None:
+def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do.
 
     rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises StudyError where it
@@ -126,19 +110,19 @@ def print_plan(
     from deadzone.study.loading import find_study
 
     finished: set[int] = set()
-    if resume:
-        opened = open_run(study, overrides, resume=resume)
+    if asked.resume:
+        opened = open_run(asked.study, asked.overrides, resume=asked.resume)
         plan, records, finished = opened.plan, opened.run.records(), opened.run.finished()
     else:
-        plan = planned_file(find_study(study, places.study_folders()), overrides)
+        plan = planned_file(find_study(asked.study, places.study_folders()), asked.overrides)
         records = _latest_records(list_runs(places.runs_folder(), plan.study.study))
     if is_analysed:
         refuse_unanswerable(plan.study, plan.treatments)
-    if rehearse:
-        print_rehearsal(plan, as_json)
+    if asked.rehearse:
+        print_rehearsal(plan, asked.as_json)
         return
     told = preview(plan, records, finished)
-    if as_json:
+    if asked.as_json:
         click.echo(json.dumps(told))
         return
     click.echo(f"{told['study']}: {len(told['treatments'])} treatments x {told['replicates']} replicates")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.options import FILE
 from deadzone.cli.parameters import adaptive_option, belongs_option, budget_option, rehearse_option
 from deadzone.cli.sweep import print_rehearsal, source_of
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
@@ -67,15 +68,9 @@ LONG_S = 600.0
     metavar="CORES",
     help="CPU that others may use in a trial that is trusted: more where a server on this machine answers.",
 )
-@click.option(
-    "--export-json", type=click.Path(path_type=Path), metavar="FILE", help="The trials as hyperfine's JSON."
-)
-@click.option(
-    "--export-csv", type=click.Path(path_type=Path), metavar="FILE", help="The trials as hyperfine's CSV."
-)
-@click.option(
-    "--save", type=click.Path(path_type=Path), metavar="FILE", help="Write the study file that does the same."
-)
+@click.option("--export-json", type=FILE, metavar="FILE", help="The trials as hyperfine's JSON.")
+@click.option("--export-csv", type=FILE, metavar="FILE", help="The trials as hyperfine's CSV.")
+@click.option("--save", type=FILE, metavar="FILE", help="Write the study file that does the same.")
 @click.option("--report", is_flag=True, help="Publish the report.")
 @click.option("--resume", metavar="RUN", help="Go on with an interrupted run of the same line.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ANSWER_TIMEOUT_S = 10.0
@@ -16,14 +17,29 @@ def answer_of(
 ) -> subprocess.CompletedProcess[str]:
     """What a program prints, and its exit code: NO_ANSWER where it takes too long, NOT_STARTED where there is none."""
     try:
-        return subprocess.run(
-            tuple(argv), capture_output=True, text=True, errors="replace", check=False, cwd=cwd,
-            timeout=timeout_s, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        return ended(argv, timeout_s, cwd)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(argv, NO_ANSWER, "", f"no answer within {timeout_s:g} s")
     except OSError as error:
         return subprocess.CompletedProcess(argv, NOT_STARTED, "", str(error.strerror))
+
+
+def ended(
+    argv: Sequence[str], timeout_s: float, cwd: Path | str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """How a program ended. Raises OSError where it cannot be started, TimeoutExpired where it takes too long."""
+    return subprocess.run(
+        tuple(argv), capture_output=True, text=True, errors="replace", check=False, cwd=cwd,
+        timeout=timeout_s, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a program that prepares something ended, and the end of what it printed."""
+
+    code: int
+    text: str
 
 
 def last_words(answer: subprocess.CompletedProcess[str]) -> str:

@@ -29,8 +29,8 @@ def host_facts() -> dict[str, Any]:
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "kernel": platform.release(),
         "operating_system": operating_system(),
-        "frequency_governor": _first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
-        "virtualised": "hypervisor" in _cpu_flags(),
+        "frequency_governor": first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        "virtualised": "hypervisor" in _cpu_field("flags").split(),
         "pressure_stall_information": Path("/proc/pressure/memory").exists(),
         "load_average_1min": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
@@ -85,12 +85,9 @@ def _cpu_field(name: str) -> str:
     return ""
 
 
-def _cpu_flags() -> list[str]:
-    return _cpu_field("flags").split()
-
-
-def _first_line(path: Path) -> str | None:
+def first_line(path: Path) -> str | None:
+    """The first line of a file that the kernel fills; None where there is none."""
     try:
-        return path.read_text().splitlines()[0]
+        return path.read_text().splitlines()[0].strip()
     except (OSError, IndexError):
         return None

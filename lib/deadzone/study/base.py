@@ -3,9 +3,9 @@
 import ast
 import inspect
 import textwrap
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from deadzone.study.levels import format_level, is_number, placeholders
 
@@ -36,6 +36,17 @@ class Spec(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, allow_inf_nan=False, json_schema_extra=_described, defer_build=True
     )
+    one_of: ClassVar[tuple[str, ...]] = ()
+    """Keys of which exactly one is given."""
+
+    @model_validator(mode="after")
+    def _one_is_given(self) -> Self:
+        given = [name for name in self.one_of if getattr(self, name) is not None]
+        if self.one_of and len(given) != 1:
+            *others, last = self.one_of
+            has = f", and has {' and '.join(given)}" if given else ""
+            raise ValueError(f"needs exactly one of {', '.join(others)} and {last}{has}")
+        return self
 
 
 def _well_formed(template: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from deadzone.errors import StudyError
 from deadzone.study.base import COLUMN_PATTERN, Spec
@@ -53,14 +53,7 @@ class BelongingSpec(Spec):
     pod: str | None = Field(default=None, min_length=1)
     """pod whose containers run on this node"""
 
-    @model_validator(mode="after")
-    def _one_way(self) -> BelongingSpec:
-        given = [way for way in WAYS if getattr(self, way) is not None]
-        if len(given) != 1:
-            raise ValueError(
-                f"needs exactly one of {', '.join(WAYS)}, and has {' and '.join(given) or 'none'}"
-            )
-        return self
+    one_of = WAYS
 
     @property
     def way(self) -> str:

@@ -1,9 +1,9 @@
 """How numbers are read from what a program prints or a service answers: regular expressions and JSON paths."""
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
 from deadzone.study.base import Spec
 
@@ -34,6 +34,8 @@ JsonPath = Annotated[str, AfterValidator(_json_path)]
 class BodyResponse(Spec):
     """How one response is read from the body of an answer."""
 
+    one_of = ("regex", "json_path")
+
     regex: RegularExpression | None = None
     """regular expression; its first group is the number"""
 
@@ -42,12 +44,6 @@ class BodyResponse(Spec):
 
     unit: str | None = None
     """unit of the response"""
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Self:
-        if (self.regex is None) == (self.json_path is None):
-            raise ValueError("needs exactly one of regex and json_path")
-        return self
 
 
 class ResponseExtraction(BodyResponse):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from deadzone.study.base import Spec
 
@@ -18,6 +18,8 @@ DERIVED = {
 class ObjectiveSpec(Spec):
     """A bound on one column of the trials."""
 
+    one_of = ("at_most", "at_least")
+
     at_most: float | None = Field(default=None, ge=0)
     """largest value allowed, in the column's unit"""
 
@@ -28,12 +30,6 @@ class ObjectiveSpec(Spec):
     def value(self) -> float:
         """The bound itself, whichever way it bounds."""
         return float(self.at_most if self.at_least is None else self.at_least)  # type: ignore[arg-type]
-
-    @model_validator(mode="after")
-    def _one_bound(self) -> ObjectiveSpec:
-        if (self.at_most is None) == (self.at_least is None):
-            raise ValueError("needs exactly one of at_most and at_least")
-        return self
 
 
 def objective_problem(

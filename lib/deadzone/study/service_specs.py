@@ -50,6 +50,8 @@ class ReadinessSpec(Spec):
 class ReadBackSpec(Spec):
     """How the value of a setting that is in force is read: it must be the level, or the trial fails."""
 
+    one_of = ("argv", "url")
+
     factor: str
     """the factor whose level it is compared with, as a number, a size or a word"""
 
@@ -61,12 +63,6 @@ class ReadBackSpec(Spec):
 
     regex: RegularExpression = r"(.+)"
     """expression whose first group is the value; default the whole line"""
-
-    @model_validator(mode="after")
-    def _one_way(self) -> ReadBackSpec:
-        if (self.argv is None) == (self.url is None):
-            raise ValueError("needs exactly one of argv and url")
-        return self
 
 
 class DataSpec(Spec):

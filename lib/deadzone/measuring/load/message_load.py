@@ -44,10 +44,8 @@ class MessageLoad(WindowedLoad):
         self._heard_s = 0.0
         self._body = plan.body or ID
         self._numbered = ID in self._body
-        self._reply_mark, self._broadcast_mark = (
-            plan.reply_contains.encode(),
-            plan.broadcast_contains.encode(),
-        )
+        self._reply_mark = plan.reply_contains.encode()
+        self._broadcast_mark = plan.broadcast_contains.encode()
 
     def run(self) -> None:
         """Connect, send everything, and wait for the answers."""

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement, ProfileFile, Sample, Status
+from deadzone.store.programs import Said, ended
 from deadzone.study.levels import Level
 from deadzone.study.masking import masked
 
@@ -72,14 +73,6 @@ UNMEASURED_TIMEOUT_S = 600.0
 
 SHOWN_WORDS = 600
 """How much of the end of what a failing preparation printed is shown [characters]."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """How a preparation ended, and the end of what it printed."""
-
-    code: int
-    text: str
 
 
 class Place(Protocol):
@@ -160,16 +153,7 @@ class Here:
     def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Said | None:
         """Run a preparation as a child of this process."""
         try:
-            answer = subprocess.run(
-                tuple(argv),
-                cwd=cwd,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
+            answer = ended(argv, timeout_s, cwd)
         except subprocess.TimeoutExpired:
             return None
         return Said(answer.returncode, (answer.stderr or answer.stdout).strip())

@@ -38,6 +38,11 @@ class Clip:
     frames: int
     duration_s: float
 
+    def facts(self) -> dict[str, Any]:
+        """What it is, for the provenance."""
+        told = {"clip": self.path.name, "clip_sha256": self.sha256}
+        return {**told, "clip_frames": self.frames, "clip_duration_s": self.duration_s}
+
 
 def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
     """The clip of a specification, from the cache or drawn now.
@@ -163,14 +168,7 @@ class FfmpegWorkload:
             self._clip = inspected_clip(here, (self._folder / self._spec.input).resolve())
         else:
             self._clip = generated_clip(here, self._spec.clip)
-        return {
-            "program": "ffmpeg",
-            "program_version": self._version(),
-            "clip": self._clip.path.name,
-            "clip_sha256": self._clip.sha256,
-            "clip_frames": self._clip.frames,
-            "clip_duration_s": self._clip.duration_s,
-        }
+        return {"program": "ffmpeg", "program_version": self._version(), **self._clip.facts()}
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg decides."""
@@ -183,14 +181,7 @@ class FfmpegWorkload:
             argv=(
                 *(self._ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1"),
                 *chosen,
-                *(
-                    "-i",
-                    str(clip),
-                    "-filter_complex",
-                    f"[0]scale={spec.scale}[s0]",
-                    "-map",
-                    "[s0]",
-                ),
+                *("-i", str(clip), "-filter_complex", f"[0]scale={spec.scale}[s0]", "-map", "[s0]"),
                 *("-q:v", str(spec.quality), "-fps_mode", "vfr", "-pix_fmt", "yuv420p"),
                 *(str(frames / "frame_%06d.jpg"), "-y"),
             )
@@ -219,11 +210,9 @@ class FfmpegWorkload:
     def _version(self) -> str | None:
         if self._place.is_here:
             return program_version((self._ffmpeg, "-version"))
-        said = (
-            self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
-            if self._place.identity
-            else None
-        )
+        if not self._place.identity:
+            return None
+        said = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
         return said.text.splitlines()[0] if said and said.code == 0 and said.text else None
 
     @property

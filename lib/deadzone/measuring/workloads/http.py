@@ -90,13 +90,7 @@ class HttpWorkload:
         if any(CLIP in placeholders(template) for template in self._spec.templates()):
             clip = generated_clip(find_ffmpeg(BUNDLED), self._spec.clip)
             self._clip = clip.path
-            facts |= {
-                "clip": clip.path.name,
-                "clip_sha256": clip.sha256,
-                "clip_frames": clip.frames,
-                "clip_duration_s": clip.duration_s,
-                "clip_bytes": clip.path.stat().st_size,
-            }
+            facts |= {**clip.facts(), "clip_bytes": clip.path.stat().st_size}
         return facts
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:

@@ -214,11 +214,10 @@ class ScriptedLoad:
             said = (measurement.stderr.strip() or measurement.stdout.strip() or "nothing").splitlines()[-1]
             return Outcome(failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {said}")
         try:
-            row = (
-                _k6_row(scratch / SUMMARY, spec.latency_metric)
-                if spec.driver == K6
-                else _locust_row(measurement.stdout)
-            )
+            if spec.driver == K6:
+                row = _k6_row(scratch / SUMMARY, spec.latency_metric)
+            else:
+                row = _locust_row(measurement.stdout)
         except (FormatError, OSError) as error:
             return Outcome(failure=f"{spec.driver} left no summary: {error}")
         responses = {name: float(row[name]) for name in RESPONSES if row.get(name) is not None}
@@ -233,14 +232,8 @@ def find_program(driver: str, named: str | None = None) -> str:
 
     Raises WorkloadError, with the remedy, if there is none.
     """
-    beside = Path(sys.executable).parent
-    places = (
-        named or driver,
-        beside / driver,
-        Path.home() / "go" / "bin" / driver,
-        cache_folder() / "bin" / driver,
-    )
-    for place in places[:1] if named else places:
+    folders = (Path(sys.executable).parent, Path.home() / "go" / "bin", cache_folder() / "bin")
+    for place in (named,) if named else (driver, *(folder / driver for folder in folders)):
         if found := shutil.which(str(place)):
             return found
     raise WorkloadError(f"workload.driver: {named or driver} is not installed here: {HOW_TO_GET[driver]}.")

@@ -193,17 +193,8 @@ class _Scenario:
             self.sums[metric] = self.sums.get(metric, 0.0) + value
 
 
-def read_points_json(file: TextIO, path: Path) -> Results:
-    """Rows of a stream of JSON lines, one a scenario. Raises FormatError, with the line, where it is damaged."""
-    return _results(_json_points(file, path), path, ())
-
-
-def read_points_csv(file: TextIO, path: Path) -> Results:
-    """Rows of a stream as CSV, one a scenario. Raises FormatError, with the line, where it is damaged."""
-    return _results(_csv_points(file, path), path, (WHOLE_SECONDS,))
-
-
 def _results(points: Iterator[Point], path: Path, doubts: tuple[str, ...]) -> Results:
+    """Rows of a stream, one a scenario."""
     scenarios: dict[str, _Scenario] = {}
     for scenario, metric, at, value in points:
         scenarios.setdefault(scenario, _Scenario()).add(metric, at, value)
@@ -273,9 +264,9 @@ def read_k6(path: Path) -> Results:
         first = file.readline(100_000)
         file.seek(0)
         if first.startswith("metric_name,"):
-            return read_points_csv(file, path)
+            return _results(_csv_points(file, path), path, (WHOLE_SECONDS,))
         if first.startswith("{") and ('"type":"Metric"' in first or '"type":"Point"' in first):
-            return read_points_json(file, path)
+            return _results(_json_points(file, path), path, ())
     text = text_of(path)
     if not text.lstrip().startswith("{"):
         raise FormatError(

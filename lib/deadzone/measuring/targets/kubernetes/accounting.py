@@ -206,14 +206,7 @@ def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interfer
     # The two clocks are read a moment apart, and the uptime is rounded: no step of a clock is so small.
     unsure = 3 * UPTIME_RESOLUTION_S / elapsed
     drift = 0.0 if not (before.fine and after.fine) else max(0.0, seen.clock_drift - unsure)
-    return Interference(
-        seen.foreign_cpu,
-        RESOLUTION_TICKS * TICK_S / elapsed,
-        seen.steal,
-        seen.memory_pressure,
-        seen.io_pressure,
-        drift,
-    )
+    return replace(seen, foreign_cpu_resolution=RESOLUTION_TICKS * TICK_S / elapsed, clock_drift=drift)
 
 
 def _scaled(count: int | None, unit: float) -> float | None:

@@ -10,7 +10,7 @@ from deadzone.errors import DeadzoneError, SaidAs, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.kubernetes import changing, lending, originals, restoring, trial
+from deadzone.measuring.targets.kubernetes import lending, originals, restoring, trial
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
 from deadzone.measuring.targets.kubernetes.container import Container, verified
@@ -28,10 +28,14 @@ from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import (
     POD,
     Workload,
+    await_rollout,
     check_allowed,
+    check_rollout_possible,
     container_of,
     find,
     is_ready,
+    patch_template,
+    resize,
     template,
 )
 from deadzone.measuring.targets.limits.base import Counters, as_cores
@@ -85,11 +89,11 @@ class ExecTarget(ClusterTarget):
             for said in restoring.restore_workload(cluster, workload, left):
                 note(f"left by the killed run {left.run}: {said}")
             if workload.kind != POD:
-                changing.await_rollout(cluster, workload, left.container, spec.start_timeout_s)
+                await_rollout(cluster, workload, left.container, spec.start_timeout_s)
         found = workload.read(cluster)
         container = container_of(template(workload, found), spec.container, str(workload))
         if spec.change == "patch":
-            changing.check_rollout_possible(workload, found)
+            check_rollout_possible(workload, found)
         cpu = CpuResources.of(container)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         original = originals.Original(
@@ -203,14 +207,14 @@ class ExecTarget(ClusterTarget):
         wanted = for_resize(self._pod, container, cores, first)
         assert wanted is not None
         self._keep(self._original.with_pod(self._pod, before), RESIZED)
-        self._pod = changing.resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
+        self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
 
     def _patch(self, cores: float | None) -> None:
-        changing.check_rollout_possible(self._workload, self._workload.read(self.cluster))
+        check_rollout_possible(self._workload, self._workload.read(self.cluster))
         self._keep(self._original, PATCHED)
         self._clean_container()
         wanted = for_template(self._original.cpu, cores)
-        changing.patch(self.cluster, self._workload, self._name, wanted)
+        patch_template(self.cluster, self._workload, self._name, wanted)
         self._choose_pod()
 
     @property
@@ -239,22 +243,11 @@ class ExecTarget(ClusterTarget):
 
     def _choose_pod(self) -> None:
         """The newest ready pod of the workload, with the launcher in its container."""
-        self._pod = changing.await_rollout(
-            self.cluster, self._workload, self._name, self.spec.start_timeout_s
-        )
-        spot = Spot.of(self._pod, self._name)
-        lent = None
-        if self.spec.launcher_image:
-            lent = lending.lend(
-                self.cluster,
-                self._pod,
-                self._name,
-                self.spec.launcher_image,
-                self._home,
-                self.spec.start_timeout_s,
-            )
-        container = Container(self.cluster, spot, self._home, lent)
-        self._container = container
+        cluster, name, timeout_s = self.cluster, self._name, self.spec.start_timeout_s
+        self._pod = await_rollout(cluster, self._workload, name, timeout_s)
+        image = self.spec.launcher_image
+        lent = lending.lend(cluster, self._pod, name, image, self._home, timeout_s) if image else None
+        self._container = container = Container(cluster, Spot.of(self._pod, name), self._home, lent)
         self._probe = container.open()
         self.place.enter(container)
 

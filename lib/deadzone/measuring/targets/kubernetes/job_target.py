@@ -16,7 +16,6 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.kubernetes import jobs, trial, trouble
-from deadzone.measuring.targets.kubernetes.changing import NO_HOPE_AFTER_S
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
 from deadzone.measuring.targets.kubernetes.container import Container, Probe, verified
@@ -24,7 +23,7 @@ from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterErr
 from deadzone.measuring.targets.kubernetes.place import PodPlace
 from deadzone.measuring.targets.kubernetes.resources import cores_of
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import container_status, label_selector
+from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, container_status
 from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
@@ -32,7 +31,7 @@ from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 LOOK_EVERY_S = 0.3
 
-CREATE, READ, DELETE = (f"batch.{verb}_namespaced_job" for verb in ("create", "read", "delete"))
+CREATE, READ = (f"batch.{verb}_namespaced_job" for verb in ("create", "read"))
 
 
 class JobTarget(ClusterTarget):
@@ -182,7 +181,7 @@ class JobWorker:
                 f"list the pods of the Job {self._job}",
                 "core.list_namespaced_pod",
                 namespace,
-                label_selector=label_selector({"matchLabels": {jobs.JOB_NAME_LABEL: self._job}}),
+                label_selector=f"{jobs.JOB_NAME_LABEL}={self._job}",
             )["items"]
             pod = found[-1] if found else None
             state = container_status(pod, jobs.CONTAINER) if pod else None
@@ -238,9 +237,7 @@ class JobWorker:
             return None
         name, namespace = self._job, self._target.spec.namespace
         try:
-            self._target.cluster.call(
-                f"remove the Job {name}", DELETE, name, namespace, propagation_policy="Background"
-            )
+            jobs.remove(self._target.cluster, name, namespace)
         except AbsentError:
             pass
         except ClusterError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.lending import BUSYBOX, COPY
 from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
 from deadzone.study.target_specs import JobSpec
@@ -31,6 +32,12 @@ HOLD = 'PATH="$1:$PATH"; trap "exit 0" TERM; while :; do sleep 3600 & wait $!; d
 """What the pod does besides the trial: nothing."""
 
 LONGEST_LABEL = 63
+
+
+def remove(cluster: Cluster, name: str, namespace: str) -> None:
+    """Remove a Job with its pod. Raises AbsentError where it is gone."""
+    what, options = f"remove the Job {name}", {"propagation_policy": "Background"}
+    cluster.call(what, "batch.delete_namespaced_job", name, namespace, **options)
 
 
 def label_value(text: str) -> str:

@@ -12,11 +12,18 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes import changing
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
-from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ending, template
+from deadzone.measuring.targets.kubernetes.workload import (
+    POD,
+    Workload,
+    container_of,
+    is_ending,
+    patch_template,
+    resize,
+    template,
+)
 
 ANNOTATION = "deadzone.dev/original-resources"
 
@@ -105,7 +112,7 @@ def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[
     if workload.kind != POD:
         now = CpuResources.of(container_of(template(workload, found), original.container, str(workload)))
         if not now.same(original.cpu):
-            changing.patch(cluster, workload, original.container, original.cpu)
+            patch_template(cluster, workload, original.container, original.cpu)
             done.append(f"{workload}: {original.cpu} again, was {now}")
     # A changed template replaces every pod, the resized ones too.
     for resized in () if done else original.pods:
@@ -128,7 +135,7 @@ def _resize_back(cluster: Cluster, workload: Workload, original: Original, resiz
     if now.same(cpu):
         return None
     try:
-        changing.resize(cluster, pod, original.container, cpu, RESIZE_BACK_TIMEOUT_S)
+        resize(cluster, pod, original.container, cpu, RESIZE_BACK_TIMEOUT_S)
     except AbsentError:
         return None
     return f"{where}: {cpu} again, was {now}"

@@ -1,25 +1,17 @@
 """A container as the place of a workload: its files are made there, its inputs brought there."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.streams import NoProgramError, StreamBrokenError
+from deadzone.store.programs import Said
 
 RUN = 'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; code=$?; tail -c 60000 "$0.out"; exit $code'
 """Runs a preparation; the shell's own name carries the file for what it prints."""
 
 FIND = 'cd "${2:-/}" && command -v "$1" >/dev/null'
-
-
-@dataclass(frozen=True)
-class Ran:
-    """How a preparation ended, and the end of what it printed."""
-
-    code: int
-    text: str
 
 
 class PodPlace:
@@ -80,7 +72,7 @@ class PodPlace:
         """Whether the container can start a program."""
         return self._here.shell(FIND, program, str(cwd or "")).code == 0
 
-    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Ran | None:
+    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Said | None:
         """Run a preparation in the container, under the trial's limit; None if it takes too long.
 
         It may run twice where the stream to it breaks, so it must bear that.
@@ -90,8 +82,8 @@ class PodPlace:
         except StreamBrokenError:
             return None
         except NoProgramError as error:
-            return Ran(127, str(error))
-        return Ran(answer.code, (answer.stdout or answer.stderr).strip())
+            return Said(127, str(error))
+        return Said(answer.code, (answer.stdout or answer.stderr).strip())
 
     def count_files(self, folder: Path) -> int:
         """Entries of a folder of the container."""

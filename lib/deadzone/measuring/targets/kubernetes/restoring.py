@@ -163,13 +163,7 @@ def _remove_jobs(cluster: Cluster, namespace: str, lock: str, names: list[str]) 
     try:
         for name in names:
             with contextlib.suppress(AbsentError):
-                cluster.call(
-                    f"remove the Job {name}",
-                    JOBS.format("delete"),
-                    name,
-                    namespace,
-                    propagation_policy="Background",
-                )
+                jobs.remove(cluster, name, namespace)
     finally:
         lease.release()
     return [f"job/{name} in the namespace {namespace}: removed" for name in names]

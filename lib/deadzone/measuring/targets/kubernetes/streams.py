@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.cluster import TEMPORARY, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import (
     AbsentError,
     ClusterError,
@@ -91,12 +91,9 @@ def run(
             if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
                 raise error.__context__ from None  # the client takes a Ctrl-C while it connects for a refusal
             status, message = status_and_message(error)
-            if status in (0, 429, 502, 503, 504):
-                attempt(message)
-                continue
             if status == 500 and "container not found" in message:
                 raise AbsentError(f"{spot} does not run: {message}.") from error
-            if status == 500:
+            if status in TEMPORARY:
                 attempt(message)
                 continue
             raise translated(error, what) from error

@@ -91,10 +91,8 @@ def what_became_of(
         if restarted or "terminated" in (state.get("state") or {}):
             if ended.get("reason") == trouble.OUT_OF_MEMORY:
                 return "oom_killed", f"the container {spot.container} was killed for want of memory"
-            return (
-                "lost",
-                f"the container {spot.container} was restarted during the trial ({ended.get('reason')})",
-            )
+            why = ended.get("reason")
+            return "lost", f"the container {spot.container} was restarted during the trial ({why})"
         if time.monotonic() > deadline:
             return "lost", f"what measured the trial is gone: {said}"
         cluster.pause(0.5)

@@ -8,6 +8,8 @@ from typing import Any
 
 import psutil
 
+from deadzone.store.provenance import first_line
+
 BLOCK_DEVICES = Path("/sys/dev/block")
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
@@ -70,14 +72,14 @@ def disk_of(folder: Path) -> Disk | None:
     if (place / "partition").exists():
         place = place.parent
     name = place.name
-    model = _line(place / "device" / "model") or _line(place / "device" / "name") or ""
+    model = first_line(place / "device" / "model") or first_line(place / "device" / "name") or ""
     return Disk(
         name=name,
-        number=_line(place / "dev") or number,
+        number=first_line(place / "dev") or number,
         kind=_kind(place, name, model),
         model=model.strip(),
-        scheduler=_scheduler(_line(place / "queue" / "scheduler") or ""),
-        write_cache=_line(place / "queue" / "write_cache") or "",
+        scheduler=_scheduler(first_line(place / "queue" / "scheduler") or ""),
+        write_cache=first_line(place / "queue" / "write_cache") or "",
         logical_block=_number(place / "queue" / "logical_block_size"),
     )
 
@@ -135,7 +137,7 @@ def _kind(place: Path, name: str, model: str) -> str:
     if (place / "device").exists():
         if VIRTUAL_NAMES.match(name) or VIRTUAL_MODELS.search(model):
             return "virtual"
-        return "rotating" if _line(place / "queue" / "rotational") == "1" else "ssd"
+        return "rotating" if first_line(place / "queue" / "rotational") == "1" else "ssd"
     return "stacked"
 
 
@@ -145,13 +147,6 @@ def _scheduler(text: str) -> str:
     return found[1] if found else text
 
 
-def _line(path: Path) -> str | None:
-    try:
-        return path.read_text().splitlines()[0].strip()
-    except (OSError, IndexError):
-        return None
-
-
 def _number(path: Path) -> int | None:
-    line = _line(path)
+    line = first_line(path)
     return int(line) if line and line.isdigit() else None

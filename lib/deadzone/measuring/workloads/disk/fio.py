@@ -16,14 +16,7 @@ OLDEST = (3, 0)
 OLDEST_MIXED = (3, 27)
 """Since then reads and writes can be told both apart and together (unified_rw_reporting=both)."""
 
-WORDS = {
-    ("read", "sequential"): "read",
-    ("read", "random"): "randread",
-    ("write", "sequential"): "write",
-    ("write", "random"): "randwrite",
-    ("mixed", "sequential"): "readwrite",
-    ("mixed", "random"): "randrw",
-}
+WORDS = {"sequential": "", "random": "rand"}
 
 SERIES = "series"
 SERIES_STEP_MS = 100
@@ -65,12 +58,12 @@ class FioEngine:
                 f"fio {'.'.join(map(str, self._version))} cannot tell mixed reads and writes together; "
                 f"{'.'.join(map(str, OLDEST_MIXED))} can. Install it, or use the engine builtin."
             )
-        kind = settings.operation if settings.operation in ("read", "mixed") else "write"
+        kind = {"read": "read", "mixed": "rw"}.get(settings.operation, "write")
         options: dict[str, Any] = {
             "name": "trial",
             "directory": trial.files[0].parent,
             "filename_format": f"{trial.files[0].name.rpartition('-')[0]}-$jobnum",
-            "rw": WORDS[(kind, settings.pattern)],
+            "rw": f"{WORDS[settings.pattern]}{kind}",
             "bs": settings.block_size,
             "offset": trial.first_block * settings.block_size,
             "size": (trial.blocks - trial.first_block) * settings.block_size,

@@ -57,15 +57,11 @@ def warmup_of(account: Account) -> Warmup | None:
 
 
 def _steady_rate(account: Account, warmup: Warmup) -> float:
-    whole = list(account.series)[:-1]
-    kept = [rate for (_, rate), is_in in zip(whole, _in_steady_state(whole, warmup), strict=True) if is_in]
-    return sum(kept) / len(kept)
-
-
-def _in_steady_state(series: list[tuple[float, float]], warmup: Warmup) -> list[bool]:
     import numpy as np
 
-    return [bool(value) for value in warmup.in_steady_state(np.array([moment for moment, _ in series]))]
+    moments, rates = np.array(account.series)[:-1].T
+    kept = rates[warmup.in_steady_state(moments)]
+    return float(sum(kept) / len(kept))
 
 
 def samples_of(account: Account, end_s: float) -> tuple[Sample, ...]:
