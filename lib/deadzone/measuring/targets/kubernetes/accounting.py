@@ -12,15 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from deadzone.measurement import NO_INTERFERENCE, Interference, Measurement
-from deadzone.measuring.targets import ending
+from deadzone.measuring.targets import ending, interference
 from deadzone.measuring.targets.ending import Exit
-from deadzone.measuring.targets.interference import (
-    BUSY_FIELDS,
-    RESOLUTION_TICKS,
-    STEAL_FIELD,
-    MachineReading,
-    between,
-)
 from deadzone.measuring.targets.limits.base import Counters
 
 UPTIME_RESOLUTION_S = 0.01
@@ -86,12 +79,13 @@ class Reading:
             memory_peak_bytes=self.numbers.get("memory_peak_bytes"),
         )
 
-    def machine_reading(self) -> MachineReading:
+    def machine_reading(self) -> interference.MachineReading:
         """The node's totals, in the form of the local target's."""
         fields = [int(word) for word in self.machine.split()[1:]] or [0] * 10
-        return MachineReading(
-            busy_s=sum(fields[i] for i in BUSY_FIELDS) * TICK_S,
-            steal_s=(fields[STEAL_FIELD] if len(fields) > STEAL_FIELD else 0) * TICK_S,
+        return interference.MachineReading(
+            busy_s=sum(fields[i] for i in interference.BUSY_FIELDS) * TICK_S,
+            steal_s=(fields[interference.STEAL_FIELD] if len(fields) > interference.STEAL_FIELD else 0)
+            * TICK_S,
             memory_stall_s=_scaled(self.pressure.get("memory"), 1e6),
             io_stall_s=_scaled(self.pressure.get("io"), 1e6),
             monotonic_s=self.uptime,
@@ -201,12 +195,14 @@ def _start(before: Reading) -> str | None:
 
 
 def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interference:
-    seen = between(before.machine_reading(), after.machine_reading(), own_cpu_s)
+    seen = interference.between(before.machine_reading(), after.machine_reading(), own_cpu_s)
     elapsed = max(after.uptime - before.uptime, 1e-9)
     # The two clocks are read a moment apart, and the uptime is rounded: no step of a clock is so small.
     unsure = 3 * UPTIME_RESOLUTION_S / elapsed
     drift = 0.0 if not (before.fine and after.fine) else max(0.0, seen.clock_drift - unsure)
-    return replace(seen, foreign_cpu_resolution=RESOLUTION_TICKS * TICK_S / elapsed, clock_drift=drift)
+    return replace(
+        seen, foreign_cpu_resolution=interference.RESOLUTION_TICKS * TICK_S / elapsed, clock_drift=drift
+    )
 
 
 def _scaled(count: int | None, unit: float) -> float | None:

@@ -15,13 +15,7 @@ from typing import Any
 import yaml
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes.errors import (
-    ConflictError,
-    StoppedError,
-    UnreachableError,
-    status_and_message,
-    translated,
-)
+from deadzone.measuring.targets.kubernetes import errors
 
 Object = dict[str, Any]
 
@@ -95,14 +89,14 @@ class Cluster:
                 plain: Object = self.api_client.sanitize_for_serialization(answer)
                 return plain
             except ApiException as error:
-                status, message = status_and_message(error)
+                status, message = errors.status_and_message(error)
                 if status == 401 and not reloaded:
                     reloaded = True
                     with self._lock:
                         self._load()  # a token file or a login helper may have a fresh one
                     continue
                 if status not in TEMPORARY:
-                    raise translated(error, what) from error
+                    raise errors.translated(error, what) from error
                 attempt(message)
             except (HTTPError, OSError) as error:
                 attempt(_why(error))
@@ -120,7 +114,7 @@ class Cluster:
             if not reasons:
                 continue
             if time.monotonic() - began + pause > self.patience_s:
-                raise UnreachableError(
+                raise errors.UnreachableError(
                     f"The API server {self.configuration.host} did not answer for {self.patience_s:g} s when asked to "
                     f"{what}: {reasons[-1]}."
                 )
@@ -133,7 +127,7 @@ class Cluster:
     def pause(self, seconds: float) -> None:
         """Sleep, but not through the end of the sweep. Raises StoppedError then."""
         if self.stopping.wait(seconds):
-            raise StoppedError("The sweep is being stopped.")
+            raise errors.StoppedError("The sweep is being stopped.")
 
     @contextlib.contextmanager
     def cleaning_up(self, patience_s: float = CLEANING_PATIENCE_S) -> Iterator[None]:
@@ -149,7 +143,7 @@ class Cluster:
         """Create an object; None where one of that name exists already."""
         try:
             return self.call(what, method, *arguments)
-        except ConflictError:
+        except errors.ConflictError:
             return None
 
 

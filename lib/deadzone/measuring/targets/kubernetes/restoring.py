@@ -11,15 +11,9 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from deadzone.errors import DeadzoneError, TargetError
-from deadzone.measuring.targets.kubernetes import jobs, originals
+from deadzone.measuring.targets.kubernetes import errors, jobs, originals
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
-from deadzone.measuring.targets.kubernetes.errors import (
-    AbsentError,
-    BusyError,
-    ClusterError,
-    MissingVerbError,
-)
 from deadzone.measuring.targets.kubernetes.lease import Lease, lease_name
 from deadzone.measuring.targets.kubernetes.originals import Original
 from deadzone.measuring.targets.kubernetes.streams import Spot
@@ -62,7 +56,7 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restore
     for give_back in left:
         try:
             done += give_back()
-        except BusyError as error:
+        except errors.BusyError as error:
             busy.append(str(error))
         except DeadzoneError as error:
             problems.append(str(error))
@@ -104,7 +98,7 @@ def _listed(
     """Objects of all namespaces, or of those named where the account may not list all."""
     inside = method.format("list")
     everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
-    with contextlib.suppress(MissingVerbError):
+    with contextlib.suppress(errors.MissingVerbError):
         everything: list[Object] = cluster.call(f"list all {what}", everywhere, **options)["items"]
         return everything
     found: list[Object] = []
@@ -113,7 +107,7 @@ def _listed(
             answer = cluster.call(
                 f"list the {what} in the namespace {namespace}", inside, namespace, **options
             )
-        except MissingVerbError as error:
+        except errors.MissingVerbError as error:
             tell(f"The {what} of the namespace {namespace} could not be looked at: {error}")
             continue
         found += answer["items"]
@@ -129,7 +123,7 @@ def _restore(cluster: Cluster, workload: Workload, found: Object) -> list[str]:
     try:
         now = originals.kept(workload.read(cluster), str(workload))
         return restore_workload(cluster, workload, now) if now else []
-    except AbsentError:
+    except errors.AbsentError:
         return []
     finally:
         lease.release()
@@ -140,7 +134,7 @@ def restore_workload(cluster: Cluster, workload: Workload, original: Original) -
 
     Whoever calls this holds the workload's lock.
     """
-    with contextlib.suppress(ClusterError, TargetError):
+    with contextlib.suppress(errors.ClusterError, TargetError):
         _stop_trials(cluster, workload, original)
     return originals.give_back(cluster, workload, original)
 
@@ -150,7 +144,7 @@ def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> No
     for pod in pods(cluster, workload):
         spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
-            with contextlib.suppress(ClusterError, TargetError):
+            with contextlib.suppress(errors.ClusterError, TargetError):
                 if Container(cluster, spot, home, lent).clean_left():
                     break
 
@@ -162,7 +156,7 @@ def _remove_jobs(cluster: Cluster, namespace: str, lock: str, names: list[str]) 
     lease.acquire()
     try:
         for name in names:
-            with contextlib.suppress(AbsentError):
+            with contextlib.suppress(errors.AbsentError):
                 jobs.remove(cluster, name, namespace)
     finally:
         lease.release()

@@ -13,14 +13,8 @@ from typing import Any
 
 import yaml
 
+from deadzone.measuring.targets.kubernetes import errors
 from deadzone.measuring.targets.kubernetes.cluster import TEMPORARY, Cluster, Object
-from deadzone.measuring.targets.kubernetes.errors import (
-    AbsentError,
-    ClusterError,
-    StoppedError,
-    status_and_message,
-    translated,
-)
 
 PING_EVERY_S = 15.0
 """Well below the idle times after which load balancers and proxies cut a connection, of which 60 s is common [s]."""
@@ -37,11 +31,11 @@ STDIN, STDOUT, STDERR, STATUS = 0, 1, 2, 3
 NO_SUCH_PROGRAM = ("executable file not found", "no such file or directory", "permission denied")
 
 
-class StreamBrokenError(ClusterError):
+class StreamBrokenError(errors.ClusterError):
     """The stream ended before the command did; whether the command still runs is not known."""
 
 
-class NoProgramError(ClusterError):
+class NoProgramError(errors.ClusterError):
     """The container has no program of that name."""
 
 
@@ -90,13 +84,13 @@ def run(
         except ApiException as error:
             if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
                 raise error.__context__ from None  # the client takes a Ctrl-C while it connects for a refusal
-            status, message = status_and_message(error)
+            status, message = errors.status_and_message(error)
             if status == 500 and "container not found" in message:
-                raise AbsentError(f"{spot} does not run: {message}.") from error
+                raise errors.AbsentError(f"{spot} does not run: {message}.") from error
             if status in TEMPORARY:
                 attempt(message)
                 continue
-            raise translated(error, what) from error
+            raise errors.translated(error, what) from error
         return _follow(cluster, spot, stream, stdin, timeout_s)
     raise AssertionError("attempts ends by an error only")
 
@@ -133,7 +127,7 @@ def _follow(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: 
             if printed[STATUS]:
                 break
             if cluster.stopping.is_set():
-                raise StoppedError("The sweep is being stopped.")
+                raise errors.StoppedError("The sweep is being stopped.")
             now = time.monotonic()
             if now - began > timeout_s:
                 raise StreamBrokenError(f"A command in {spot} did not end within {timeout_s:g} s.")
@@ -141,7 +135,7 @@ def _follow(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: 
                 stream.sock.ping()
                 pinged = now
         _drain(stream, printed)
-    except ClusterError:
+    except errors.ClusterError:
         raise
     # The web socket library raises whatever its transport does, from its own errors to OpenSSL's.
     except Exception as error:
@@ -174,5 +168,5 @@ def _answer(spot: Spot, status: str, stdout: str, stderr: str) -> Answer:
     if any(words in message.lower() for words in NO_SUCH_PROGRAM):
         raise NoProgramError(f"{spot} has no such program: {message}.")
     if "container not found" in message or "not running" in message:
-        raise AbsentError(f"{spot} does not run: {message}.")
+        raise errors.AbsentError(f"{spot} does not run: {message}.")
     raise StreamBrokenError(f"A command in {spot} could not be run: {message}.")
