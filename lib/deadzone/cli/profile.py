@@ -76,7 +76,7 @@ def command(before: Path, after: Path, **options: Any) -> None:
     from deadzone.explaining.profiles.comparison import compare_profiles
     from deadzone.explaining.profiles.export import attribution_data, comparison_data
     from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.text import attribution_text, comparison_text
+    from deadzone.explaining.profiles.tables import attribution_text, comparison_text
 
     first, second = (
         [read_profile(path) for path in (one, *more)]
@@ -132,7 +132,7 @@ def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | N
     from deadzone.explaining.profiles.causes import read_causes
     from deadzone.explaining.profiles.export import ablation_data
     from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.text import ablation_text
+    from deadzone.explaining.profiles.tables import ablation_text
 
     if not options["ablation"]:
         return None
@@ -147,10 +147,9 @@ def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | N
 
 def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
     from deadzone.explaining.profiles.export import projection_data
-    from deadzone.explaining.profiles.load_series import measured_at
-    from deadzone.explaining.profiles.projection import project
+    from deadzone.explaining.profiles.projection import measured_at, project
     from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.text import projection_text
+    from deadzone.explaining.profiles.tables import projection_text
 
     if options["project"] is None:
         return None
@@ -172,7 +171,7 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
 def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
     from deadzone.explaining.profiles.export import verdict_data
     from deadzone.explaining.profiles.gates import judge, read_gates
-    from deadzone.explaining.profiles.text import verdict_text
+    from deadzone.explaining.profiles.tables import verdict_text
 
     if not options["gates"]:
         return None
@@ -181,9 +180,8 @@ def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None)
 
 
 def _write_figures(folder: Path, comparison: Comparison, attribution: Attribution | None) -> list[str]:
+    from deadzone.explaining.profiles.figures import package_bars, waterfall
     from deadzone.explaining.profiles.flame_graph import flame_graph
-    from deadzone.explaining.profiles.package_bars import package_bars
-    from deadzone.explaining.profiles.waterfall import waterfall
 
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / "flame_graph.svg", folder / "packages.svg"]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadzone.explaining.adaptive.information import entropy, information
+from deadzone.explaining.adaptive.gains import entropy, information
 
 values = st.lists(st.floats(-3, 3), min_size=2, max_size=30)
 noises = st.floats(0.01, 3)

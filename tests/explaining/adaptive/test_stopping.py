@@ -3,7 +3,7 @@
 import numpy as np
 
 from deadzone.explaining.adaptive.gains import Coverage, gains_of
-from deadzone.explaining.adaptive.stopping import expected_loss, open_questions
+from deadzone.explaining.adaptive.proposing import expected_loss, open_questions
 from deadzone.explaining.phases.inference import infer
 from deadzone.explaining.phases.thresholds import Thresholds
 from deadzone.study.until_specs import UntilSpec

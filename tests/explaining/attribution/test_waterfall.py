@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import deadzone
-from deadzone.explaining.attribution.waterfall import description
+from deadzone.explaining.attribution.page import description
 from deadzone.language.catalogue import speaking
 from explaining.attribution.made_trials import FAST, LIMITED, trials
 

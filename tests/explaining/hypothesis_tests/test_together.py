@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deadzone.explaining.hypothesis_tests.together import all_of, any_of
+from deadzone.explaining.hypothesis_tests.holm import all_of, any_of
 
 N = 20_000
 

@@ -6,7 +6,7 @@ import pytest
 
 import deadzone
 from deadzone.errors import PhaseError
-from deadzone.explaining.mechanisms.parts import WAITS
+from deadzone.explaining.mechanisms.explaining import WAITS
 from deadzone.explaining.mechanisms.wording import limits, sentences
 from deadzone.language.catalogue import speaking
 

@@ -6,9 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from deadzone.explaining.profiles.folded import parse_folded
 from deadzone.explaining.profiles.model import Profile, ValueType
-from deadzone.explaining.profiles.reading import read_profile
+from deadzone.explaining.profiles.reading import parse_folded, read_profile
 
 RECORDED = Path(__file__).resolve().parents[2] / "data" / "profiles"
 MILLISECOND = 1_000_000

@@ -8,9 +8,9 @@ import sys
 import pytest
 from needs import needs
 
+from deadzone.explaining.profiles.comparison import cumulative, flat
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.reading import read_profile
-from deadzone.explaining.profiles.totals import cumulative, flat
 from explaining.profiles.making import RECORDED, as_pprof_prints, top_of
 
 sys.path.insert(0, str(RECORDED))

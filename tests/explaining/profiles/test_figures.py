@@ -12,11 +12,9 @@ from needs import needs
 from deadzone.explaining.profiles.attribution import attribute
 from deadzone.explaining.profiles.causes import causes_from
 from deadzone.explaining.profiles.comparison import compare_profiles
-from deadzone.explaining.profiles.flame_graph import flame_graph
-from deadzone.explaining.profiles.flame_tree import flame_tree
-from deadzone.explaining.profiles.package_bars import package_bars
+from deadzone.explaining.profiles.figures import package_bars, waterfall
+from deadzone.explaining.profiles.flame_graph import flame_graph, flame_tree
 from deadzone.explaining.profiles.pairing import pair_up
-from deadzone.explaining.profiles.waterfall import waterfall
 from explaining.profiles.making import cpu, recorded
 
 SVG = "{http://www.w3.org/2000/svg}"

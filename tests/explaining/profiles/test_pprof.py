@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadzone.errors import ProfileError
+from deadzone.explaining.profiles.comparison import cumulative, flat
 from deadzone.explaining.profiles.model import Profile, ValueType
 from deadzone.explaining.profiles.pprof import parse_pprof
 from deadzone.explaining.profiles.reading import parse_profile
-from deadzone.explaining.profiles.totals import cumulative, flat
 from explaining.profiles.making import RECORDED, cpu, recorded
 
 REAL = gzip.decompress((RECORDED / "cpu-before-1.pb.gz").read_bytes())

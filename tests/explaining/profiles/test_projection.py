@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from deadzone.errors import ProfileError
-from deadzone.explaining.profiles.load_series import measured_at
 from deadzone.explaining.profiles.pairing import pair_up
-from deadzone.explaining.profiles.projection import project
+from deadzone.explaining.profiles.projection import measured_at, project
 from explaining.profiles.making import cpu
 
 

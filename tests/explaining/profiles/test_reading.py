@@ -7,9 +7,8 @@ import gzip
 import pytest
 
 from deadzone.errors import ProfileError
-from deadzone.explaining.profiles.folded import parse_folded
-from deadzone.explaining.profiles.reading import parse_profile, read_profile
-from deadzone.explaining.profiles.totals import cumulative, flat
+from deadzone.explaining.profiles.comparison import cumulative, flat
+from deadzone.explaining.profiles.reading import parse_folded, parse_profile, read_profile
 from explaining.profiles.making import RECORDED, recorded, write_folded
 
 ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()

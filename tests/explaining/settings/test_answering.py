@@ -10,8 +10,7 @@ import pytest
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.settings.answering import answer
-from deadzone.explaining.settings.compared import comparisons
-from deadzone.explaining.settings.wording import compared_in_words, verdict
+from deadzone.explaining.settings.wording import compared_in_words, comparisons, verdict
 
 
 def trials(wall_s, replicates=5, noise=0.03, seed=3, **levels):

@@ -7,7 +7,7 @@ import pytest
 from deadzone import fit_phases
 from deadzone.errors import PhaseError
 from deadzone.reports.disk_block_size import published as disk_block_size
-from deadzone.reports.disk_block_size.block_times import TwoPoints
+from deadzone.reports.disk_block_size.published import TwoPoints
 
 
 @pytest.fixture(scope="module")

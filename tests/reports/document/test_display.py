@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from deadzone.reports.document.blocks import block_of
-from deadzone.reports.document.breaking import unbroken
 from deadzone.reports.document.display import (
     MIME,
     Claim,
@@ -21,6 +20,7 @@ from deadzone.reports.document.display import (
     Table,
     Title,
 )
+from deadzone.reports.document.html import unbroken
 
 TABLE = Table(
     pd.DataFrame({"limit": ["1", "2"], "time (s)": ["4.0", "2.0"]}),

@@ -10,8 +10,7 @@ from explaining.attribution.made_trials import FAST, LIMITED, RELAY, trials
 import deadzone
 from deadzone.language.catalogue import speaking
 from deadzone.reports.document.display import Figure, Table, Title
-from deadzone.reports.limit_attribution.environment_times import phases_table
-from deadzone.reports.limit_attribution.run import LimitRun
+from deadzone.reports.limit_attribution.run import LimitRun, phases_table
 from deadzone.reports.sweep.source import Source
 
 SECTIONS = (

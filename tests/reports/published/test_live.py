@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from deadzone.errors import ReportError
-from deadzone.reports.published.live import measure_live
+from deadzone.reports.published.report import measure_live
 from deadzone.store.run import Run
 
 

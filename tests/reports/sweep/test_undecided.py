@@ -7,9 +7,9 @@ import json
 import pytest
 
 from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.prose import duration, what_would_decide
 from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
-from deadzone.reports.sweep.undecided import duration, what_would_decide
 from reports.made_runs import PROVENANCE
 
 

@@ -4,17 +4,70 @@ A trial tells about the phases on both sides of its level (which piece of the br
 its label), and about whether the level is as good as the best. Where a level was not measured yet, the joint that was
 placed at one of its measured neighbours may as well lie between them: then the level is not on the line between the
 two but on the one that comes from the left, or from the right.
+
+What a further trial is expected to tell: mutual information of its outcome and an open question.
+
+The information of Lindley (1956, On a measure of the information provided by an experiment, Annals of Mathematical
+Statistics 27, 986-1005), which Chaloner and Verdinelli (1995, Bayesian experimental design: a review, Statistical
+Science 10, 273-304) and MacKay (1992, Information-based objective functions for active data selection, Neural
+Computation 4, 590-604) choose trials by: I(y; z) = H(y) - E[H(y | z)], the expected fall of the entropy of z.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from deadzone.explaining.adaptive.information import information
 from deadzone.explaining.phases.inference import Posterior
 from deadzone.explaining.phases.pieces import bent_share
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.explaining.phases.segmentation import Pieces
+
+POINTS = 192
+"""Outcomes at which the density of a trial is tabulated."""
+
+REACH = 5.0
+"""The table ends so many standard deviations of the noise beyond the possible values."""
+
+NEGLIGIBLE = 1e-3
+"""Possible values beyond these quantiles count as the quantile: a rival far out must not make the table coarse."""
+
+
+def information(value: np.ndarray, weight: np.ndarray, answers: np.ndarray, noise: float) -> np.ndarray:
+    """What one trial is expected to tell about which answer is right, for each of several questions [nats].
+
+    value: shape (k,), possible true values at the trial's level. weight: shape (k,), their probabilities, not all 0.
+    answers: shape (questions, k), whole numbers: the answer that goes with each value. noise: standard deviation of a
+    trial around the true value, > 0. Returns shape (questions,), never negative, never more than the entropy of the
+    answers.
+    """
+    order = np.argsort(value)
+    share = np.cumsum(weight[order]) / weight.sum()
+    ends = np.searchsorted(share, (NEGLIGIBLE, 1 - NEGLIGIBLE))
+    inner = value[order][np.minimum(ends, len(value) - 1)]
+    outcome = np.linspace(inner[0] - REACH * noise, inner[1] + REACH * noise, POINTS)
+    step = outcome[1] - outcome[0]
+    place = np.clip((value - outcome[0]) / step, 0, POINTS - 1.001)
+    kernel = np.exp(-0.5 * ((outcome[:, None] - outcome[None, :]) / max(noise, step)) ** 2)
+    kernel /= kernel.sum(axis=1, keepdims=True)
+    return np.array([_told(place, weight / weight.sum(), answer, kernel) for answer in answers])
+
+
+def _told(place: np.ndarray, weight: np.ndarray, answer: np.ndarray, kernel: np.ndarray) -> float:
+    """place: shape (k,), of each value among the outcomes; one between two of them is shared by both."""
+    _, which = np.unique(answer, return_inverse=True)
+    cell = place.astype(np.intp)
+    mass = np.zeros((int(which.max()) + 1, len(kernel)))
+    np.add.at(mass, (which, cell), weight * (1 - place + cell))
+    np.add.at(mass, (which, cell + 1), weight * (place - cell))
+    joint = mass @ kernel
+    return max(entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint), 0.0)
+
+
+def entropy(probability: np.ndarray) -> float:
+    """Entropy of a discrete distribution of any shape [nats]."""
+    some = probability[probability > 0]
+    return float(-(some * np.log(some)).sum())
+
 
 FROM_LEFT, FROM_RIGHT = -1, -2
 """Answers beside the pieces: the level lies on the line from the left, or from the right."""

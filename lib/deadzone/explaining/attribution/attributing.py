@@ -12,9 +12,8 @@ from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.explaining.attribution.central import drawn, midmean
 from deadzone.explaining.attribution.environments import Roles, limits_of, roles_of
 from deadzone.explaining.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
-from deadzone.explaining.attribution.hypotheses import ABOUT, Case, Known, cases_of
+from deadzone.explaining.attribution.hypotheses import ABOUT, Case, Judged, Known, cases_of, judge
 from deadzone.explaining.attribution.measures import Measure, Sample, measure
-from deadzone.explaining.attribution.verdicts import Judged, judge
 from deadzone.explaining.compare.ratio import interval
 from deadzone.explaining.compare.samples import analysed, values_of
 from deadzone.explaining.compare.verdicts import CONFIDENCE, check_confidence

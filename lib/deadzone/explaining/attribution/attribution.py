@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadzone.explaining.attribution import wording
-from deadzone.explaining.attribution.page import attribution_page
+from deadzone.explaining.attribution.page import attribution_page, waterfall
 from deadzone.explaining.attribution.result import AttributionResult
-from deadzone.explaining.attribution.waterfall import waterfall
 from deadzone.explaining.page import Page, Paged
 from deadzone.language.catalogue import Message
 

@@ -8,9 +8,8 @@ import pandas as pd
 
 from deadzone.explaining.attribution.environments import Roles
 from deadzone.explaining.attribution.equivalence import Margin
-from deadzone.explaining.attribution.hypotheses import Case
+from deadzone.explaining.attribution.hypotheses import CONFIRMED, EXCLUDED, UNDECIDED, Case
 from deadzone.explaining.attribution.measures import Measure
-from deadzone.explaining.attribution.verdicts import CONFIRMED, EXCLUDED, UNDECIDED
 from deadzone.explaining.records import plain, records
 
 

@@ -4,10 +4,9 @@ import math
 
 import pandas as pd
 
-from deadzone.explaining.attribution.hypotheses import ABOUT, CPU_LIMIT
+from deadzone.explaining.attribution.hypotheses import ABOUT, CPU_LIMIT, UNDECIDED, VERDICTS
 from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.attribution.result import AttributionResult
-from deadzone.explaining.attribution.verdicts import UNDECIDED, VERDICTS
 from deadzone.explaining.hypothesis_tests.ranks import least_trials
 from deadzone.explaining.phases.quantities import capital, listing, percent
 from deadzone.language.catalogue import Message, join, say

@@ -25,7 +25,7 @@ from deadzone.explaining.capacity.objectives import column_values
 from deadzone.explaining.claims.cells import Cells, Estimate, cells_of, rows_at
 from deadzone.explaining.claims.verdicts import Tested
 from deadzone.explaining.compare.goals import known_goal
-from deadzone.explaining.hypothesis_tests.together import all_of, any_of
+from deadzone.explaining.hypothesis_tests.holm import all_of, any_of
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import level_number, number, percent, plain_name, response, setting
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE

@@ -1,4 +1,10 @@
-"""Two sides of profiles compared: total, every function, every package."""
+"""Two sides of profiles compared: total, every function, every package.
+
+Flat and cumulative values of every function or package of a profile, as `go tool pprof -top` counts them.
+
+Flat: of the samples taken in the function itself. Cumulative: of the samples with the function anywhere on
+their stack, each counted once however often the function is on it. Both are exact sums of whole numbers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +17,44 @@ from deadzone.explaining.profiles.estimates import FEWEST_REPLICATES, Amounts, e
 from deadzone.explaining.profiles.events import Events
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis, Pair, Side, pair_up
-from deadzone.explaining.profiles.totals import by_package, cumulative, flat, grouped
 from deadzone.language.catalogue import say
+
+
+def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
+    """Flat value of every function.
+
+    numbers: shape (samples,), what each sample counts. Returns shape (functions,), of the same type.
+    Samples without a stack belong to no function.
+    """
+    return grouped(numbers, profile.leaves, len(profile.functions))
+
+
+def cumulative(profile: Profile, numbers: np.ndarray) -> np.ndarray:
+    """Cumulative value of every function; shapes as in `flat`."""
+    sums: np.ndarray = profile.on_function.T @ numbers
+    return sums
+
+
+def by_package(profile: Profile) -> Profile:
+    """The profile with packages, in alphabetical order, in place of functions."""
+    names, index = np.unique(np.array(profile.packages, dtype=object), return_inverse=True)
+    packages = tuple(names.tolist())
+    return replace(
+        profile,
+        functions=packages,
+        packages=packages,
+        frames=index.astype(np.int32)[profile.frames],
+        unnamed=(),
+    )
+
+
+def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+    """The sum of each group, exact for whole numbers; group -1 is left out. Shape (groups,)."""
+    sums = np.zeros(groups, dtype=numbers.dtype)
+    inside = group >= 0
+    np.add.at(sums, group[inside], numbers[inside])
+    return sums
+
 
 METHODS = ("replicates", "sampling", "none")
 """How intervals can be found: see `deadzone.explaining.profiles.estimates.method`."""

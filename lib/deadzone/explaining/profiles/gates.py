@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from deadzone.errors import ProfileError
 from deadzone.explaining.compare.non_inferiority import NOT_WORSE, WORSE, NonInferiority, non_inferior
 from deadzone.explaining.compare.verdicts import CONFIDENCE
-from deadzone.explaining.hypothesis_tests.together import all_of
+from deadzone.explaining.hypothesis_tests.holm import all_of
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.profiles.causes import read_yaml
 from deadzone.language.catalogue import say, spoken

@@ -13,7 +13,7 @@ from typing import Any
 
 from deadzone import errors, places
 from deadzone.errors import DeadzoneError, ReportError, did_you_mean
-from deadzone.reports.document.secrets import refuse_secrets
+from deadzone.reports.document.scrubbing import refuse_secrets
 
 WATCH_PERIOD_S = 0.25
 """How often a caller looks at the run's journal while a notebook measures [s]."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from deadzone.language.catalogue import say
 from deadzone.reports.document import display
-from deadzone.reports.document.breaking import unbroken
 from deadzone.reports.document.document import Document, Names
+from deadzone.reports.document.html import unbroken
 
 LABEL_CHARACTERS = re.compile(r"[^\w.:-]")
 

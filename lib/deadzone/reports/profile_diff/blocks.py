@@ -10,13 +10,12 @@ from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.phases.quantities import axis_label, capital, number
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison
+from deadzone.explaining.profiles.figures import headline, package_bars, waterfall
 from deadzone.explaining.profiles.flame_graph import flame_graph
 from deadzone.explaining.profiles.gates import Verdict
-from deadzone.explaining.profiles.package_bars import headline, package_bars
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.tables import cause_name, changes_table, interval_text, split_unit
 from deadzone.explaining.profiles.units import readable
-from deadzone.explaining.profiles.waterfall import waterfall
 from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import percent

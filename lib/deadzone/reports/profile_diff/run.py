@@ -15,8 +15,7 @@ from deadzone.explaining.profiles.attribution import Attribution, attribute
 from deadzone.explaining.profiles.causes import Cause, causes_from
 from deadzone.explaining.profiles.comparison import Comparison, compare_profiles
 from deadzone.explaining.profiles.gates import Verdict, judge
-from deadzone.explaining.profiles.load_series import measured_at
-from deadzone.explaining.profiles.projection import Projection, project
+from deadzone.explaining.profiles.projection import Projection, measured_at, project
 from deadzone.explaining.profiles.tables import ablations_table, causes_table
 from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
 from deadzone.language.catalogue import join, say

@@ -9,10 +9,9 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.explaining.phases.quantities import axis_label
-from deadzone.explaining.profiles.folded import SAMPLES, sampled
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis
-from deadzone.explaining.profiles.reading import read_profile
+from deadzone.explaining.profiles.reading import SAMPLES, read_profile, sampled
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run

@@ -5,8 +5,21 @@ class draws (its bare name, or `drawn` with the part that it is `of`). `facts` a
 over what the class worked out (see `formulas`); every sentence of the catalogue is said with all of them. A table has
 `rows` (of a published table, of a fact, or a list of names), figures `with` each row, and columns (see
 `deadzone.language.tabling`).
+
+The conclusions of a published document, as its `claims.yaml` says, judged by the document's own tables.
+
+An entry has a `name`, what the author `says` (in both languages), the `found` sentence, its `figures` (formulas over the
+tables, see `formulas`), the `verdict` and the `evidence`. A verdict, or a sentence, that depends on the figures is told case
+by case; the first case whose formula holds counts. `of` names a part of the facts whose names the entry uses directly.
+
+Measuring on the spot for a notebook with `source = "live"`: the bundled study is swept by the public command.
+
+Reports explain and never measure, so the sweep is a process of its own; what it measured is a run like any other.
 """
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -15,6 +28,7 @@ from typing import Any, ClassVar, TypeVar
 
 import yaml
 
+from deadzone.errors import ReportError, TableError
 from deadzone.explaining.claims.judging import Judged
 from deadzone.language.catalogue import say, written
 from deadzone.language.tabling import laid_out
@@ -22,10 +36,60 @@ from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph,
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.document.tabling import shown
 from deadzone.reports.published import arithmetic, claims
-from deadzone.reports.published.conclusions import judge_conclusions
 from deadzone.reports.published.formulas import Formulas
-from deadzone.reports.published.live import LIVE, measure_live
 from deadzone.reports.published.published import REFERENCE, Published, open_published, section
+from deadzone.reports.published.reference import reference_folder
+
+LIVE = "live"
+"""The value of a notebook's `source` that means: measure first."""
+
+SHOWN = 1_000
+"""How much of a failed sweep's words is repeated [characters]."""
+
+
+def measure_live(study: str) -> str:
+    """Sweep a study on this machine; the name of the run, STUDY/RUN_ID.
+
+    Raises ReportError, with the sweep's own words, if it fails; what was measured is kept.
+    """
+    command = (sys.executable, "-m", "deadzone.cli.main", "sweep", study, "--json")
+    swept = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if swept.returncode:
+        said = swept.stderr.strip()[-SHOWN:] or "nothing was said"
+        raise ReportError(f"The sweep of {study} ended with code {swept.returncode}: {said}")
+    answer = json.loads(swept.stdout.strip().splitlines()[-1])
+    return f"{study}/{answer['run_id']}"
+
+
+CLAIMS_FILE = "claims.yaml"
+"""Beside the tables of a study: what its author concludes."""
+
+
+def judge_conclusions(study: str, facts: Mapping[str, Any]) -> tuple[Judged, ...]:
+    """Every conclusion of a study's document, in its order. facts: what its report worked out, by name.
+
+    Raises TableError if the file is missing or wrong.
+    """
+    path = reference_folder() / study / CLAIMS_FILE
+    try:
+        entries = yaml.safe_load(path.read_text(encoding="utf-8"))["claims"]
+        return tuple(_judged(study, entry, facts) for entry in entries)
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise TableError(f"{path} cannot be used: {error!r}. Restore it from the repository.") from error
+
+
+def _judged(study: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> Judged:
+    names = {**facts, **facts.get(entry.get("of", ""), {})}
+    figures = {name: Formulas(study, names).evaluate(text) for name, text in entry.get("figures", {}).items()}
+    formulas = Formulas(study, {**names, **figures})
+    verdict, found = entry["verdict"], entry["found"]
+    if isinstance(verdict, Mapping):
+        verdict = next(name for name, when in verdict.items() if formulas.evaluate(when))
+    if isinstance(found, list):
+        found = next(case for case in found if formulas.evaluate(case.get("when", 1)))
+    claim, shown = (written(text, {**names, **figures}) for text in (entry["says"], found))
+    return Judged(entry["name"], claim, shown, verdict, tuple(entry.get("evidence", ())))
+
 
 REPORTS = Path(__file__).resolve().parent.parent
 LAYOUT = "published.yaml"

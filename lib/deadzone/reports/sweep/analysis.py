@@ -1,11 +1,16 @@
-"""The analysis of a source: its phase models and the recommendation; `report` shows it."""
+"""The analysis of a source: its phase models and the recommendation; `report` shows it.
+
+What is wrong with the experiment behind a source, and what follows for its verdict.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.findings.examining import gravest
+from deadzone.explaining.findings.examining import barred_levels, examine, gravest
+from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.mechanisms.explaining import Explanation, explained
@@ -15,9 +20,31 @@ from deadzone.explaining.phases.verdict import verdict as curve_verdict
 from deadzone.explaining.settings.answering import Answer, answer
 from deadzone.explaining.settings.wording import verdict
 from deadzone.language.catalogue import say
-from deadzone.reports.sweep.findings import barred_by_failures, findings_of
 from deadzone.reports.sweep.source import Source
 from deadzone.store.table import rows_at
+
+
+def findings_of(source: Source, model: PhaseModel | None = None) -> tuple[Finding, ...]:
+    """The findings about a source, the gravest first. model: its phases, if one curve could be fitted."""
+    return examine(_experiment(source, model), source.study.accept if source.study else None)
+
+
+def barred_by_failures(source: Source) -> tuple[Any, ...]:
+    """Levels of the knob at which too many trials did not end well to fit or recommend them."""
+    return barred_levels(_experiment(source))
+
+
+def _experiment(source: Source, model: PhaseModel | None = None) -> Experiment:
+    return Experiment(
+        source.trials,
+        source.knob,
+        source.response,
+        source.goal,
+        by=source.by,
+        cores=source.provenance.get("cores_usable"),
+        model=model,
+        serves=source.study is not None and source.study.has_service,
+    )
 
 
 @dataclass(frozen=True, eq=False)

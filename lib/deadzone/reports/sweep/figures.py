@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadzone.explaining.mechanisms.parts import WAITS, has_account
+from deadzone.explaining.mechanisms.explaining import WAITS, has_account
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel

@@ -1,4 +1,9 @@
-"""Packages before and after, as pairs of bars."""
+"""Packages before and after, as pairs of bars.
+
+The axis of a figure of amounts: round numbers in the unit that people read, 200 KiB and not 195.312 KiB.
+
+The waterfall of a change: from the total before, cause by cause, to the total after.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,60 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.profiles.axis import in_units
+from deadzone.explaining import waterfall as chart
+from deadzone.explaining.profiles.attribution import Attribution, rule_text
+from deadzone.explaining.profiles.causes import OTHER
 from deadzone.explaining.profiles.comparison import Comparison
-from deadzone.explaining.profiles.units import readable
+from deadzone.explaining.profiles.units import readable, step_of, tick
+from deadzone.explaining.profiles.wording import largest_cause
 from deadzone.language.catalogue import say
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, MUTED, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def waterfall(attribution: Attribution) -> Figure:
+    """A row for the total before, for each cause, for what no cause explains, and for the total after.
+
+    A whisker is the 95 % interval of a cause's change. Returns a matplotlib figure, which the caller closes.
+    """
+    table, unit = attribution.table, attribution.unit.partition(" ")[0]
+    before, after = float(table["before"].sum()), float(table["after"].sum())
+    size = max(before, after, float(table["change"].abs().max()))
+    causes = [say("profile.other") if name == OTHER else name for name in table["cause"]]
+    return chart.draw(
+        before,
+        table["change"].to_numpy(float),
+        table[["change_low", "change_high"]].to_numpy(float),
+        names=[say("profile.before"), *causes, say("profile.after")],
+        texts=[
+            readable(before, unit, scale_of=size),
+            *(readable(change, unit, signed=True, scale_of=size) for change in table["change"]),
+            readable(after, unit, scale_of=size),
+        ],
+        title=largest_cause(attribution),
+        axis=say("profile.waterfall_axis", what=attribution.what) + "\n" + rule_text(attribution.rule),
+        finish=lambda ax: in_units(ax, unit, size),
+    )
+
+
+MOST_TICKS = 7
+
+
+def in_units(ax: Axes, unit: str, size: float) -> None:
+    """Give the horizontal axis round ticks. unit: of the data. size: the amount whose size chooses the unit shown."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    step = step_of(unit, size)
+    low, high = ax.get_xlim()
+    inside = MaxNLocator(MOST_TICKS, steps=[1, 2, 2.5, 5, 10]).tick_values(low / step, high / step)
+    ax.xaxis.set_major_locator(
+        FixedLocator([value * step for value in inside if low <= value * step <= high])
+    )
+    ax.xaxis.set_major_formatter(lambda value, _: tick(value, unit, size))
+
 
 PACKAGES_SHOWN = 10
 WIDTH_IN = 7.2
