@@ -32,18 +32,7 @@ import pandas as pd
 
 from deadzone.language.catalogue import spoken
 from deadzone.reports.document.drawing import svg_of
-from deadzone.reports.document.html import (
-    apart,
-    attribute,
-    caption,
-    heading,
-    identified,
-    paragraphs,
-    scrolled,
-    table,
-    text,
-    themed,
-)
+from deadzone.reports.document.html import apart, described, rendered, themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -98,8 +87,8 @@ class Block:
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
     def html(self, names: Naming | None = None) -> str:
-        """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered."""
-        raise NotImplementedError
+        """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered or linked."""
+        return rendered("blocks", block=self, names=names)
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -131,21 +120,6 @@ class Title(Block):
     verdict: str = ""
     language: str = field(default_factory=spoken)
 
-    def html(self, names: Naming | None = None) -> str:
-        """The head of the page."""
-        facts = "".join(
-            f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in self.facts
-        )
-        subtitle = f'<p class="dz-subtitle">{text(self.subtitle)}</p>' if self.subtitle else ""
-        doubts = "".join(f"<p>{text(doubt)}</p>" for doubt in self.doubts)
-        return (
-            f'<header class="dz-title"><h1>{text(self.title)}</h1>{subtitle}'
-            + (f'<dl class="dz-facts-line">{facts}</dl>' if facts else "")
-            + (f'<div class="dz-doubts" role="note">{doubts}</div>' if doubts else "")
-            + (f'<div class="dz-abstract">{_said(self.abstract, names)}</div>' if self.abstract else "")
-            + "</header>"
-        )
-
     def __repr__(self) -> str:
         return "\n".join(map(str, (self.title, self.subtitle, *self.abstract, *self.doubts))).strip()
 
@@ -165,12 +139,6 @@ class Prose(Block):
     style: str = ""
     id: str = ""
 
-    def html(self, names: Naming | None = None) -> str:
-        """Paragraphs under their heading."""
-        style = f" dz-{self.style}" if self.style else ""
-        head = heading(self.heading, self.level, self.id)
-        return f'<div class="dz-prose{style}">{head}{_said(self.paragraphs, names)}</div>'
-
     def __repr__(self) -> str:
         return "\n".join([self.heading, *map(str, self.paragraphs)]).strip()
 
@@ -184,12 +152,6 @@ class Command(Block):
     heading: str = ""
     level: int = 3
     id: str = ""
-
-    def html(self, names: Naming | None = None) -> str:
-        """The lines as they are typed."""
-        head = heading(self.heading, self.level, self.id)
-        lines = "\n".join(map(text, self.lines))
-        return f'<div class="dz-command">{head}<pre tabindex="0"><code>{lines}</code></pre></div>'
 
     def __repr__(self) -> str:
         return "\n".join([self.heading, *self.lines]).strip()
@@ -241,15 +203,6 @@ class Table(Block):
             "paired": self.paired,
         }
 
-    def html(self, names: Naming | None = None) -> str:
-        """The table with its caption, in a region that scrolls."""
-        identity, number = _named(self, names)
-        grid = scrolled(self.caption, table(self, identity))
-        return (
-            f'<figure class="dz-table"{identified(identity)}><figcaption>{caption(self.caption, number)}</figcaption>'
-            f"{grid}</figure>"
-        )
-
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.frame.to_string(index=False)}"
 
@@ -278,15 +231,10 @@ class Figure(Block):
         """The figure as plain JSON values; the drawing itself stands in the HTML."""
         return {**super().to_json(), "svg": ""}
 
-    def html(self, names: Naming | None = None) -> str:
-        """The drawing with its caption; in a report its colours follow the page."""
-        identity, number = _named(self, names)
-        drawing = themed(apart(self.svg, identity)) if names else self.svg
-        drawing = drawing.replace("<svg ", f'<svg role="img" aria-label="{attribute(self.description)}" ', 1)
-        return (
-            f'<figure class="dz-figure"{identified(identity)}><div class="dz-drawing" tabindex="0" role="group" '
-            f'aria-label="{attribute(number or self.caption)}">{drawing}</div>'
-            f"<figcaption>{caption(self.caption, number)}</figcaption></figure>"
+    def drawing(self, names: Naming | None) -> str:
+        """The drawing with its description; in a report its colours follow the page."""
+        return described(
+            themed(apart(self.svg, names.identity(self))) if names else self.svg, self.description
         )
 
     def __repr__(self) -> str:
@@ -316,44 +264,5 @@ class Regression(Block):
             "id": self.id,
         }
 
-    def html(self, names: Naming | None = None) -> str:
-        """The tables and notes on one sheet."""
-        identity, number = _named(self, names)
-        grids = "".join(
-            scrolled(one.caption, table(one, _named(one, names)[0], one.caption)) for one in self.tables
-        )
-        notes = "".join(
-            f'<p class="dz-note-head">{text(head)}</p><ul>{"".join(f"<li>{text(s)}</li>" for s in said)}</ul>'
-            for head, said in self.notes.items()
-            if said
-        )
-        below = f'<div class="dz-notes">{notes}</div>' if notes else ""
-        return (
-            f'<figure class="dz-table dz-regression"{identified(identity)}><figcaption>{caption(self.caption, number)}'
-            f'</figcaption><div class="dz-sheet">{grids}{below}</div></figure>'
-        )
-
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
-
-
-def _said(paragraphs_: Sequence[Paragraph], names: Naming | None) -> str:
-    """Paragraphs with links to what they rest on; in a notebook, where nothing is numbered, without."""
-    return paragraphs(
-        [
-            (
-                str(part),
-                [
-                    (names.address(item), names.text(item))
-                    for item in (part.evidence if names and isinstance(part, Claim) else ())
-                    if names and names.knows(item)
-                ],
-            )
-            for part in paragraphs_
-        ]
-    )
-
-
-def _named(block: Table | Figure | Regression, names: Naming | None) -> tuple[str, str]:
-    """The anchor of a block, and its number in a report."""
-    return (names.identity(block), names.number(block)) if names else (block.id, "")

@@ -1,4 +1,4 @@
-"""The pieces of HTML that blocks are made of: headings in order, tables with scopes, links to evidence.
+"""HTML of blocks, of the index and of front pages, from the templates beside this module; and what is escaped in it how.
 
 Where a line of a report may break, and where it must not.
 """
@@ -6,7 +6,9 @@ Where a line of a report may break, and where it must not.
 import html
 import re
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from functools import cache
+from pathlib import Path
+from typing import Any
 from unicodedata import east_asian_width
 
 NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
@@ -14,6 +16,8 @@ NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|thr
 
 BREAK_AFTER = re.compile(r"(?<=[_/.=])(?=[^\s_/.=]{3})")
 """A long name without spaces may be broken after these marks, never inside a word."""
+
+TEMPLATES = Path(__file__).parent / "templates"
 
 LONG_WORD = 24
 """Only words longer than this are given places to break at; shorter ones fit any column."""
@@ -29,25 +33,6 @@ def breakable(text: str) -> list[list[str]]:
     return [
         BREAK_AFTER.split(word) if len(word) > LONG_WORD else [word] for word in unbroken(text).split(" ")
     ]
-
-
-Linked = tuple[str, Sequence[tuple[str, str]]]
-"""A paragraph's text, and the addresses and texts of its links."""
-
-
-class Grid(Protocol):
-    """Ready texts in rows and columns."""
-
-    @property
-    def paired(self) -> bool: ...
-    @property
-    def row_ids(self) -> Sequence[str]: ...
-    @property
-    def columns(self) -> list[str]: ...
-    @property
-    def rows(self) -> list[list[str]]: ...
-    @property
-    def is_right(self) -> list[bool]: ...
 
 
 THEMED_COLOURS = {
@@ -76,61 +61,12 @@ def anchor(text: str) -> str:
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
 
 
-def heading(words: str, level: int, identity: str) -> str:
-    """A heading with its anchor; nothing where there are no words."""
-    return f'<h{level} id="{attribute(identity or anchor(words))}">{text(words)}</h{level}>' if words else ""
-
-
-def paragraphs(said: Sequence[Linked]) -> str:
-    """Paragraphs, each followed by the links to what it rests on."""
-    return "".join(f"<p>{text(words)}{_links(links)}</p>" for words, links in said)
-
-
-def _links(links: Sequence[tuple[str, str]]) -> str:
-    shown = [f'<a href="{attribute(address)}">{text(words)}</a>' for address, words in links]
-    return f' <span class="dz-evidence">[{", ".join(shown)}]</span>' if shown else ""
-
-
-def caption(words: str, number: str) -> str:
-    """A caption behind its number."""
-    return f'<span class="dz-number-label">{text(number)}.</span> {text(words)}' if number else text(words)
-
-
-def table(grid: Grid, identity: str, title: str = "") -> str:
-    """A table element itself; identity: its anchor, which those of its rows begin with. title: a caption within it."""
-    rows = "".join(
-        _row(cells, grid.is_right, f"{identity}-{grid.row_ids[i]}" if i < len(grid.row_ids) else "")
-        for i, cells in enumerate(grid.rows)
-    )
-    head = "".join(
-        f'<th scope="col"{_side(is_right)}>{text(name)}</th>'
-        for name, is_right in zip(grid.columns, grid.is_right, strict=True)
-    )
-    shown = "" if grid.paired else f"<thead><tr>{head}</tr></thead>"
-    kind = ' class="dz-paired"' if grid.paired else ""
-    within = f"<caption>{text(title)}</caption>" if title else ""
-    return f"<table{kind}>{within}{shown}<tbody>{rows}</tbody></table>"
-
-
-def scrolled(label: str, inside: str) -> str:
-    """What may be wider than the page, in a region of its own."""
-    return f'<div class="dz-scroll" tabindex="0" role="region" aria-label="{attribute(label)}">{inside}</div>'
-
-
 def identified(identity: str) -> str:
     """The attribute of an anchor; nothing without one."""
     return f' id="{attribute(identity)}"' if identity else ""
 
 
-def _row(cells: Sequence[str], right: Sequence[bool], identity: str) -> str:
-    first = f'<th scope="row"{_side(right[0])}>{text(cells[0])}</th>'
-    rest = "".join(
-        f"<td{_side(side, cell)}>{text(cell)}</td>" for cell, side in zip(cells[1:], right[1:], strict=True)
-    )
-    return f"<tr{identified(identity)}>{first}{rest}</tr>"
-
-
-def _side(is_right: bool, cell: str = "") -> str:
+def side(is_right: bool, cell: str = "") -> str:
     """The class of a cell: a number to the right, or sentences that a narrow page must not squeeze."""
     if is_right:
         return ' class="dz-number"'
@@ -154,6 +90,11 @@ def themed(svg: str, colours: Mapping[str, str] = THEMED_COLOURS) -> str:
     return re.sub(r"((?:fill|stroke): )(#[0-9a-fA-F]{6}|white)", variable, svg)
 
 
+def described(svg: str, words: str) -> str:
+    """A drawing that says what it shows."""
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{attribute(words)}" ', 1)
+
+
 def text(words: object) -> str:
     """Escaped, with places to break in long names, and none between a number and its unit."""
     return " ".join("<wbr>".join(map(html.escape, parts)) for parts in breakable(str(words)))
@@ -162,3 +103,24 @@ def text(words: object) -> str:
 def attribute(words: object) -> str:
     """Escaped, to stand between double quotes."""
     return html.escape(str(words), quote=True)
+
+
+@cache
+def _template(name: str) -> Any:
+    from jinja2 import Environment, StrictUndefined
+
+    written = (TEMPLATES / f"{name}.html.j2").read_text(encoding="utf-8")
+    environment = Environment(undefined=StrictUndefined)
+    filters = (anchor, attribute, evidence, identified, side, text)
+    environment.filters |= {own.__name__: own for own in filters}
+    return environment.from_string("".join(line.strip() for line in written.splitlines()))
+
+
+def rendered(name: str, **values: Any) -> str:
+    """A template with its values; its lines are joined without their indentation."""
+    return str(_template(name).render(values))
+
+
+def evidence(said: object) -> Sequence[Any]:
+    """What a paragraph rests on; a plain text names nothing."""
+    return getattr(said, "evidence", ())

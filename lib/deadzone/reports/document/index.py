@@ -1,9 +1,9 @@
 """The index of all published reports, and each study's front page, made from what lies in `reports/` alone."""
 
-import html
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -12,11 +12,10 @@ from deadzone.errors import ReportError, SaidAs
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
 from deadzone.reports.document.fonts import with_korean_letters
-from deadzone.reports.document.html import apart, themed
+from deadzone.reports.document.html import TEMPLATES, apart, described, rendered, themed
 
 PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
-STYLE = Path(__file__).parent / "templates" / "deadzone" / "report.css"
-INDEX_STYLE = Path(__file__).parent / "templates" / "deadzone" / "index.css"
+STYLES = ("report.css", "index.css")
 
 
 @dataclass(frozen=True)
@@ -56,18 +55,11 @@ def write_front_page(study: Path) -> Path:
     newest = next((entry for entry in entries(study.parent) if entry.study == study.name), None)
     if newest is None:
         raise ReportError(f"{study}: no report is published here.")
-    address = f"{newest.run_id}/{PAGE}"
     with speaking(newest.language):
-        link = f'<a href="{html.escape(address)}">{html.escape(newest.run_id)}</a>'
-        said = html.escape(say("report.newest", study=newest.title, run="\0")).replace("\0", link)
-    page = study / PAGE
-    page.write_text(
-        f'<!doctype html>\n<html lang="{newest.language}"><head><meta charset="utf-8">'
-        f"<title>{html.escape(newest.title)}</title>"
-        f'<meta name="viewport" content="width=device-width"><meta http-equiv="refresh" content="0; url={html.escape(address)}"></head>\n'
-        f"<body><main><h1>{html.escape(newest.title)}</h1><p>{said}</p></main></body></html>\n",
-        encoding="utf-8",
-    )
+        before, _, after = say("report.newest", study=newest.title, run="\0").partition("\0")
+    address, page = f"{newest.run_id}/{PAGE}", study / PAGE
+    written = rendered("front", newest=newest, address=address, before=before, after=after)
+    page.write_text(written, encoding="utf-8")
     return page
 
 
@@ -89,42 +81,17 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
     """The page of all reports."""
     studies = [list(group) for _, group in groupby(found, key=lambda entry: entry.study)]
     studies.sort(key=lambda group: (group[0].date, group[0].study), reverse=True)
-    cards = "\n".join(_card(group, reports, lang) for group in studies)
-    title = html.escape(say("index.title"))
-    opening = say("index.introduction", n=len(studies)) if studies else say("index.none")
-    return with_korean_letters(
-        f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">'
-        f'<title>Deadzone: {title}</title><link rel="icon" href="data:,">\n<style>\n{STYLE.read_text(encoding="utf-8")}\n'
-        f'{INDEX_STYLE.read_text(encoding="utf-8")}</style></head>\n<body><main class="dz-index">\n'
-        f'<h1>{title}</h1>\n<p class="dz-subtitle">{html.escape(opening)}</p>\n{cards}\n</main></body></html>\n'
-    )
+    styles = [(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES]
+    page = rendered(
+        "cards", lang=lang, studies=studies, styles=styles, say=say, date=date, own_name=own_name,
+        thumbnail=partial(_thumbnail, reports), translations=partial(_translations, reports),
+    )  # fmt: skip
+    return with_korean_letters(page)
 
 
-def _card(group: Sequence[Entry], reports: Path, lang: str) -> str:
-    newest, older = group[0], group[1:]
-    address = html.escape(f"{newest.study}/{newest.run_id}/{PAGE}")
-    said = [say("index.measured", date=date(newest.date, lang)) if newest.date else ""]
-    said.append(say("index.on_host", host=newest.host) if newest.host else "")
-    facts = html.escape(" ".join(part for part in said if part))
-    links = [f'<a href="{address}">{html.escape(say("index.read"))}</a>',
-             f'<a href="{html.escape(f"{newest.study}/{newest.run_id}/report.pdf")}">PDF</a>',
-             *_translations(newest, reports)]  # fmt: skip
-    return (
-        f'<article class="dz-card" lang="{newest.language}">{_thumbnail(newest, reports)}<div><h2><a href="{address}">{html.escape(newest.title)}</a></h2>'
-        f'<p>{html.escape(newest.verdict)}</p><p class="dz-card-facts">{facts}</p>'
-        f'<p class="dz-card-links">{" ".join(links)}</p>{_older(older)}</div></article>'
-    )
-
-
-def _translations(entry: Entry, reports: Path) -> list[str]:
-    """Links to the same report in other languages, which lie in a folder each."""
-    there = [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / ENTRY).is_file()]
-    return [
-        f'<a href="{html.escape(f"{entry.study}/{entry.run_id}/{name}/{PAGE}")}" lang="{name}" hreflang="{name}">'
-        f"{html.escape(own_name(name))}</a>"
-        for name in there
-    ]
+def _translations(reports: Path, entry: Entry) -> list[str]:
+    """The languages of the same report, which lie in a folder each."""
+    return [name for name in LANGUAGES if (reports / entry.study / entry.run_id / name / ENTRY).is_file()]
 
 
 def own_name(language: str) -> str:
@@ -133,22 +100,10 @@ def own_name(language: str) -> str:
         return say("study.own_name")
 
 
-def _thumbnail(entry: Entry, reports: Path) -> str:
+def _thumbnail(reports: Path, entry: Entry) -> str:
     """The report's figure, inline so that it follows the page into the dark."""
     path = reports / entry.study / entry.run_id / THUMBNAIL
     if not path.is_file():
-        return '<div class="dz-thumbnail"></div>'
-    drawing = themed(apart(path.read_text(encoding="utf-8"), f"thumb-{entry.study}"))
-    label = html.escape(entry.description, quote=True)
-    shown = drawing.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-    return f'<div class="dz-thumbnail">{shown}</div>'
-
-
-def _older(entries_before: Sequence[Entry]) -> str:
-    if not entries_before:
         return ""
-    items = "".join(
-        f'<li><a href="{html.escape(f"{entry.study}/{entry.run_id}/{PAGE}")}">{html.escape(entry.run_id)}</a> {html.escape(entry.verdict)}</li>'
-        for entry in entries_before
-    )
-    return f"<details><summary>{html.escape(say('index.older', n=len(entries_before)))}</summary><ul>{items}</ul></details>"
+    drawing = themed(apart(path.read_text(encoding="utf-8"), f"thumb-{entry.study}"))
+    return described(drawing, entry.description)
