@@ -21,8 +21,8 @@ FRAME_IN = 1.25
 BAR = 0.62
 """Height of a bar, as a share of its row."""
 
-LESS_HATCH, MORE_HATCH = "", "///"
-"""What grows is hatched, so that the two are told apart without colours."""
+LESS, MORE = (style.LESS_COLOUR, "", style.INK), (style.MORE_COLOUR, "///", "white")
+"""Colour, hatch and edge: what grows is hatched, so that the two are told apart without colours."""
 
 
 def draw(
@@ -48,10 +48,11 @@ def draw(
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
         ax = figure.add_subplot()
         ends = before + np.cumsum(changes)
-        _draw_total(ax, 0, before, style.BEFORE_COLOUR)
+        draw_total(ax, 0, before, style.BEFORE_COLOUR)
         for i, start in enumerate([before, *ends[:-1]]):
-            _draw_change(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
-        _draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR)
+            draw_change(ax, i + 1, float(start), float(changes[i]))
+            _join(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
+        draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR)
         _label_rows(ax, names, texts)
         if finish:
             finish(ax)
@@ -60,22 +61,21 @@ def draw(
     return figure
 
 
-def _draw_total(ax: Axes, row: int, amount: float, colour: str) -> None:
-    ax.barh(row, amount, color=colour, edgecolor=style.INK, linewidth=0.6, height=BAR)
+def draw_total(ax: Axes, row: int, amount: float, colour: str, height: float = BAR) -> None:
+    """The bar of a total, from zero. height: as a share of its row."""
+    ax.barh(row, amount, color=colour, edgecolor=style.INK, linewidth=0.6, height=height)
 
 
-def _draw_change(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:
-    less = end <= start
+def draw_change(ax: Axes, row: int, start: float, amount: float, height: float = BAR) -> None:
+    """The bar of a change, from where the last one ended."""
+    colour, hatch, edge = LESS if amount <= 0 else MORE
     ax.barh(
-        row,
-        end - start,
-        left=start,
-        color=style.LESS_COLOUR if less else style.MORE_COLOUR,
-        hatch=LESS_HATCH if less else MORE_HATCH,
-        edgecolor=style.INK if less else "white",
-        linewidth=0.6,
-        height=BAR,
-    )
+        row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=height,
+    )  # fmt: skip
+
+
+def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:
+    """Lines from the last bar and to the next one, and the interval of the change."""
     ax.plot([start, start], [row - 1 + BAR / 2, row - BAR / 2], color=style.MUTED, linewidth=0.8)
     ax.plot([end, end], [row + BAR / 2, row + 1 - BAR / 2], color=style.MUTED, linewidth=0.8)
     if np.isfinite(whisker).all():

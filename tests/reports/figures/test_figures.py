@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deadzone import fit_phases
-from deadzone.reports.figures.bars import Change, bars, before_and_after, waterfall
+from deadzone.reports.figures.bars import Change, bars, waterfall
 from deadzone.reports.figures.curves import curve_figure, phases_table, phases_text, tied_text
 from deadzone.reports.figures.heat_map import outline
 from deadzone.reports.published.reference import load_reference
@@ -32,11 +32,9 @@ def test_a_waterfall_below_zero_is_drawn():
 
 
 def test_bars_are_drawn_the_same_twice():
-    one, other = (bars(["a", "b"], [1.0, 2.0], "s", "A caption.", "x") for _ in range(2))
+    one, other = (bars(["a", "b"], {"s": [1.0, 2.0]}, "s", "A caption.", "x") for _ in range(2))
     assert one.svg == other.svg
-    assert (
-        before_and_after(["a"], [1.0], [2.0], ("then", "now"), "s", "A caption.", "y").caption == "A caption."
-    )
+    assert bars(["a"], {"then": [1.0], "now": [2.0]}, "s", "A caption.", "y").caption == "A caption."
 
 
 def test_a_region_is_outlined_only_where_it_ends():

@@ -25,8 +25,9 @@ class LimitAttribution(PublishedReport):
         """The total of each environment."""
         totals = self.published.table("request-phases").set_index("environment")["total_s"]
         order = ("pod", "docker", "pod_unlimited")
-        names, lengths = [environment_name(name) for name in order], [float(totals[name]) for name in order]
-        return bars(names, lengths, say("request_times.axis"), self.said("request_times.figure"), "response")
+        names, axis = [environment_name(name) for name in order], say("request_times.axis")
+        lengths = {axis: [float(totals[name]) for name in order]}
+        return bars(names, lengths, axis, self.said("request_times.figure"), "response")
 
     def rules_table(self) -> Table:
         """One row a hypothesis: the verdict by the rules for runs, and why."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure
-from deadzone.reports.figures.bars import Change, before_and_after, waterfall
+from deadzone.reports.figures.bars import Change, bars, waterfall
 from deadzone.reports.profile_diff.run import ProfileRun, load_run
 from deadzone.reports.published.published import REFERENCE
 from deadzone.reports.published.report import PublishedReport, load_report
@@ -47,9 +47,9 @@ class ProfileDiff(PublishedReport):
         facts = self.facts()
         rest = (say("profile_tables.part_rest"), facts["heap_rest_before"], facts["heap_rest_after"])
         names, before, after = zip(*self._parts("heap-by-component", "heap_mb"), rest, strict=True)
-        words = (say("profile_tables.before"), say("profile_tables.after"))
+        sides = {say("profile_tables.before"): before, say("profile_tables.after"): after}
         axis, caption = say("profile_tables.heap_axis"), self.said("profile_tables.heap")
-        return before_and_after(names, before, after, words, axis, caption, "heap")
+        return bars(names, sides, axis, caption, "heap")
 
 
 def load(source: str = REFERENCE, lang: str = "en") -> ProfileDiff | ProfileRun:
