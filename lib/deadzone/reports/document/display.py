@@ -32,7 +32,7 @@ import pandas as pd
 
 from deadzone.language.catalogue import spoken
 from deadzone.reports.document.drawing import svg_of
-from deadzone.reports.document.html import apart, described, rendered, themed
+from deadzone.reports.document.html import TEMPLATES, apart, described, rendered, themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -88,7 +88,7 @@ class Block:
 
     def html(self, names: Naming | None = None) -> str:
         """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered or linked."""
-        return rendered("blocks", block=self, names=names)
+        return rendered(TEMPLATES / "blocks.html.j2", block=self, names=names)
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -106,19 +106,24 @@ def attribute(words: object) -> str:
 
 
 @cache
-def _template(name: str) -> Any:
+def _template(path: Path) -> Any:
     from jinja2 import Environment, StrictUndefined
 
-    written = (TEMPLATES / f"{name}.html.j2").read_text(encoding="utf-8")
+    written = path.read_text(encoding="utf-8")
     environment = Environment(undefined=StrictUndefined)
-    filters = (anchor, attribute, evidence, identified, side, text)
+    filters = (anchor, attribute, evidence, identified, px, side, text)
     environment.filters |= {own.__name__: own for own in filters}
     return environment.from_string("".join(line.strip() for line in written.splitlines()))
 
 
-def rendered(name: str, **values: Any) -> str:
+def rendered(path: Path, **values: Any) -> str:
     """A template with its values; its lines are joined without their indentation."""
-    return str(_template(name).render(values))
+    return str(_template(path).render(values))
+
+
+def px(value: float) -> str:
+    """A length on a drawing."""
+    return f"{value:.1f}"
 
 
 def evidence(said: object) -> Sequence[Any]:

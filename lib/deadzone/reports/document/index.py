@@ -58,7 +58,9 @@ def write_front_page(study: Path) -> Path:
     with speaking(newest.language):
         before, _, after = say("report.newest", study=newest.title, run="\0").partition("\0")
     address, page = f"{newest.run_id}/{PAGE}", study / PAGE
-    written = rendered("front", newest=newest, address=address, before=before, after=after)
+    written = rendered(
+        TEMPLATES / "front.html.j2", newest=newest, address=address, before=before, after=after
+    )
     page.write_text(written, encoding="utf-8")
     return page
 
@@ -83,7 +85,7 @@ def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:
     studies.sort(key=lambda group: (group[0].date, group[0].study), reverse=True)
     styles = [(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES]
     page = rendered(
-        "cards", lang=lang, studies=studies, styles=styles, say=say, date=date, own_name=own_name,
+        TEMPLATES / "cards.html.j2", lang=lang, studies=studies, styles=styles, say=say, date=date, own_name=own_name,
         thumbnail=partial(_thumbnail, reports), translations=partial(_translations, reports),
     )  # fmt: skip
     return with_korean_letters(page)
