@@ -7,16 +7,18 @@ The HTML has no styles or scripts of its own; its classes (`dz-summary`, `dz-tab
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from pathlib import Path
 
 import pandas as pd
 
 from deadzone.language.catalogue import Message, spoken
+from deadzone.language.rendering import rendered
 from deadzone.language.tabling import Tabled
 
 WIDTH = 88
 """Characters of the text page: fits a terminal split in two on a wide screen."""
 
+TEMPLATE = Path(__file__).with_suffix(".html.j2")
 GAP = "  "
 
 
@@ -62,20 +64,14 @@ def page_text(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequen
     for heading, sentences in notes.items():
         if sentences:
             lines.append(f"{heading}:")
-            lines += [line for sentence in sentences for line in _wrapped(_now(sentence))]
+            lines += [line for sentence in sentences for line in _wrapped(translated(sentence))]
     lines.append("=" * WIDTH)
     return "\n".join(lines)
 
 
 def page_html(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequence[str]]) -> str:
     """The page as one HTML section, every text escaped."""
-    parts = [f'<section class="dz-summary"><h3>{escape(title)}</h3>']
-    parts += map(_table_html, sections)
-    for heading, sentences in notes.items():
-        if sentences:
-            items = "".join(f"<li>{escape(_now(sentence))}</li>" for sentence in sentences)
-            parts.append(f'<div class="dz-notes"><h4>{escape(heading)}</h4><ul>{items}</ul></div>')
-    return "\n".join([*parts, "</section>"])
+    return rendered(TEMPLATE, is_number, translated, title=title, tables=sections, notes=notes)
 
 
 def _table_text(table: pd.DataFrame) -> list[str]:
@@ -125,29 +121,13 @@ def _pairs_text(table: pd.DataFrame) -> list[str]:
     return lines + [waiting] * bool(waiting)
 
 
-def _now(sentence: str) -> str:
+def translated(sentence: str) -> str:
     """A sentence in the language spoken when the page is made."""
     return sentence.translated(spoken()) if isinstance(sentence, Message) else sentence
 
 
 def _wrapped(sentence: str) -> list[str]:
     return textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
-
-
-def _table_html(table: Tabled) -> str:
-    heads = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in table.frame.columns)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(str(first))}</th>{"".join(_cell(value, table.paired) for value in rest)}</tr>'
-        for first, *rest in table.frame.itertuples(index=False, name=None)
-    )
-    kind, head = (" dz-facts", "") if table.paired else ("", f"<thead><tr>{heads}</tr></thead>")
-    caption = f"<caption>{escape(table.caption)}</caption>"
-    return f'<table class="dz-table{kind}">{caption}{head}<tbody>{rows}</tbody></table>'
-
-
-def _cell(value: object, is_fact: bool) -> str:
-    kind = ' class="dz-number"' if is_number(str(value)) and not is_fact else ""
-    return f"<td{kind}>{escape(str(value))}</td>"
 
 
 def is_number(text: str) -> bool:

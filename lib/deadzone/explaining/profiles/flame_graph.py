@@ -8,9 +8,8 @@ The stacks of two sides merged into one tree, for flame graphs.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
-from importlib.resources import files
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from deadzone.explaining.profiles.pairing import Pair
 from deadzone.explaining.profiles.units import readable
 from deadzone.explaining.profiles.wording import change_of_total
 from deadzone.language.catalogue import say
+from deadzone.language.rendering import rendered
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
 
 SMALLEST_SHARE = 0.001
@@ -28,6 +28,20 @@ DEEPEST = 200
 """Levels drawn; deeper stacks are cut off above."""
 
 ALL = "all"
+
+TEMPLATE, SCRIPT = (Path(__file__).with_suffix(suffix) for suffix in (".svg.j2", ".js"))
+WIDTH = 1200.0
+ROW = 18
+MARGIN = 12
+HEAD = 80
+LETTER = 6.6
+"""Width of a letter of the font at its size: what fits into a box is cut to it."""
+
+TITLE_LETTER = 7.9
+FEWEST_LETTERS = 3
+UNCHANGED = "#EDEFF2"
+FULL_COLOUR = 1.0
+"""A box has its full colour when this share of its larger amount changed: when it is new or vanished."""
 
 
 @dataclass(frozen=True)
@@ -137,21 +151,6 @@ def _lefts(level: _Level, width: np.ndarray, below: np.ndarray, names: tuple[str
     return left
 
 
-WIDTH = 1200.0
-ROW = 18
-MARGIN = 12
-HEAD = 80
-LETTER = 6.6
-"""Width of a letter of the font at its size: what fits into a box is cut to it."""
-
-TITLE_LETTER = 7.9
-FEWEST_LETTERS = 3
-UNCHANGED = "#EDEFF2"
-FONT = "font-family='DejaVu Sans Mono, Menlo, Consolas, monospace' font-size='11'"
-FULL_COLOUR = 1.0
-"""A box has its full colour when this share of its larger amount changed: when it is new or vanished."""
-
-
 def flame_graph(comparison: Comparison, interactive: bool = True, width: float = WIDTH) -> str:
     """An SVG document of both sides' stacks, callers below, coloured by what changed.
 
@@ -162,49 +161,31 @@ def flame_graph(comparison: Comparison, interactive: bool = True, width: float =
     whole = nodes[0].width or 1.0
     depth = max(node.level for node in nodes) + 1
     height = HEAD + depth * ROW + 2 * MARGIN
-    boxes = "\n".join(_box(node, (width - 2 * MARGIN) / whole, depth, comparison.pair.unit) for node in nodes)
-    script = f"<script><![CDATA[\n{_script()}]]></script>" if interactive else ""
-    return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height}' width='{width:g}' "
-        f"height='{height}' class='deadzone-flame' role='img' {FONT} fill='{INK}'>\n"
-        f"<title>{escape(change_of_total(comparison))}</title>\n"
-        f"<rect width='100%' height='100%' fill='white'/>\n{_heading(comparison, width)}\n<g>\n{boxes}\n</g>\n{script}</svg>\n"
-    )
+    headline, unit = change_of_total(comparison, with_interval=False), comparison.pair.unit
+    return rendered(
+        TEMPLATE, hundredths, width=f"{width:g}", height=height, margin=MARGIN, row=ROW, ink=INK, muted=MUTED,
+        title=change_of_total(comparison), how_to_read=say("profile.how_to_read"),
+        headline=_fitting(headline, headline, width - 2 * MARGIN, TITLE_LETTER),
+        legend=[(LESS_COLOUR, say("profile.less")), (UNCHANGED, say("profile.same")), (MORE_COLOUR, say("profile.more"))],
+        boxes=[_box(node, (width - 2 * MARGIN) / whole, depth, unit) for node in nodes],
+        script=SCRIPT.read_text(encoding="utf-8") if interactive else "",
+    )  # fmt: skip
 
 
-def _heading(comparison: Comparison, width: float) -> str:
-    """The headline, what the colours mean, and how to read the picture, each on a line of its own."""
-    legend = [
-        (LESS_COLOUR, say("profile.less")),
-        (UNCHANGED, say("profile.same")),
-        (MORE_COLOUR, say("profile.more")),
-    ]
-    headline = change_of_total(comparison, with_interval=False)
-    title = _fitting(headline, headline, width - 2 * MARGIN, TITLE_LETTER)
-    parts = [f"<text x='{MARGIN}' y='22' font-size='13' font-weight='bold'>{escape(title)}</text>"]
-    for place, (colour, text) in enumerate(legend):
-        x = MARGIN + 170 * place
-        parts.append(
-            f"<rect x='{x}' y='34' width='14' height='14' fill='{colour}' stroke='{MUTED}' stroke-width='0.5'/>"
-            f"<text x='{x + 20}' y='45'>{escape(text)}</text>"
-        )
-    parts.append(f"<text x='{MARGIN}' y='65' fill='{MUTED}'>{escape(say('profile.how_to_read'))}</text>")
-    return "\n".join(parts)
+def hundredths(value: float) -> str:
+    """A length on the drawing."""
+    return f"{value:.2f}"
 
 
-def _box(node: Node, scale: float, depth: int, unit: str) -> str:
-    x, width = MARGIN + node.left * scale, node.width * scale
-    y = HEAD + (depth - 1 - node.level) * ROW + MARGIN
-    colour, light = _colour(node)
-    full, short = _labels(node)
-    also = f" data-short='{escape(short, quote=True)}'" if short != full else ""
-    return (
-        f"<g class='box' data-x='{x:.2f}' data-w='{width:.2f}' data-level='{node.level}'>"
-        f"<title>{escape(_tooltip(node, unit))}</title>"
-        f"<rect x='{x:.2f}' y='{y}' width='{max(width - 0.5, 0.3):.2f}' height='{ROW - 1}' rx='1.5' fill='{colour}'/>"
-        f"<text x='{x + 3:.2f}' y='{y + 12.5}' fill='{INK if light else 'white'}' "
-        f"data-full='{escape(full, quote=True)}'{also}>{escape(_fitting(full, short, width))}</text></g>"
-    )
+def _box(node: Node, scale: float, depth: int, unit: str) -> dict[str, Any]:
+    width, (full, short), (colour, is_light) = node.width * scale, _labels(node), _colour(node)
+    place = {
+        "x": MARGIN + node.left * scale,
+        "y": HEAD + (depth - 1 - node.level) * ROW + MARGIN,
+        "width": width,
+    }
+    words = {"full": full, "short": short, "shown": _fitting(full, short, width), "tip": _tooltip(node, unit)}
+    return {**place, **words, "level": node.level, "colour": colour, "ink": INK if is_light else "white"}
 
 
 def _labels(node: Node) -> tuple[str, str]:
@@ -246,7 +227,3 @@ def _colour(node: Node) -> tuple[str, bool]:
 
 def _channels(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-
-
-def _script() -> str:
-    return (files("deadzone.explaining.profiles") / "flame_graph.js").read_text(encoding="utf-8")

@@ -31,8 +31,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import pandas as pd
 
 from deadzone.language.catalogue import spoken
+from deadzone.language.rendering import rendered
 from deadzone.reports.document.drawing import svg_of
-from deadzone.reports.document.html import TEMPLATES, apart, described, rendered, themed
+from deadzone.reports.document.html import FILTERS, TEMPLATES, apart, described, themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MatplotlibFigure
@@ -88,7 +89,7 @@ class Block:
 
     def html(self, names: Naming | None = None) -> str:
         """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered or linked."""
-        return rendered(TEMPLATES / "blocks.html.j2", block=self, names=names)
+        return rendered(TEMPLATES / "blocks.html.j2", *FILTERS, block=self, names=names)
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -6,10 +6,11 @@ Where a line of a report may break, and where it must not.
 import html
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
+
+from deadzone.language.rendering import attribute
 
 NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
 """The space between a number and its unit."""
@@ -100,32 +101,10 @@ def text(words: object) -> str:
     return " ".join("<wbr>".join(map(html.escape, parts)) for parts in breakable(str(words)))
 
 
-def attribute(words: object) -> str:
-    """Escaped, to stand between double quotes."""
-    return html.escape(str(words), quote=True)
-
-
-@cache
-def _template(path: Path) -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    written = path.read_text(encoding="utf-8")
-    environment = Environment(undefined=StrictUndefined)
-    filters = (anchor, attribute, evidence, identified, px, side, text)
-    environment.filters |= {own.__name__: own for own in filters}
-    return environment.from_string("".join(line.strip() for line in written.splitlines()))
-
-
-def rendered(path: Path, **values: Any) -> str:
-    """A template with its values; its lines are joined without their indentation."""
-    return str(_template(path).render(values))
-
-
-def px(value: float) -> str:
-    """A length on a drawing."""
-    return f"{value:.1f}"
-
-
 def evidence(said: object) -> Sequence[Any]:
     """What a paragraph rests on; a plain text names nothing."""
     return getattr(said, "evidence", ())
+
+
+FILTERS = (anchor, evidence, identified, side, text)
+"""What a template of blocks knows beside `deadzone.language.rendering`'s own."""

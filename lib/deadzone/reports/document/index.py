@@ -11,8 +11,9 @@ from deadzone import places
 from deadzone.errors import ReportError, SaidAs
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
+from deadzone.language.rendering import rendered
 from deadzone.reports.document.fonts import with_korean_letters
-from deadzone.reports.document.html import TEMPLATES, apart, described, rendered, themed
+from deadzone.reports.document.html import TEMPLATES, apart, described, themed
 
 PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
 STYLES = ("report.css", "index.css")

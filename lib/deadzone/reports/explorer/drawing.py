@@ -15,7 +15,7 @@ from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.language.catalogue import say
-from deadzone.reports.document.html import rendered
+from deadzone.language.rendering import rendered
 from deadzone.reports.explorer.curve import View
 from deadzone.style import FIT_COLOUR, PHASE_STYLES, TRIAL_COLOUR
 
