@@ -1,6 +1,7 @@
 """How values stand in a sentence: percentages, counts, dates, and Korean particles after a word."""
 
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime
 from string import Formatter
 from typing import Any
@@ -42,24 +43,10 @@ class Template(Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         """A value in its format."""
-        if format_spec == "percent":
-            return percent(float(value), self.language)
-        if format_spec == "number":
-            return number(float(value))
-        if format_spec == "tenths":
-            return tenths(float(value), self.language)
-        if format_spec == "printed":
-            return printed(value)
-        if format_spec == "count":
-            return f"{value:,}"
-        if format_spec == "p":
-            return p_value(float(value))
-        if format_spec == "probability":
-            return probability(float(value), self.language)
+        if format_spec in FORMATS:
+            return FORMATS[format_spec](value, self.language)
         if format_spec.endswith("f") and not math.isfinite(value):
             return "-"
-        if format_spec == "date":
-            return date(str(value), self.language)
         if "/" in format_spec:
             own, _, pair = format_spec.rpartition(" ")
             text = str(self.format_field(value, own))
@@ -160,3 +147,16 @@ def _final_consonant(word: str) -> str:
     if FIRST_SYLLABLE <= ord(last) <= LAST_SYLLABLE:
         return {0: "", 8: "ㄹ"}.get((ord(last) - FIRST_SYLLABLE) % 28, "ㅇ")
     return FINAL_OF_DIGIT.get(last) or FINAL_OF_LETTER.get(last.lower(), "")
+
+
+FORMATS: dict[str, Callable[[Any, str], str]] = {
+    "percent": lambda value, language: percent(float(value), language),
+    "number": lambda value, _: number(float(value)),
+    "tenths": lambda value, language: tenths(float(value), language),
+    "printed": lambda value, _: printed(value),
+    "count": lambda value, _: f"{value:,}",
+    "p": lambda value, _: p_value(float(value)),
+    "probability": lambda value, language: probability(float(value), language),
+    "date": lambda value, language: date(str(value), language),
+}
+"""Formats beside Python's own, by the name that a sentence gives them."""

@@ -98,17 +98,13 @@ class Curve:
         from scipy import stats
 
         found = self.estimates
-        n = len(found.log_response)
-        margin = -np.log1p(-within)
-        surely = np.ones(n)
-        for i in range(n):
-            for j in range(n):
-                if i == j:
-                    continue
-                variance = found.covariance[i, i] + found.covariance[j, j] - 2 * found.covariance[i, j]
-                gap = margin - (found.log_response[j] - found.log_response[i])
-                t = np.clip(gap / max(np.sqrt(max(variance, 0.0)), 1e-12), -LARGEST_T, LARGEST_T)
-                surely[i] -= float(stats.t.sf(t, found.degrees_of_freedom))
+        rates, own = found.log_response, np.diag(found.covariance)
+        spread = np.sqrt(np.maximum(own[:, None] + own - 2 * found.covariance, 0.0))
+        gap = -np.log1p(-within) - (rates - rates[:, None])
+        worse = stats.t.sf(
+            np.clip(gap / np.maximum(spread, 1e-12), -LARGEST_T, LARGEST_T), found.degrees_of_freedom
+        )
+        surely = 1.0 - worse.sum(axis=1, where=~np.eye(len(rates), dtype=bool))
         return _smallest(self.knob_levels, np.clip(surely, 0.0, 1.0), found.log_response)
 
     def estimated_near_best(self, within: float) -> float:

@@ -1,10 +1,17 @@
 """Blocks read back from the outputs of an executed notebook."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from deadzone.reports.document import display
+
+PLAIN: dict[str, type[display.Block]] = {
+    one.kind: one for one in (display.Title, display.Prose, display.Command)
+}
+"""Kinds of block that are made of texts alone, by their names."""
 
 
 def block_of(bundle: Mapping[str, Any]) -> display.Block | None:
@@ -14,14 +21,10 @@ def block_of(bundle: Mapping[str, Any]) -> display.Block | None:
 
 def _block(record: Mapping[str, Any], bundle: Mapping[str, Any]) -> display.Block | None:
     fields = {name: value for name, value in record.items() if name != "kind"}
-    match record.get("kind"):
-        case "title":
-            return display.Title(**{**fields, "abstract": _paragraphs(fields["abstract"]),
-                            "doubts": tuple(fields["doubts"]), "facts": tuple(map(tuple, fields["facts"]))})  # fmt: skip
-        case "prose":
-            return display.Prose(**{**fields, "paragraphs": _paragraphs(fields["paragraphs"])})
-        case "command":
-            return display.Command(**{**fields, "lines": tuple(fields["lines"])})
+    kind = str(record.get("kind"))
+    if kind in PLAIN:
+        return TypeAdapter(PLAIN[kind]).validate_python(fields)
+    match kind:
         case "table":
             return _table(fields)
         case "figure":
@@ -44,14 +47,3 @@ def _table(fields: Mapping[str, Any]) -> display.Table:
 
     more = {name: value for name, value in fields.items() if name not in ("columns", "rows")}
     return display.Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
-
-
-def _paragraphs(records: Sequence[Any]) -> tuple[display.Paragraph, ...]:
-    return tuple(
-        record
-        if isinstance(record, str)
-        else display.Claim(
-            record["text"], tuple(display.Evidence(**evidence) for evidence in record["evidence"])
-        )
-        for record in records
-    )

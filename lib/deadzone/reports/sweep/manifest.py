@@ -16,6 +16,7 @@ import yaml
 from deadzone.errors import TableError
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.store.run import Run
+from deadzone.store.table import rows_at
 from deadzone.study.design import limits_of
 from deadzone.study.levels import NONE, Level, fill, format_level, is_number, placeholders
 from deadzone.study.target_specs import UNCHANGED, KubernetesTarget
@@ -72,9 +73,7 @@ def recommended_levels(analysis: Analysis) -> dict[str, Level]:
     if advice is None or advice.setting is None or source.study is None:
         raise TableError(f"{source.name}: this run recommends no setting, so there is nothing to apply.")
     chosen = advice.setting if isinstance(advice.setting, Mapping) else {source.knob: advice.setting}
-    trials = source.analysed
-    for name, level in chosen.items():
-        trials = trials[trials[name].astype(str).map(_comparable) == _comparable(format_level(level))]
+    trials = rows_at(source.analysed, chosen)
     levels: dict[str, Level] = {}
     for name in source.study.factor_names():
         found = chosen[name] if name in chosen else _only(source.name, name, trials)
@@ -89,8 +88,7 @@ def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
 
     Raises TableError if the run holds no trial of the treatment.
     """
-    for name, level in levels.items():
-        trials = trials[trials[name].astype(str).map(_comparable) == _comparable(format_level(level))]
+    trials = rows_at(trials, levels)
     if trials.empty:
         raise TableError(f"Run {run.run_id} holds no trusted trial of the recommended setting.")
     telemetry = run.telemetry()
@@ -229,13 +227,6 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
         )
     value = values[0].item() if hasattr(values[0], "item") else values[0]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _comparable(text: str) -> str:
-    try:
-        return f"{float(text):g}"
-    except ValueError:
-        return text
 
 
 def _rates(series: pd.DataFrame, wanted: set[tuple[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
