@@ -115,7 +115,7 @@ def _ticks(y: Scale) -> list[float]:
 
     subs = (1.0, 2.0, 5.0)
     locator = LogLocator(subs=subs, numticks=99) if y.is_log else MaxNLocator(7, steps=[*subs, 10.0])
-    ticks = [tick for tick in locator.tick_values(y.low, y.high).tolist() if y.low <= tick <= y.high]
+    ticks = [float(tick) for tick in locator.tick_values(y.low, y.high) if y.low <= tick <= y.high]
     return ticks if len(ticks) <= 9 else [tick for tick in ticks if f"{tick:e}".startswith("1")]
 
 

@@ -26,7 +26,7 @@ class LimitAttribution(PublishedReport):
         totals = self.published.table("request-phases").set_index("environment")["total_s"]
         order = ("pod", "docker", "pod_unlimited")
         names, axis = [environment_name(name) for name in order], say("request_times.axis")
-        lengths = {axis: [float(totals[name]) for name in order]}
+        lengths = {str(axis): [float(totals[name]) for name in order]}
         return bars(names, lengths, axis, self.said("request_times.figure"), "response")
 
     def rules_table(self) -> Table:

@@ -47,7 +47,10 @@ class ProfileDiff(PublishedReport):
         facts = self.facts()
         rest = (say("profile_tables.part_rest"), facts["heap_rest_before"], facts["heap_rest_after"])
         names, before, after = zip(*self._parts("heap-by-component", "heap_mb"), rest, strict=True)
-        sides = {say("profile_tables.before"): before, say("profile_tables.after"): after}
+        sides: dict[str, tuple[float, ...]] = {
+            say("profile_tables.before"): before,
+            say("profile_tables.after"): after,
+        }
         axis, caption = say("profile_tables.heap_axis"), self.said("profile_tables.heap")
         return bars(names, sides, axis, caption, "heap")
 
