@@ -31,6 +31,13 @@ REACH = 5.0
 NEGLIGIBLE = 1e-3
 """Possible values beyond these quantiles count as the quantile: a rival far out must not make the table coarse."""
 
+FROM_LEFT, FROM_RIGHT = -1, -2
+"""Answers beside the pieces: the level lies on the line from the left, or from the right."""
+
+MOST_CORNERED = 2 / 3
+"""However sure it is that a joint is near, the straight line between the two measured levels stays as likely as each of
+the others: a short phase between two joints looks like one corner."""
+
 
 def information(value: np.ndarray, weight: np.ndarray, answers: np.ndarray, noise: float) -> np.ndarray:
     """What one trial is expected to tell about which answer is right, for each of several questions [nats].
@@ -67,14 +74,6 @@ def entropy(probability: np.ndarray) -> float:
     """Entropy of a discrete distribution of any shape [nats]."""
     some = probability[probability > 0]
     return float(-(some * np.log(some)).sum())
-
-
-FROM_LEFT, FROM_RIGHT = -1, -2
-"""Answers beside the pieces: the level lies on the line from the left, or from the right."""
-
-MOST_CORNERED = 2 / 3
-"""However sure it is that a joint is near, the straight line between the two measured levels stays as likely as each of
-the others: a short phase between two joints looks like one corner."""
 
 
 @dataclass(frozen=True)

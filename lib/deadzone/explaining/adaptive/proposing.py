@@ -36,6 +36,25 @@ from deadzone.study.until_specs import UntilSpec
 OPEN_SETTING = 0.05
 """Whether a level is as good as the best counts as open while one more trial tells so much about it [nats]."""
 
+OPENING_STRIDE = 2
+"""A sweep begins with every other level: a dead zone of two steps then still shows as a step of another slope."""
+
+FEWEST_REPEATS = 3
+"""Trials beyond the first of their level that noise is estimated from before anything is decided; the cheapest levels
+are repeated for it."""
+
+LEAST_GAIN = 0.02
+"""A trial that is expected to tell less than this [nats] is not worth its time: fifty of them would tell a bit or two."""
+
+TOLD_AGAIN, TOLD_BESIDE = 0.5, 0.7
+"""What is left of the gain of a level, and of its neighbours, that is in the batch already."""
+
+MOST_TRIALS = 30
+"""Of one level; beyond them the mean of a level gets more precise than any two runs of a program agree."""
+
+MOST_UNSOUND = 3
+"""A level that was tried so often without a sound trial is left alone."""
+
 
 def open_questions(
     posterior: Posterior, coverage: Coverage, gains: Gains, names: list[str], knob: str, until: UntilSpec
@@ -110,26 +129,6 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
     loss = over * ndtr(over / spread) + spread * np.exp(-0.5 * (over / spread) ** 2) / np.sqrt(2 * np.pi)
     loss[chosen] = 0.0
     return chosen, float(np.expm1(loss.max()))
-
-
-OPENING_STRIDE = 2
-"""A sweep begins with every other level: a dead zone of two steps then still shows as a step of another slope."""
-
-FEWEST_REPEATS = 3
-"""Trials beyond the first of their level that noise is estimated from before anything is decided; the cheapest levels
-are repeated for it."""
-
-LEAST_GAIN = 0.02
-"""A trial that is expected to tell less than this [nats] is not worth its time: fifty of them would tell a bit or two."""
-
-TOLD_AGAIN, TOLD_BESIDE = 0.5, 0.7
-"""What is left of the gain of a level, and of its neighbours, that is in the batch already."""
-
-MOST_TRIALS = 30
-"""Of one level; beyond them the mean of a level gets more precise than any two runs of a program agree."""
-
-MOST_UNSOUND = 3
-"""A level that was tried so often without a sound trial is left alone."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,11 @@ CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = ("cpu_limit", "network",
 NEAR_LIMIT = 0.9
 """Memory used at its peak, as a share of the limit, from which reclaim may have begun."""
 
+READ, USED = (parts.DISK, parts.DISK_BYTES), (parts.MEMORY, parts.FAULTS)
+REACHED = (parts.DNS, parts.CONNECT)
+
+CONFIRMED, EXCLUDED, UNDECIDED = VERDICTS = ("confirmed", "excluded", "undecided")
+
 
 @dataclass(frozen=True)
 class About:
@@ -50,9 +55,6 @@ def _about(
     """What is left out is the part itself."""
     return About(part, certain or part, needed or (part,), also or (part,), shown or (part,))
 
-
-READ, USED = (parts.DISK, parts.DISK_BYTES), (parts.MEMORY, parts.FAULTS)
-REACHED = (parts.DNS, parts.CONNECT)
 
 ABOUT: Mapping[str, About] = {
     CPU_LIMIT: _about(parts.THROTTLED),
@@ -181,9 +183,6 @@ def _client(known: Known, case: Case) -> Case:
     whole = math.nan if column is None else float(pd.to_numeric(column, errors="coerce").max())
     is_bounded = whole <= known.margin_s and bool(column is not None and column.notna().all())
     return replace(case, is_bounded=is_bounded)
-
-
-CONFIRMED, EXCLUDED, UNDECIDED = VERDICTS = ("confirmed", "excluded", "undecided")
 
 
 @dataclass(frozen=True)

@@ -104,10 +104,6 @@ class Cells:
         """The cell of a pool and a rate; None where nothing was measured."""
         return self.by_place.get((pool, rate))
 
-    def grid(self, column: str) -> pd.DataFrame:
-        """The median of a column, one row a rate, one column a pool; nan where nothing was measured."""
-        return self.by_rate_and_pool({place: cell.typical(column) for place, cell in self.by_place.items()})
-
     def by_rate_and_pool(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
         """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is none."""
         table = [[values.get((pool, rate), np.nan) for pool in self.pools] for rate in self.rates]

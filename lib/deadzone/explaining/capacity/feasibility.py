@@ -75,10 +75,6 @@ class Feasibility:
         """Probability that all objectives are met: one row a rate, one column a pool; nan where nothing is known."""
         return self._grid(lambda judged: judged.confidence)
 
-    def confidence_in(self, column: str) -> pd.DataFrame:
-        """Probability that one objective is met, by rate and pool."""
-        return self._grid(lambda judged: judged.confidence_in(column))
-
     @property
     def is_region(self) -> pd.DataFrame:
         """The feasible region: the cells that meet all objectives with `CONFIDENCE`; by rate and pool."""

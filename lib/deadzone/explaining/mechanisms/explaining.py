@@ -50,6 +50,30 @@ OFFERS = ("cpu_limit", "threads", "jobs", "workers")
 FOLLOWS = 0.5
 """Any other knob offers threads where as many live as it says: their elasticity over it is more than half of one."""
 
+CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
+
+MARGIN = 0.1
+"""A part of less than a tenth of what is to be explained explains next to nothing."""
+
+FLOOR = 0.05
+"""Added to it: two levels that differ by 5 % do not call for an explanation."""
+
+RESOLUTION = 0.005
+"""Trials that agree to better than half a percent do so by chance; the standard deviation is taken for no less."""
+
+CONFIDENCE = 0.95
+INTERVAL = 0.90
+
+MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
+MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",
+              FEW, OUTSIDE)  # fmt: skip
+
+WHERE, CHANGE, TESTS = (
+    ("phase", "start", "stop", "label"),
+    ("change", "low", "high"),
+    ("p_excluded", "p_confirmed"),
+)
+
 
 def has_account(trials: pd.DataFrame) -> bool:
     """Whether some trial of the table carries its account of time."""
@@ -93,32 +117,6 @@ def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
         return True
     x = np.log(level)
     return bool(np.ptp(x) > 0 and np.polyfit(x, np.log(threads.to_numpy(float)), 1)[0] > FOLLOWS)
-
-
-CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
-
-MARGIN = 0.1
-"""A part of less than a tenth of what is to be explained explains next to nothing."""
-
-FLOOR = 0.05
-"""Added to it: two levels that differ by 5 % do not call for an explanation."""
-
-RESOLUTION = 0.005
-"""Trials that agree to better than half a percent do so by chance; the standard deviation is taken for no less."""
-
-CONFIDENCE = 0.95
-INTERVAL = 0.90
-
-MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
-MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",
-              FEW, OUTSIDE)  # fmt: skip
-
-
-WHERE, CHANGE, TESTS = (
-    ("phase", "start", "stop", "label"),
-    ("change", "low", "high"),
-    ("p_excluded", "p_confirmed"),
-)
 
 
 @dataclass(frozen=True, eq=False)

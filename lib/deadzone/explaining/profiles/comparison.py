@@ -19,6 +19,11 @@ from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis, Pair, Side, pair_up
 from deadzone.language.catalogue import say
 
+METHODS = ("replicates", "sampling", "none")
+"""How intervals can be found: see `deadzone.explaining.profiles.estimates.method`."""
+
+Sums = Callable[[Profile, np.ndarray], np.ndarray]
+
 
 def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     """Flat value of every function.
@@ -54,12 +59,6 @@ def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
     inside = group >= 0
     np.add.at(sums, group[inside], numbers[inside])
     return sums
-
-
-METHODS = ("replicates", "sampling", "none")
-"""How intervals can be found: see `deadzone.explaining.profiles.estimates.method`."""
-
-Sums = Callable[[Profile, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)

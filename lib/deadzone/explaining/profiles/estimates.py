@@ -25,6 +25,11 @@ from deadzone.explaining.profiles.pairing import Side
 LEVEL = 0.95
 """Probability with which an interval holds the true value, over many profiles."""
 
+FEWEST_REPLICATES = 2
+"""Replicates on both sides from which the scatter between them can be estimated."""
+
+COLUMNS = ("before", "after", "change", "change_low", "change_high", "p", "q")
+
 
 class Limits(NamedTuple):
     """Lower and upper limits, arrays of one shape."""
@@ -81,12 +86,6 @@ def _chi2(probability: float, degrees: np.ndarray) -> np.ndarray:
     """Quantile of the chi-squared distribution; scipy.stats would take longer to load than to compute it."""
     quantile: np.ndarray = 2 * special.gammaincinv(degrees / 2, probability)
     return quantile
-
-
-FEWEST_REPLICATES = 2
-"""Replicates on both sides from which the scatter between them can be estimated."""
-
-COLUMNS = ("before", "after", "change", "change_low", "change_high", "p", "q")
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MOST_TICKS = 7
+
+PACKAGES_SHOWN = 10
+WIDTH_IN = 7.2
+ROW_IN = 0.46
+FRAME_IN = 1.3
+LONGEST_NAME = 38
+
 
 def waterfall(attribution: Attribution) -> Figure:
     """A row for the total before, for each cause, for what no cause explains, and for the total after.
@@ -51,9 +59,6 @@ def waterfall(attribution: Attribution) -> Figure:
     )
 
 
-MOST_TICKS = 7
-
-
 def in_units(ax: Axes, unit: str, size: float) -> None:
     """Give the horizontal axis round ticks. unit: of the data. size: the amount whose size chooses the unit shown."""
     from matplotlib.ticker import FixedLocator, MaxNLocator
@@ -65,13 +70,6 @@ def in_units(ax: Axes, unit: str, size: float) -> None:
         FixedLocator([value * step for value in inside if low <= value * step <= high])
     )
     ax.xaxis.set_major_formatter(lambda value, _: tick(value, unit, size))
-
-
-PACKAGES_SHOWN = 10
-WIDTH_IN = 7.2
-ROW_IN = 0.46
-FRAME_IN = 1.3
-LONGEST_NAME = 38
 
 
 def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:

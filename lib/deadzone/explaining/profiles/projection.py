@@ -19,6 +19,9 @@ from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Side, pair_up
 from deadzone.language.catalogue import say
 
+FAR = 1.5
+"""A load beyond this multiple of the largest measured one is far: the line need not hold there."""
+
 
 def measured_at(
     side: Side, load: float, others: Sequence[tuple[float, Profile]]
@@ -43,10 +46,6 @@ def measured_at(
     if matched.unit == "nanoseconds":
         return loads, [rate / 1e9 for rate in rates], "cores"
     return loads, rates, f"{matched.unit} per second"
-
-
-FAR = 1.5
-"""A load beyond this multiple of the largest measured one is far: the line need not hold there."""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,42 @@ SAMPLES = ValueType("samples", "count")
 CPU = ValueType("cpu", "nanoseconds")
 NANOSECONDS = 1_000_000_000
 
+GZIP = b"\x1f\x8b"
+GZIP_WINDOW = 31
+"""zlib's number for "a gzip header, and the largest window"."""
+
+MOST_BYTES = 1 << 30
+"""Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in memory."""
+
+TEXT_FORM = re.compile(
+    rb"\s*(heap profile: |goroutine profile: |--- (mutex|contention|threadcreate|cpu|block)|threadcreate profile: )"
+)
+"""How net/http/pprof begins its pages for people."""
+
+CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""Bytes that no text has; the head of every protobuf profile has some."""
+
+HEAD_BYTES = 1 << 16
+
+OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
+    (b"\x7fELF", "a program"),
+    (b"\x89PNG", "a PNG image"),
+    (b"%PDF", "a PDF"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"BZh", "compressed with bzip2"),
+    (b"\xfd7zXZ", "compressed with xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"PERFILE2", "raw data of perf; run `perf script | stackcollapse-perf.pl` on it"),
+    (b'{"', "JSON"),
+    (b"<!", "a page of HTML"),
+    (b"<html", "a page of HTML"),
+    (b"<?xml", "XML"),
+    (b"go 1.", "an execution trace of Go; `go tool trace -pprof=sync` makes profiles of it"),
+)
+"""How files begin that are taken for profiles by mistake."""
+
+EXPECTED = "a profile is pprof's protobuf (gzip or plain) or folded stacks (`a;b;c 42`)"
+
 
 def parse_folded(text: str, source: str = "profile") -> Profile:
     """A profile from the text of folded stacks; its one value is called `samples`.
@@ -84,43 +120,6 @@ def sampled(profile: Profile, rate_hz: int, seconds: float = 0.0) -> Profile:
 
 def _shortened(line: str) -> str:
     return line if len(line) <= 60 else line[:57] + "..."
-
-
-GZIP = b"\x1f\x8b"
-GZIP_WINDOW = 31
-"""zlib's number for "a gzip header, and the largest window"."""
-
-MOST_BYTES = 1 << 30
-"""Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in memory."""
-
-TEXT_FORM = re.compile(
-    rb"\s*(heap profile: |goroutine profile: |--- (mutex|contention|threadcreate|cpu|block)|threadcreate profile: )"
-)
-"""How net/http/pprof begins its pages for people."""
-
-CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-"""Bytes that no text has; the head of every protobuf profile has some."""
-
-HEAD_BYTES = 1 << 16
-
-OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
-    (b"\x7fELF", "a program"),
-    (b"\x89PNG", "a PNG image"),
-    (b"%PDF", "a PDF"),
-    (b"PK\x03\x04", "a ZIP archive"),
-    (b"BZh", "compressed with bzip2"),
-    (b"\xfd7zXZ", "compressed with xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
-    (b"PERFILE2", "raw data of perf; run `perf script | stackcollapse-perf.pl` on it"),
-    (b'{"', "JSON"),
-    (b"<!", "a page of HTML"),
-    (b"<html", "a page of HTML"),
-    (b"<?xml", "XML"),
-    (b"go 1.", "an execution trace of Go; `go tool trace -pprof=sync` makes profiles of it"),
-)
-"""How files begin that are taken for profiles by mistake."""
-
-EXPECTED = "a profile is pprof's protobuf (gzip or plain) or folded stacks (`a;b;c 42`)"
 
 
 def read_profile(path: Path) -> Profile:

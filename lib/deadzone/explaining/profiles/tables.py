@@ -36,6 +36,8 @@ LONGEST_NAME = 52
 TYPE_PARAMETERS = re.compile(r"(?<=\w)\[.*\]")
 """Of generic functions of Go; they make names several lines long."""
 
+ROWS_SHOWN = 15
+
 
 def causes_table(attribution: Attribution) -> Tabled:
     """The change of each cause, beside the change of everything that matches it."""
@@ -121,9 +123,6 @@ def _named(row: Mapping[Any, Any]) -> str:
     name = TYPE_PARAMETERS.sub("[...]", str(row["name"]))
     short = name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
     return f"{short} ({say('profile.' + row['status'])})" if row["status"] else short
-
-
-ROWS_SHOWN = 15
 
 
 def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:

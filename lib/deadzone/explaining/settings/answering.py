@@ -72,6 +72,9 @@ PASSES = 30
 POISSON_DF = 4.0
 """Poisson's own variance counts as so many degrees of freedom beside what the trials show."""
 
+ZERO = "0"
+"""The one level that stands apart and yet has its place in the order: before all others."""
+
 
 def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     """Probability of each trial that it is not spoiled, shape (trials,).
@@ -231,10 +234,6 @@ def answer(
         trials,
         (*notes, *_said(asked, models)),
     )
-
-
-ZERO = "0"
-"""The one level that stands apart and yet has its place in the order: before all others."""
 
 
 @dataclass(frozen=True)

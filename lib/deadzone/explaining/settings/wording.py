@@ -29,6 +29,9 @@ from deadzone.study.scales import WORDS, scale_of
 CONFIDENCE = 0.95
 """Of all the intervals of one factor together, and of the test of its interaction."""
 
+TIMES_FROM = 1.0
+"""From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210 %`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -130,10 +133,6 @@ def _p_same(gain: np.ndarray, covariance: np.ndarray, df: float) -> float:
     off = apart @ gain
     square = float(off @ np.linalg.pinv(apart @ covariance @ apart.T) @ off)
     return float(fdtrc(n - 1, df, square / (n - 1)))
-
-
-TIMES_FROM = 1.0
-"""From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210 %`."""
 
 
 def verdict(answer: Answer, advice: Recommendation) -> Message:

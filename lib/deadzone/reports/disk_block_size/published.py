@@ -17,6 +17,9 @@ from deadzone.style import MUTED, TRIAL_COLOUR, figure_style
 
 MEGA = 1e6
 
+OFFSETS = {"write": ((0, -16), (0, 9)), "read": ((0, 9), (-26, 9))}
+"""Where the label of each point stands from it, so that no line runs through one [points]."""
+
 
 @dataclass(frozen=True)
 class TwoPoints:
@@ -63,10 +66,6 @@ def two_points(rows: pd.DataFrame, operation: str) -> TwoPoints:
     """The two block sizes of "write" or "read", in the folder where both were tried."""
     there = rows[(rows["operation"] == operation) & (rows["location"] == "tmp")].sort_values("block_size")
     return TwoPoints(*(float(there[name].iloc[i]) for name in ("block_size", "throughput") for i in (0, -1)))
-
-
-OFFSETS = {"write": ((0, -16), (0, 9)), "read": ((0, 9), (-26, 9))}
-"""Where the label of each point stands from it, so that no line runs through one [points]."""
 
 
 @dataclass(frozen=True, eq=False)

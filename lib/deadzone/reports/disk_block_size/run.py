@@ -41,6 +41,9 @@ DASH = "-"
 NEARLY_CERTAIN = 0.999
 """Beyond this a probability is said to be above it: the model behind it is no surer than that."""
 
+USUAL_CHUNK = 20_000_000
+"""The chunk of an upload in the published study, where a run names no rate of its own [bytes]."""
+
 
 def certain(decided: Decided) -> str:
     """A decided setting's confidence in words."""
@@ -184,10 +187,6 @@ def _median(group: pd.DataFrame, column: str, scale: float = 1.0) -> str:
         return DASH
     median = float(values.median()) * scale
     return number(median, median / 10)
-
-
-USUAL_CHUNK = 20_000_000
-"""The chunk of an upload in the published study, where a run names no rate of its own [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)

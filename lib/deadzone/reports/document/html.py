@@ -23,19 +23,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 LONG_WORD = 24
 """Only words longer than this are given places to break at; shorter ones fit any column."""
 
-
-def unbroken(text: str) -> str:
-    """A text in which a number is not parted from its unit at the end of a line."""
-    return NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
-
-
-def breakable(text: str) -> list[list[str]]:
-    """The words of a text, each cut where a line may break within it; numbers stay with their units."""
-    return [
-        BREAK_AFTER.split(word) if len(word) > LONG_WORD else [word] for word in unbroken(text).split(" ")
-    ]
-
-
 THEMED_COLOURS = {
     "#1f2933": "ink",
     "#52606d": "muted",
@@ -55,6 +42,18 @@ THEMED_COLOURS = {
 
 LONG_CELL = 48
 """A cell with more letters than this, Korean ones counted twice, holds sentences, and keeps a width at which they can be read."""
+
+
+def unbroken(text: str) -> str:
+    """A text in which a number is not parted from its unit at the end of a line."""
+    return NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def breakable(text: str) -> list[list[str]]:
+    """The words of a text, each cut where a line may break within it; numbers stay with their units."""
+    return [
+        BREAK_AFTER.split(word) if len(word) > LONG_WORD else [word] for word in unbroken(text).split(" ")
+    ]
 
 
 def anchor(text: str) -> str:

@@ -34,6 +34,9 @@ SECRET_VALUES = {
 }  # fmt: skip
 """What a value looks like that nobody should read, and how the message names it."""
 
+KEPT_METADATA = ("kernelspec", "language_info")
+"""Metadata of a notebook that say how to open it; papermill's is cut down to the parameters."""
+
 
 def refuse_secrets(parameters: Mapping[str, Any]) -> None:
     """Check the parameters of a notebook, nested ones included, by name and by value.
@@ -67,10 +70,6 @@ def _walk(value: Any, path: str) -> Iterator[tuple[str, str, Any]]:
             inner = f"{path}[{position}]"
             yield inner, "", part
             yield from _walk(part, inner)
-
-
-KEPT_METADATA = ("kernelspec", "language_info")
-"""Metadata of a notebook that say how to open it; papermill's is cut down to the parameters."""
 
 
 def scrubbed(notebook: Any) -> Any:

@@ -23,6 +23,12 @@ MARGIN_IN = 1.1
 BAR = 0.6
 """Height of a bar, as a share of its row."""
 
+LOOKS = {
+    1: ((0.0, style.TRIAL_COLOUR, 0.6),),
+    2: ((-0.2, style.BEFORE_COLOUR, 0.36), (0.2, style.AFTER_COLOUR, 0.36)),
+}
+"""By how many bars a name has: the offset from the name's row, the colour and the height of each."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -30,13 +36,6 @@ class Change:
 
     name: str
     amount: float
-
-
-LOOKS = {
-    1: ((0.0, style.TRIAL_COLOUR, 0.6),),
-    2: ((-0.2, style.BEFORE_COLOUR, 0.36), (0.2, style.AFTER_COLOUR, 0.36)),
-}
-"""By how many bars a name has: the offset from the name's row, the colour and the height of each."""
 
 
 @contextmanager

@@ -46,6 +46,15 @@ LIVE = "live"
 SHOWN = 1_000
 """How much of a failed sweep's words is repeated [characters]."""
 
+CLAIMS_FILE = "claims.yaml"
+"""Beside the tables of a study: what its author concludes."""
+
+REPORTS = Path(__file__).resolve().parent.parent
+LAYOUT = "published.yaml"
+"""Beside the code of a question: the layout of its published study's report."""
+
+R = TypeVar("R")
+
 
 def measure_live(study: str) -> str:
     """Sweep a study on this machine; the name of the run, STUDY/RUN_ID.
@@ -59,10 +68,6 @@ def measure_live(study: str) -> str:
         raise ReportError(f"The sweep of {study} ended with code {swept.returncode}: {said}")
     answer = json.loads(swept.stdout.strip().splitlines()[-1])
     return f"{study}/{answer['run_id']}"
-
-
-CLAIMS_FILE = "claims.yaml"
-"""Beside the tables of a study: what its author concludes."""
 
 
 def judge_conclusions(study: str, facts: Mapping[str, Any]) -> tuple[Judged, ...]:
@@ -89,11 +94,6 @@ def _judged(study: str, entry: Mapping[str, Any], facts: Mapping[str, Any]) -> J
         found = next(case for case in found if formulas.evaluate(case.get("when", 1)))
     claim, shown = (written(text, {**names, **figures}) for text in (entry["says"], found))
     return Judged(entry["name"], claim, shown, verdict, tuple(entry.get("evidence", ())))
-
-
-REPORTS = Path(__file__).resolve().parent.parent
-LAYOUT = "published.yaml"
-"""Beside the code of a question: the layout of its published study's report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +223,6 @@ class PublishedReport:
 
 
 S = TypeVar("S", bound=PublishedReport)
-R = TypeVar("R")
 
 
 def load_report(

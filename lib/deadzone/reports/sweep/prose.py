@@ -30,6 +30,13 @@ TIMES_THE_TRIALS = 4
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
 
+CORES_TOLERANCE_LEVELS = 1
+"""The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""
+
+RAW = Evidence("trials.parquet")
+REPRODUCE = "reproduce"
+"""Id of the commands that make a run again."""
+
 
 def what_would_decide(analysis: Analysis) -> list[Claim]:
     """One claim for the recommendation, if settings are tied, and one for each doubtful phase."""
@@ -100,14 +107,6 @@ def duration(seconds: float) -> str:
     if seconds < 2 * HOUR_S:
         return say("report.minutes", n=int(np.ceil(seconds / MINUTE_S)))
     return say("report.hours", n=int(np.ceil(seconds / HOUR_S)))
-
-
-CORES_TOLERANCE_LEVELS = 1
-"""The bend of a curve of CPU limits is expected at the number of cores, within one level of the sweep."""
-
-RAW = Evidence("trials.parquet")
-REPRODUCE = "reproduce"
-"""Id of the commands that make a run again."""
 
 
 def heading(key: str) -> Prose:
