@@ -19,6 +19,7 @@ from deadzone.language.formats import date, date_and_time, particle, percent
 
 TRANSLATIONS = [language for language in LANGUAGES if language != "en"]
 SOURCES = sorted(Path(deadzone.__file__).parent.rglob("*.py"))
+TEMPLATES = sorted(Path(deadzone.__file__).parent.rglob("*.j2"))
 LAYOUTS = sorted(Path(deadzone.__file__).parent.glob("[re]*/*/*.yaml"))
 WORDS = ("unit", "column", "phase", "law")
 """Sections whose keys are looked up with names from the data."""
@@ -112,7 +113,7 @@ def test_every_message_that_a_layout_says_is_in_the_catalogue(path):
 
 
 def test_no_message_is_left_over_in_the_catalogue():
-    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (*SOURCES, *TEMPLATES))
     prefixes = tuple(set(re.findall(r"""f["']([a-z_]+\.[a-z_]*)\{""", code)))
     quoted = {part for quote in ('"', "'") for part in code.split(quote)}
     said = {key for path in LAYOUTS for key in laid_out(path)}
