@@ -1,11 +1,12 @@
 """Arithmetic over published tables, written as text in the files beside them.
 
 A formula is Python's arithmetic and comparisons over the columns of a table, numbers, texts, and the functions in
-FUNCTIONS; whatever else Python knows is refused before anything of it runs. `value("totals", "cpu_s", profile="baseline")` is the one cell of a row,
+FUNCTIONS; nothing in it is ever executed. `value("totals", "cpu_s", profile="baseline")` is the one cell of a row,
 `column(...)` all cells that keys and `where` leave, `lookup(...)` a cell for each row at hand, whose keys are columns.
 """
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -19,11 +20,11 @@ from deadzone.language.catalogue import say
 from deadzone.language.numbers import printed, tenths
 from deadzone.reports.published.reference import load_reference
 
-ALLOWED = (
-    ast.Expression, ast.Constant, ast.Name, ast.Load, ast.BinOp, ast.operator, ast.UnaryOp, ast.unaryop, ast.IfExp,
-    ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop, ast.keyword,
-)  # fmt: skip
-"""What a formula may be made of: no attribute, index, lambda or comprehension, by which Python gets out of arithmetic."""
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.USub: operator.neg, ast.Not: lambda one: ~one if hasattr(one, "index") else not one,
+}  # fmt: skip
 
 
 class Formulas:
@@ -32,9 +33,6 @@ class Formulas:
     def __init__(self, study: str, names: Mapping[str, Any] | None = None) -> None:
         self._study = study
         self._names = dict(names or {})
-        self._functions = {
-            **FUNCTIONS, "column": self._column, "value": self._value_of, "lookup": self._lookup,
-        }  # fmt: skip
 
     def evaluate(self, text: str, frame: pd.DataFrame | None = None) -> Any:
         """The value of a formula; of columns, shape (rows of the frame,).
@@ -42,33 +40,59 @@ class Formulas:
         Raises TableError if it cannot be read, names what there is not, or finds no row or several where one is needed.
         """
         try:
-            tree = ast.parse(str(text).strip(), mode="eval")
+            body = ast.parse(str(text).strip(), mode="eval").body
         except SyntaxError as error:
             raise TableError(f"{self._study}: the formula {text!r} cannot be read: {error.msg}.") from None
-        columns = {} if frame is None else {str(name): frame[name] for name in frame}
-        names: dict[str, Any] = {**self._names, **columns}
-        called: set[ast.Name] = set()
-        for node in ast.walk(tree):
-            match node:
-                case ast.Call(func=ast.Name() as function):
-                    called.add(function)
-                    self._check("calls", function.id, self._functions, text)
-                    function.id += "()"  # a function and a figure may have one name
-                case ast.Name() if node not in called:
-                    self._check("names", node.id, names, text)
-                case _ if not isinstance(node, ALLOWED):
-                    raise TableError(
-                        f"{self._study}: the formula {text!r} contains {ast.unparse(node)!r}, which no formula may."
-                    )
-        functions = {f"{name}()": function for name, function in self._functions.items()}
         with np.errstate(all="ignore"):
-            return eval(compile(tree, "formula", "eval"), {"__builtins__": {}}, {**names, **functions})
+            return self._value(body, frame, str(text))
 
-    def _check(self, does: str, name: str, known: Mapping[str, Any], text: str) -> None:
-        if name not in known:
+    def _value(self, node: ast.expr, frame: pd.DataFrame | None, text: str) -> Any:
+        def again(inner: ast.expr) -> Any:
+            return self._value(inner, frame, text)
+
+        match node:
+            case ast.Constant(value=int() | float() | str()):
+                return node.value
+            case ast.Name(id=name):
+                return self._name(name, frame, text)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](again(left), again(right))
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](again(operand))
+            case ast.IfExp(test=test, body=one, orelse=other):
+                return again(one if again(test) else other)
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in OPERATORS:
+                return OPERATORS[type(op)](again(left), again(right))
+            case ast.BoolOp(op=op, values=values):
+                found = [bool(again(value)) for value in values]
+                return all(found) if isinstance(op, ast.And) else any(found)
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+                given = {str(one.arg): again(one.value) for one in keywords}
+                return self._call(name, [again(arg) for arg in args], given, frame, text)
+        raise TableError(
+            f"{self._study}: the formula {text!r} contains {ast.unparse(node)!r}, which no formula may."
+        )
+
+    def _name(self, name: str, frame: pd.DataFrame | None, text: str) -> Any:
+        if frame is not None and name in frame:
+            return frame[name]
+        if name in self._names:
+            return self._names[name]
+        known = [*(frame if frame is not None else ()), *self._names]
+        raise TableError(f"{self._study}: the formula {text!r} names {name!r}.{did_you_mean(name, known)}")
+
+    def _call(
+        self, name: str, args: list[Any], given: dict[str, Any], frame: pd.DataFrame | None, text: str
+    ) -> Any:
+        if name in ("column", "value", "lookup"):
+            functions = {"column": self._column, "value": self._value_of, "lookup": self._lookup}
+            return functions[name](*args, **given)
+        if name not in FUNCTIONS:
+            known = (*FUNCTIONS, "column", "value", "lookup")
             raise TableError(
-                f"{self._study}: the formula {text!r} {does} {name!r}.{did_you_mean(name, known)}"
+                f"{self._study}: the formula {text!r} calls {name!r}.{did_you_mean(name, known)}"
             )
+        return FUNCTIONS[name](*args, **given)
 
     def _column(self, table: str, formula: str, where: str = "", **keys: Any) -> pd.Series:
         rows = load_reference(self._study, table)
