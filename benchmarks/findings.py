@@ -14,8 +14,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +38,17 @@ PAGE = HERE.parent / "docs" / "benchmarks" / "findings.md"
 LEVELS = (1, 2, 3, 4, 6, 8)
 LARGE = 4
 TIMEOUT_S = 2.0
+REPLICATES = (3, 5, 10)
+"""Of sound runs: thin and with many trials a level."""
+
+BUSY = ", beside a neighbour"
+NEIGHBOUR = """
+import time
+while True:
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end: pass
+    time.sleep(0.5)
+"""
 STATES = ("sound", "nothing", "fails", "error", "half", "left", "same", "slow", "pause")
 
 SHELL = """
@@ -136,8 +150,20 @@ MISTAKES = {
 }
 
 
-def measured(name: str, folder: Path, replicates: int) -> pd.DataFrame:
+@contextmanager
+def neighbour() -> Iterator[None]:
+    """Another program that keeps half of a core busy, in bursts, as long as the block lasts."""
+    program = subprocess.Popen([sys.executable, "-I", "-S", "-c", NEIGHBOUR])
+    try:
+        yield
+    finally:
+        program.kill()
+        program.wait()
+
+
+def measured(name: str, folder: Path, replicates: int, states: tuple[str, ...] = STATES) -> pd.DataFrame:
     """Trials of a program at every level and in every state."""
+    folder.mkdir()
     file = folder / "lines"
     rng = np.random.default_rng(1)
     file.write_text("\n".join(map(str, rng.integers(0, 10**9, 60_000))) + "\n")
@@ -147,13 +173,13 @@ def measured(name: str, folder: Path, replicates: int) -> pd.DataFrame:
     document = {
         "study": "planted",
         "workload": workload,
-        "factors": {"n": list(LEVELS), "state": list(STATES)},
+        "factors": {"n": list(LEVELS), "state": list(states)},
         "design": {"replicates": replicates, "warmup": 0, "timeout_s": 30},
         "trust": {"max_foreign_cpu": 99, "max_steal": 99, "max_pressure": 1},
     }
     document["design"] |= {
         "kind": "list",
-        "treatments": [{"n": n, "state": s} for n in LEVELS for s in STATES],
+        "treatments": [{"n": n, "state": s} for n in LEVELS for s in states],
     }
     import yaml
 
@@ -164,7 +190,8 @@ def measured(name: str, folder: Path, replicates: int) -> pd.DataFrame:
 
     running.FAILURES_IN_A_ROW = 10**9
     run_sweep(plan, run, progress_on())
-    return run.trials().assign(items=lambda t: np.where(t["state"] == "half", 500.0, 1000.0))
+    measured_now = run.trials()
+    return measured_now.assign(items=np.where(measured_now["state"] == "half", 500.0, 1000.0))
 
 
 def drawn(pool: pd.DataFrame, mistake: Mistake | None, seed: int, replicates: int) -> pd.DataFrame:
@@ -212,35 +239,35 @@ def grave(analysis, severities=("stops", "doubts")) -> list[str]:
     return [one.key for one in analysis.findings if one.severity in severities]
 
 
-def judged(pool: pd.DataFrame, name: str, seeds: int, replicates: int) -> list[dict]:
-    """Each mistake planted with every seed."""
-    rows = []
-    for words, mistake in MISTAKES.items():
-        found = first = wrong = 0
-        for seed in range(seeds):
-            analysis = verdict_of(drawn(pool, mistake, seed, replicates), mistake.response)
-            said = grave(analysis)
-            found += mistake.key in said
-            first += said[:1] == [mistake.key]
-            setting = None if analysis.stopped or analysis.advice is None else analysis.advice.setting
-            wrong += setting in mistake.bad and not said
-        rows.append({"program": name, "mistake": words, "key": mistake.key, "runs": seeds, "found": found,
-                     "first": first, "wrong": wrong})  # fmt: skip
-        print(rows[-1], flush=True)
-    return rows
+def judged(words: str, pool: pd.DataFrame, name: str, seeds: int, replicates: int = 5) -> dict:
+    """A mistake planted with every seed."""
+    mistake = MISTAKES[words]
+    found = first = wrong = 0
+    others: set[str] = set()
+    for seed in range(seeds):
+        analysis = verdict_of(drawn(pool, mistake, seed, replicates), mistake.response)
+        said = grave(analysis)
+        found += mistake.key in said
+        first += said[:1] == [mistake.key]
+        others |= set(said[:1]) - {mistake.key}
+        setting = None if analysis.stopped or analysis.advice is None else analysis.advice.setting
+        wrong += setting in mistake.bad and not said
+    return {"program": name, "mistake": words, "key": mistake.key, "runs": seeds, "found": found,
+            "first": first, "named before it": ", ".join(sorted(others)), "wrong": wrong}  # fmt: skip
 
 
-def false_alarms(pool: pd.DataFrame, name: str, seeds: int) -> list[dict]:
-    """Sound runs, thin and with many replicates."""
-    rows = []
-    for replicates in (3, 5, 10):
-        seen = [verdict_of(drawn(pool, None, 1000 + seed, replicates)) for seed in range(seeds)]
-        stops = sum(bool(grave(one, ("stops",))) for one in seen)
-        doubts = [key for one in seen for key in grave(one, ("doubts",))[:1]]
-        rows.append({"program": name, "replicates": replicates, "runs": seeds, "stops": stops, "doubts": len(doubts),
-                     "which": ", ".join(sorted({*doubts, *(k for one in seen for k in grave(one, ("stops",)))}))})  # fmt: skip
-        print(rows[-1], flush=True)
-    return rows
+def false_alarms(replicates: int, pool: pd.DataFrame, name: str, seeds: int) -> dict:
+    """Sound runs."""
+    seen = [verdict_of(drawn(pool, None, 1000 + seed, replicates)) for seed in range(seeds)]
+    which = sorted({key for one in seen for key in grave(one)})
+    return {"program": name, "replicates": replicates, "runs": seeds,
+            "stops": sum(bool(grave(one, ("stops",))) for one in seen),
+            "doubts": sum(bool(grave(one, ("doubts",))) for one in seen), "which": ", ".join(which)}  # fmt: skip
+
+
+def told(rows: Iterable[dict]) -> list[dict]:
+    """Rows, each printed as it comes."""
+    return [print(row, flush=True) or row for row in rows]
 
 
 def hyperfine(folder: Path) -> list[dict]:
@@ -284,35 +311,53 @@ def table_of(rows: list[dict]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def kept(name: str, asked: argparse.Namespace, measure: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """The trials of a program, those that were measured before where they were kept."""
+    file = asked.kept / f"{name.replace(' ', '-')}.parquet" if asked.kept else None
+    if file and file.exists():
+        return pd.read_parquet(file)
+    pool = measure()
+    if file:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pool.to_parquet(file)
+    return pool
+
+
 def main() -> None:
     """Measure, draw, judge, write the page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--replicates", type=int, default=24, help="measured trials of each level and state")
+    parser.add_argument("--replicates", type=int, default=12, help="measured trials of each level and state")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument(
-        "--sound", type=int, default=100, help="sound runs of each program and number of replicates"
+        "--sound", type=int, default=20, help="sound runs of each program and number of replicates"
     )
     parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS))
     parser.add_argument("--kept", type=Path, help="folder of tables measured before, or to keep them in")
     asked = parser.parse_args()
-    planted, sound, scatter, beside = [], [], {}, {}
+    planted, sound, scatter, beside, pools = [], [], {}, {}, {}
     with tempfile.TemporaryDirectory() as scratch:
         for name in asked.programs:
             folder = Path(scratch) / name.split()[0]
-            folder.mkdir()
-            kept = asked.kept / f"{name.split()[0]}.parquet" if asked.kept else None
-            if kept and kept.exists():
-                pool = pd.read_parquet(kept)
-            else:
-                pool = measured(name, folder, asked.replicates)
-                if kept:
-                    pool.to_parquet(kept)
-            log = np.log(pool.loc[pool["state"] == "sound", "wall_s"])
-            scatter[name] = float((log - log.groupby(pool["n"]).transform("mean")).std())
-            beside[name] = float(pool["foreign_cpu"].median())
-            planted += judged(pool, name, asked.seeds, 5)
-            sound += false_alarms(pool, name, asked.sound)
+            pools[name] = kept(name, asked, lambda: measured(name, folder, asked.replicates))  # noqa: B023
+            with neighbour():
+                busy = folder.with_name(f"{folder.name}-busy")
+                pools[f"{name}{BUSY}"] = kept(
+                    f"busy-{name}",
+                    asked,
+                    lambda: measured(name, busy, asked.replicates, ("sound",)),  # noqa: B023
+                )
         peers = hyperfine(Path(scratch))
+    for name, pool in pools.items():
+        log = np.log(pool.loc[pool["state"] == "sound", "wall_s"])
+        scatter[name] = float((log - log.groupby(pool["n"]).transform("mean")).std())
+        beside[name] = float(pool["foreign_cpu"].median())
+    # Nothing is measured any more: the drawn runs are judged on all cores.
+    with ProcessPoolExecutor(usable_cores()) as workers:
+        for name, pool in pools.items():
+            of_pool = {"pool": pool, "name": name}
+            if not name.endswith(BUSY):
+                planted += told(workers.map(partial(judged, **of_pool, seeds=asked.seeds), MISTAKES))
+            sound += told(workers.map(partial(false_alarms, **of_pool, seeds=asked.sound), REPLICATES))
     write(planted, sound, peers, (scatter, beside), asked)
 
 

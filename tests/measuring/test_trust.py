@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.measurement import Interference, Measurement
-from deadzone.measuring.trust import doubts
+from deadzone.measuring.trust import doubts, is_undecided
 from deadzone.study.spec import TrustSpec
 
 QUIET = Interference(
@@ -79,3 +79,21 @@ def test_all_reasons_are_told():
 def test_the_studys_own_threshold_decides(foreign, threshold):
     found = doubts(trial(foreign_cpu=foreign), "none", TrustSpec(max_foreign_cpu=threshold))
     assert bool(found) == (foreign > threshold + QUIET.foreign_cpu_resolution)
+
+
+def test_what_does_not_meet_the_trial_is_no_reason():
+    desktop = {"foreign_cpu": 0.3, "exposure": 0.05}
+    assert doubts(trial(**desktop), "none", TrustSpec()) == ()
+    assert doubts(trial(foreign_cpu=0.3, exposure=0.0), "none", TrustSpec()) == ()
+    assert doubts(trial(foreign_cpu=0.3, exposure=1.0), "none", TrustSpec())
+
+
+def test_neighbours_that_make_no_difference_in_this_run_are_no_reason_and_others_stay_one():
+    assert doubts(trial(foreign_cpu=0.4), "none", TrustSpec(), harmless=True) == ()
+    assert len(doubts(trial(foreign_cpu=0.4, steal=0.2), "none", TrustSpec(), harmless=True)) == 1
+
+
+def test_what_the_kernels_tick_leaves_open_is_undecided():
+    seen = trial(foreign_cpu=0.2, foreign_cpu_resolution=0.1).interference
+    assert is_undecided(seen, 0.15) and not is_undecided(seen, 0.5)
+    assert not is_undecided(dataclasses.replace(seen, exposure=0.0), 0.15)

@@ -11,16 +11,20 @@ from deadzone.study.spec import TrustSpec
 
 
 def doubts(
-    measurement: Measurement, cpu_limit: Level, limits: TrustSpec, waits_on_io: bool = False
+    measurement: Measurement,
+    cpu_limit: Level,
+    limits: TrustSpec,
+    waits_on_io: bool = False,
+    harmless: bool = False,
 ) -> tuple[str, ...]:
     """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted.
 
     cpu_limit: the limit that was in force, or `none`. waits_on_io: whether the trial itself waits for a disk, so that
-    stalls on I/O are what it measures.
+    stalls on I/O are what it measures. harmless: whether neighbours such as its own make no difference in this run.
     """
     seen = measurement.interference
     found = [
-        foreign_cpu(seen, limits.max_foreign_cpu),
+        None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
         _above(seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"),
         _above(
             seen.memory_pressure,
@@ -39,13 +43,20 @@ def doubts(
 
 
 def foreign_cpu(seen: Interference, threshold: float) -> str | None:
-    """Whether others used too much, with who they were, largest first. Judged only beyond what the kernel's tick can resolve, and on a machine with cores to spare, by what meets the trial."""
-    threshold /= seen.exposure
+    """Whether others used too much, with who they were, largest first. Judged only beyond what the kernel's tick can resolve, and
+    by what meets the trial."""
+    threshold /= max(seen.exposure, 1e-9)
     if seen.foreign_cpu <= threshold + seen.foreign_cpu_resolution:
         return None
     named = ", ".join(f"{name} {cores:.2f}" for name, cores in seen.processes)
     said = f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"
     return f"{said}: {named}" if named else said
+
+
+def is_undecided(seen: Interference, threshold: float) -> bool:
+    """Whether the kernel's tick leaves open if others used too much, so that the machine must be looked at for longer."""
+    apart = abs(seen.foreign_cpu - threshold / max(seen.exposure, 1e-9))
+    return apart <= seen.foreign_cpu_resolution
 
 
 def _above(value: float | None, threshold: float, sentence: str) -> str | None:

@@ -113,7 +113,7 @@ class TrustSpec(Spec):
     """When a trial is not trusted, and how often it is repeated."""
 
     max_foreign_cpu: float = Field(default=0.15, gt=0)
-    """CPU others may use during a trial [cores]"""
+    """CPU others may use during a trial, as far as it meets the trial [cores]"""
 
     max_steal: float = Field(default=0.05, gt=0)
     """CPU the hypervisor may withhold [cores]"""

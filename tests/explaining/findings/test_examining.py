@@ -79,6 +79,29 @@ def test_trials_that_did_nothing_are_another_group():
     assert one.severity == "stops" and one.confidence > 0.98
 
 
+def test_items_that_are_dropped_now_and_then_are_another_group():
+    table = sound_trials(16)
+    table["items"] = np.where(np.random.default_rng(5).random(len(table)) < 0.4, 500.0, 1000.0)
+    one = found(table)["work_differs"]
+    assert one.severity == "stops" and "2 times apart in items" in one.sentence
+    assert "work_differs" not in found(sound_trials(16))
+
+
+def test_a_warning_that_is_printed_now_and_then_is_not_other_work():
+    table = sound_trials(17)
+    table["stdout_lines"] = np.where(np.random.default_rng(5).random(len(table)) < 0.4, 2, 1)
+    assert "work_differs" not in found(table)
+    table["stdout_lines"] = np.where(table["stdout_lines"] == 1, 40, 0)
+    assert found(table)["work_differs"].severity == "doubts"
+
+
+def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
+    table = sound_trials(18, noise=0.5)
+    assert "noise_too_large" not in found(table, model=True), "one and four differ by a factor of four"
+    table["wall_s"] = np.exp(0.5 * np.random.default_rng(3).standard_normal(len(table)))
+    assert "more than 100 trials" in found(table, model=True)["noise_too_large"].sentence
+
+
 def strongly(seen):
     """What would be said of the work of trials, however many checks were made beside it."""
     return [one for one in work_differs(seen) if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)]

@@ -6,7 +6,16 @@ import dataclasses
 
 import pytest
 
-from deadzone.measuring.targets.interference import TICK_S, MachineReading, between, read_machine, stalled_s
+from deadzone.measuring.targets import interference
+from deadzone.measuring.targets.interference import (
+    TICK_S,
+    MachineReading,
+    Neighbours,
+    between,
+    read_machine,
+    stalled_s,
+    waited_share,
+)
 
 BEFORE = MachineReading(
     busy_s=100.0,
@@ -65,3 +74,51 @@ def test_the_machines_totals_only_grow():
 
 def test_a_kernel_without_pressure_has_none():
     assert stalled_s("no-such-resource") is None
+
+
+def marks(*moments):
+    """Readings at moments [s], at each of which neighbours have used so much [CPU s]."""
+    neighbours = Neighbours()
+    for at, used in moments:
+        clocks = {
+            name: getattr(BEFORE, name) + at for name in ("monotonic_s", "wall_clock_s", "boot_clock_s")
+        }
+        neighbours.mark(dataclasses.replace(BEFORE, busy_s=100.0 + used, **clocks), 0.0)
+    return neighbours
+
+
+def test_a_short_trial_is_judged_by_what_was_before_it():
+    quiet = between(BEFORE, after(0.01), own_cpu_s=0)
+    busy = marks((0.0, 0.0), (0.5, 0.25), (0.59, 0.295), (0.6, 0.3))
+    assert busy.beside(quiet).foreign_cpu == pytest.approx(0.5)
+
+
+def test_a_short_trial_that_leaves_it_open_is_judged_by_what_came_after_too():
+    quiet = between(BEFORE, after(0.01), own_cpu_s=0)
+    seen = marks((0.0, 0.0), (0.01, 0.0), (0.51, 0.255)).beside(quiet, looked_on=True)
+    assert seen.foreign_cpu == pytest.approx(0.5) and seen.foreign_cpu_resolution < 0.1
+
+
+@pytest.mark.parametrize(
+    ("foreign", "ready_s", "stall_s", "share"),
+    [
+        (0.3, 0.0, None, 0.0),  # others elsewhere: no thread waited
+        (0.3, 0.15, None, 0.25),  # of 0.6 s that others used in 2 s it waited for 0.15
+        (0.3, 3.0, None, 1.0),  # its own threads took the rest of the waiting from each other
+        (0.3, None, 0.5, 0.25),  # the group stalled for a quarter of the time
+        (0.3, None, None, None),
+    ],
+)
+def test_what_neighbours_took_is_no_more_than_what_was_waited_for(foreign, ready_s, stall_s, share):
+    assert waited_share(foreign, 2.0, ready_s, stall_s) == (None if share is None else pytest.approx(share))
+
+
+@pytest.mark.parametrize(("threads_share", "met"), [(False, 0.0), (True, 0.25)])
+def test_on_cores_of_their_own_neighbours_meet_a_trial_only_as_far_as_it_waits(
+    monkeypatch, threads_share, met
+):
+    monkeypatch.setattr(interference, "physical_cores", lambda: 4)
+    monkeypatch.setattr(interference, "threads_share_cores", lambda: threads_share)
+    assert interference.exposure(1.0, 0.0) == met
+    assert interference.exposure(1.0, 0.6) == 0.6
+    assert interference.exposure(1.0, None) == 0.25, "nobody knows what it lost"

@@ -12,8 +12,8 @@ ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
 
 BARRING = ("failures_by_level", "timeouts_by_level")
-"""Findings whose levels are not recommended. A time-out bounds the response from below; it is not imputed, for how much
-slower the trial would have been is what nobody knows, so its level stands in the curve by its survivors and is barred."""
+"""Findings whose levels are not recommended. A level with time-outs stands in the curve by what they bound (see
+`explaining.phases.censored`), one with failures does not: its survivors may be the light ones."""
 
 
 def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:

@@ -54,7 +54,7 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     server that it asks keep all cores busy together.
 
     Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) of the cores
-    used, a thread, within ONE_CORE; one that client and server use ALL_CORES or more. Where no server is known, of knobs
+    used or waited for, a thread, within ONE_CORE; one that client and server use ALL_CORES or more. Where no server is known, of knobs
     that count what works at once alone, and of one core, for other programs are allowed their threads.
     """
     rows = seen.sound
@@ -62,7 +62,7 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     used = (
         numbers(rows, "client_cpu_s") / numbers(rows, "wall_s")
         if seen.serves
-        else numbers(rows, "cpu_efficiency")
+        else numbers(rows, "cpu_efficiency") + _ready_cores(rows)
     )
     if (server is None and not _counts_at_once(seen)) or (seen.cores is not None and seen.cores < 2):
         return
@@ -83,6 +83,11 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
         p = _p_above(both, ALL_CORES * seen.cores)
         weight = at.mean() >= FOLLOWS
         yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
+
+
+def _ready_cores(rows: pd.DataFrame) -> np.ndarray:
+    """Threads that were ready but without a core, on average: a client that others keep from its core is as busy."""
+    return np.nan_to_num(numbers(rows, "ready_s") / numbers(rows, "wall_s"))
 
 
 def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
@@ -157,12 +162,15 @@ def few_values(seen: Experiment) -> Iterator[Suspicion]:
     """A response that takes a handful of values over many trials, as one that is printed with too few digits."""
     values = numbers(seen.sound, seen.response)
     values = values[np.isfinite(values)]
+    said = {"response": seen.response, "different": len(np.unique(values)), "trials": len(values)}
+    yield seen.suspicion("few_values", is_coarse(values), say=said)
+
+
+def is_coarse(values: np.ndarray) -> bool:
+    """Whether numbers, shape (n,), were read off a scale so coarse that its steps decide."""
     different = np.unique(values)
     few = len(values) >= MANY_TRIALS and 1 < len(different) <= FEWEST_VALUES
-    step = float(np.diff(different).min()) if len(different) > 1 else 0.0
-    said = {"response": seen.response, "different": len(different), "trials": len(values)}
-    weight = few and step > FLAT * float(np.median(values))
-    yield seen.suspicion("few_values", few, weight=weight, say=said)
+    return bool(few and np.diff(different).min() > FLAT * np.median(values))
 
 
 def few_periods(seen: Experiment) -> Iterator[Suspicion]:

@@ -8,6 +8,7 @@ import pandas as pd
 from deadzone.explaining.findings.experiment import Experiment, numbers
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import centred, p_value
+from deadzone.explaining.phases.power import replicates_to_tell
 
 SELECTED = np.log(1.5)
 """Disturbed trials are slower by a third where threads share a core; beyond that what was thrown out was other work."""
@@ -15,7 +16,10 @@ SELECTED = np.log(1.5)
 OTHER_WORK = np.log(2.5)
 
 LARGE_NOISE = 0.3
-"""Trials of a level that differ by this much (standard deviation of the logarithm) decide nothing smaller."""
+"""With less noise (standard deviation of the logarithm) levels that cannot be told apart are a plateau."""
+
+AFFORDABLE = 100
+"""More trials of each level nobody measures."""
 
 
 def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
@@ -43,9 +47,13 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
-    """Replicates scatter so much that no affordable number of them decides; the fit's own estimate of the noise."""
-    noise = seen.model.noise if seen.model else None
-    if noise is None or not noise.estimable:
+    """Replicates scatter so much that no affordable number of them tells even the best level of the fit from the worst, by the
+    power of a t test (see `explaining.phases.power`); the fit's own estimate of the noise. Where distant levels differ by
+    more, the verdict counts the noise itself."""
+    if seen.model is None or not seen.model.noise.estimable:
         return
-    said = {"noise": float(np.expm1(noise.replicate))}
-    yield seen.suspicion("noise_too_large", noise.replicate > LARGE_NOISE, say=said)
+    noise, fitted = seen.model.noise.replicate, np.log(seen.model.levels["fitted"].to_numpy(float))
+    least = max(float(np.ptp(fitted)), 1e-3)
+    needed = replicates_to_tell(least, noise, len(fitted)) if noise > LARGE_NOISE else 0
+    said = {"noise": float(np.expm1(noise)), "most": AFFORDABLE}
+    yield seen.suspicion("noise_too_large", needed is None or needed > AFFORDABLE, say=said)

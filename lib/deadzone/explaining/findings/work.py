@@ -9,6 +9,7 @@ import pandas as pd
 from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import SEED, association
+from deadzone.explaining.findings.process import is_coarse
 from deadzone.study.levels import is_number
 
 GROUPS_APART = 1.5
@@ -52,6 +53,9 @@ COUNTS_OF_WORK = (
 
 RATE_WORDS = ("_s", "_per_", "rate", "throughput", "latency")
 
+PRINTED = ("stdout_lines",)
+"""How much a program prints tells of its work as well; lines, for the digits of its figures make the bytes."""
+
 LESS = 0.99
 """Work that falls below this share of what another level did is less work."""
 
@@ -60,7 +64,7 @@ LESS_CPU = 0.6
 
 
 def work_differs(seen: Experiment) -> Iterator[Suspicion]:
-    """Trials of a level that fall into two groups, in CPU time or in the response.
+    """Trials of a level that fall into two groups, in CPU time, the response, a count of work or what was printed.
 
     The groups lie at one distance, whichever level it is: a trial did the work or did not. Levels are cut by least
     squares, as in the test for two clusters of Engelman and Hartigan (1969, Journal of the American Statistical
@@ -68,8 +72,13 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     groups is simulated with Student's t of three degrees of freedom, whose tails are as heavy as those of timings.
     """
     table = seen.ended
-    for name, values in (("cpu_s", cpu_s(table)), (seen.response, numbers(table, seen.response))):
+    counts = [str(name) for name in table.columns if name in PRINTED or _counts_work(str(name), seen)]
+    done = {name: numbers(table, name) for name in (seen.response, *counts)}
+    for name, values in {"cpu_s": cpu_s(table), **done}.items():
+        values = values + 1 if name in counts else values  # nothing done is a count too
         known = np.isfinite(values) & (values > 0)
+        if name == seen.response and is_coarse(values[known]):
+            continue
         rows = table[known]
         sizes = rows["level"].value_counts()
         keep = rows["level"].isin(sizes.index[sizes >= LEAST_A_LEVEL]).to_numpy()
@@ -79,7 +88,8 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         levels = pd.factorize(rows["level"])[0]
         statistic, apart, spread, smaller = _split(log, levels)
         beside = numbers(rows, "foreign_cpu") if "foreign_cpu" in rows else np.zeros(len(rows))
-        needed = GROUPS_APART_DISTURBED if (beside > NEIGHBOURS).any() else GROUPS_APART
+        disturbed = name not in counts and (beside > NEIGHBOURS).any()
+        needed = OTHER_WORK if name in PRINTED else GROUPS_APART_DISTURBED if disturbed else GROUPS_APART
         weight = (
             apart >= np.log(needed)
             and len(smaller) >= LEAST_IN_GROUP * len(log)
@@ -87,7 +97,9 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         )
         p = _p_of_split(statistic, np.bincount(levels)) if weight else 1.0
         least = rows.iloc[np.sort(smaller)]
-        severity: Severity = "stops" if apart >= np.log(OTHER_WORK) else "doubts"
+        exact = name in counts and spread < 2 * LEAST_SPREAD
+        other = (exact or apart >= np.log(OTHER_WORK)) and name not in PRINTED
+        severity: Severity = "stops" if other else "doubts"
         said = {"column": name, "times": float(np.exp(apart)), "few": len(least), "trials": len(rows)}
         yield seen.suspicion("work_differs", p, least, weight=weight, severity=severity, say=said)
 

@@ -13,6 +13,7 @@ import pandas as pd
 from deadzone.errors import PhaseError, did_you_mean
 from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.axis import KnobAxis
+from deadzone.explaining.phases.censored import completed, is_bound
 from deadzone.explaining.phases.nodes import node_effects
 from deadzone.language.catalogue import Message, say
 from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, WORDS, KnobScale, Place, level_name, scale_of
@@ -115,7 +116,9 @@ def measured_trials(
     _check_call(frame, factors, response, goal)
     table, notes = _usable(frame.reset_index(drop=True), response, keep_untrusted)
     table, more = _measured(table, response)
-    return table, [*notes, *more]
+    if bounds := int(is_bound(table, response).sum()):
+        more.append(say("doubt.bounds", n=bounds, trials=len(table)))
+    return completed(table, list(factors), response), [*notes, *more]
 
 
 def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> None:
@@ -156,7 +159,11 @@ def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[p
     for column in ("status", "warmup", "trusted"):
         if column not in table or (column == "trusted" and keep_untrusted):
             continue
-        good = table["status"].eq("ok") if column == "status" else marked(table, column, column == "trusted")
+        good = (
+            table["status"].eq("ok") | is_bound(table, response)
+            if column == "status"
+            else marked(table, column, column == "trusted")
+        )
         if column == "warmup":
             good = ~good
         left_out = int((keep & ~good.to_numpy()).sum())

@@ -6,7 +6,7 @@ cheapest of the set is recommended. What is compared are the level estimates of 
 level's own deviation (see `level_estimates`), so that the levels of a plateau share their trials.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,14 +115,15 @@ def recommend(model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishe
     return recommend_from(candidates, **wishes)
 
 
-def _there_to_have(candidates: Candidates, knob: str, all_there_is: float | None) -> Candidates:
-    """The candidates without levels that exceed the smallest one which gives all there is."""
-    if all_there_is is None:
-        return candidates
-    levels = candidates.columns[knob]
-    enough = levels[levels >= all_there_is]
-    keep = ~(levels > (enough.min() if len(enough) else np.inf))
-    return only(candidates, keep) if keep.sum() > 1 else candidates
+def _there_to_have(candidates: Candidates, all_there_is: float | None, barred: Sequence[Any]) -> Candidates:
+    """The candidates without barred levels, and those that exceed the smallest one which gives all there is."""
+    knob, levels = next(iter(candidates.columns.items()))
+    own = [one[knob] if isinstance(one, Mapping) else one for one in candidates.settings]
+    keep = np.array([level not in barred for level in own])
+    if all_there_is is not None:
+        enough = levels[levels >= all_there_is]
+        keep &= ~(levels > (enough.min() if len(enough) else np.inf))
+    return only(candidates, keep) if 1 < keep.sum() < len(keep) else candidates
 
 
 def recommend_from(
@@ -133,6 +134,7 @@ def recommend_from(
     cost: str | None = None,
     confidence: float = 0.95,
     all_there_is: float | None = None,
+    barred: Sequence[Any] = (),
 ) -> Recommendation:
     """Recommend one of the candidates, whose first column is the knob.
 
@@ -146,11 +148,12 @@ def recommend_from(
     confidence: family-wise level of every statement.
     all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
         that reach it the smallest may be recommended, and none beyond.
+    barred: levels of the knob that are not recommended, whatever they gain, as long as two others are there.
 
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    candidates = _there_to_have(candidates, next(iter(candidates.columns)), all_there_is)
+    candidates = _there_to_have(candidates, all_there_is, barred)
     goal = _the_goal(goal, within, slo, cost)
     caveats: list[str] = []
     if candidates.scale.kind != RATIO and (slo is not None or cost is not None):

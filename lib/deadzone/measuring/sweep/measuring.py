@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 from deadzone.errors import StudyError
@@ -16,6 +17,7 @@ from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.profiling import Profiling
 from deadzone.measuring.targets.base import Surroundings, Target
+from deadzone.measuring.targets.interference import WINDOW_S
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.registry import make_target
@@ -108,6 +110,13 @@ class Measuring:
         cannot be started as the study asks.
         """
         return self.belongings.beside(treatment.levels, lambda: self._measure(treatment))
+
+    def looked_on(self, measured: Measurement) -> Measurement:
+        """The last trial, where it was short with its neighbours counted after it as well; as it was where they cannot be."""
+        target = self._target
+        if not isinstance(target, LocalTarget) or measured.wall_s >= WINDOW_S:
+            return measured
+        return replace(measured, interference=target.looked_on(measured.interference, WINDOW_S))
 
     def others_between_trials(self, seconds: float) -> dict[str, float] | None:
         """What other processes use while no trial runs [cores], by name; None where they cannot be seen."""

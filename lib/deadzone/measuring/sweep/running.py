@@ -8,7 +8,8 @@ from itertools import count
 from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
-from deadzone.measurement import Measurement
+from deadzone.measurement import Interference, Measurement
+from deadzone.measuring.sweep.harm import HARMLESS, Harm
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.parallel import in_parallel
 from deadzone.measuring.sweep.printed import printed_counts
@@ -16,7 +17,7 @@ from deadzone.measuring.sweep.progress import Estimate, Progress, expected_s, in
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.trust import doubts
+from deadzone.measuring.trust import doubts, foreign_cpu, is_undecided
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.store.run import LOGS, Run, finished_trials
 from deadzone.study.design import PlannedTrial, coming_answer
@@ -123,6 +124,7 @@ class _Sweep:
     def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
         self._estimate = Estimate((), plan.design.cooldown_s)
+        self._harm, self._spares = Harm(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
         self._failures, self._sound, self._unread, self._done, self.total = 0, 0, 0, 0, 0
         self._turn = threading.Lock()
@@ -134,6 +136,7 @@ class _Sweep:
         self._recognising.go_on(records)
         for record in records:
             self._estimate.add(record)
+            self._harm.add(record)
             self._attempts[record["trial"]] = record["attempt"]
             self._sound += record["status"] == "ok"
         self._done = self.total = len(finished_trials(records))
@@ -183,8 +186,12 @@ class _Sweep:
         recognising = self._recognising
         for attempt in count(self._attempts.get(trial.trial, 0) + 1):
             measured, outcome = worker.measure(trial.treatment)
+            open_yet = is_undecided(measured.interference, asked.trust.max_foreign_cpu)
+            if open_yet and not trial.warmup and isinstance(worker, Measuring):
+                measured = worker.looked_on(measured)
             measured, recognised = recognising.see(measured)
-            reasons = doubts(measured, limit, asked.trust, asked.waits_on_io)
+            harmless = self._spared(measured.interference)
+            reasons = doubts(measured, limit, asked.trust, asked.waits_on_io, harmless)
             lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
             # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
             spared = recognising.is_open and trial.warmup and not lost
@@ -194,6 +201,7 @@ class _Sweep:
             record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
             record |= {"recognised": recognised} if recognised else {}
             with self._turn:
+                self._harm.add(record)
                 self._run.append(
                     record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles
                 )
@@ -203,6 +211,20 @@ class _Sweep:
                 break
         printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
         return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
+
+    def _spared(self, seen: Interference) -> bool:
+        """Whether neighbours that would make a trial distrusted make no difference in this run; told the first time."""
+        if not foreign_cpu(seen, self._plan.asked.trust.max_foreign_cpu) or not self._harm.is_none(
+            seen.foreign_cpu
+        ):
+            return False
+        if not self._spares:
+            self._progress.note(
+                f"other processes used {seen.foreign_cpu:.2f} cores, which made less than {HARMLESS:.0%} of difference to "
+                "the trials before: trials beside as much are trusted"
+            )
+        self._spares = True
+        return True
 
 
 def trial_record(

@@ -80,10 +80,11 @@ class Neighbours:
         """A reading, with the CPU time that trials and harness have used until then [s]."""
         self._marks.append((reading, own_s))
 
-    def beside(self, trial: Interference) -> Interference:
-        """The interference of the trial that ended with the last mark, its neighbours counted over WINDOW_S or more."""
-        end, own_s = self._marks[-1]
-        early = [mark for mark in self._marks if end.monotonic_s - mark[0].monotonic_s >= WINDOW_S]
+    def beside(self, trial: Interference, looked_on: bool = False) -> Interference:
+        """The interference of a trial, its neighbours counted from WINDOW_S or more before its end, which is the last mark, or
+        the one before that where the machine was looked at after it too."""
+        (end, own_s), ended = self._marks[-1], self._marks[-1 - looked_on][0]
+        early = [mark for mark in self._marks if ended.monotonic_s - mark[0].monotonic_s >= WINDOW_S]
         start, before_s = early[-1] if early else self._marks[0]
         wide = between(start, end, own_s - before_s)
         return replace(
@@ -103,17 +104,45 @@ def physical_cores() -> int:
     return len(groups)
 
 
+def waited_share(
+    foreign_cpu: float, wall_s: float, ready_s: float | None, stall_s: float | None
+) -> float | None:
+    """Of the time that neighbours used, the share that a trial lost; None where nobody counted its waiting.
+
+    ready_s: its threads were ready and did not run, no limit holding them [thread-seconds]: neighbours took no more than that from
+    them, whatever they took from each other. stall_s: in which one of them or more was so: neighbours took nothing outside it.
+    """
+    if ready_s is not None:
+        return min(1.0, ready_s / max(foreign_cpu * wall_s, 1e-9))
+    return None if stall_s is None else min(1.0, stall_s / max(wall_s, 1e-9))
+
+
+@cache
+def threads_share_cores() -> bool:
+    """Whether a core that trials can use is a hardware thread of a physical one that has more of them, as far as is told."""
+    usable = os.sched_getaffinity(0)
+    return physical_cores() < len(usable) or not all(_siblings(cpu).isdigit() for cpu in usable)
+
+
 def _siblings(cpu: int) -> str:
     try:
-        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text()
+        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text().strip()
     except OSError:
         return str(cpu)
 
 
-def exposure(cores_used: float | None) -> float:
-    """The share of the machine's physical cores that a trial keeps busy, at least one of them: so much of what neighbours
-    use meets it, for the scheduler gives them the cores that are free."""
-    return min(1.0, max(1.0, cores_used or 1.0) / physical_cores())
+def exposure(cores_used: float | None, waited: float | None = None) -> float:
+    """The share of what neighbours use that meets a trial.
+
+    cores_used: by the trial, at least one: so large a share of the physical cores, for the scheduler gives neighbours those that
+    are free. waited: the share of their time for which a thread of the trial was ready and did not run, None where nobody
+    knows. It is all that meets a trial on cores of their own; where two hardware threads share one, a neighbour on the
+    other slows a thread that never waits.
+    """
+    shared = min(1.0, max(1.0, cores_used or 1.0) / physical_cores())
+    if waited is None:
+        return shared
+    return min(1.0, max(waited, shared if threads_share_cores() else 0.0))
 
 
 def between(before: MachineReading, after: MachineReading, own_cpu_s: float) -> Interference:

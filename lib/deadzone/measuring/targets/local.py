@@ -24,6 +24,7 @@ from deadzone.measuring.targets.interference import (
     between,
     exposure,
     read_machine,
+    waited_share,
 )
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Launcher, Program
@@ -182,7 +183,9 @@ class LocalTarget:
         self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
         if companion is None:
             interference = self._neighbours.beside(interference)
-        others = self._others_beside(interference)
+        told = account.end(launcher.pid, ended, used, self._cores) if account else {}
+        waited = waited_share(interference.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s)
+        met = exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
         return measurement(
             ended,
             used,
@@ -190,15 +193,17 @@ class LocalTarget:
             started_at=started_at,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=replace(
-                interference, exposure=exposure(own_cpu_s / max(ended.wall_s, 1e-9)), processes=others
-            ),
+            interference=replace(interference, exposure=met, processes=self._others_beside(interference)),
             telemetry=tuple(samples),
-            counted={
-                **ended.counted,
-                **(account.end(launcher.pid, ended, used, self._cores) if account else {}),
-            },
+            counted={**ended.counted, **told},
         )
+
+    def looked_on(self, trial: Interference, seconds: float) -> Interference:
+        """The interference of the last trial, its neighbours counted over so long after it as well as before it [s]."""
+        time.sleep(seconds)
+        beside_s = self._open_mechanism.read().overhead_s + (self.belongs.end() if self.belongs else 0.0)
+        self._neighbours.mark(read_machine(), _harness_cpu_s() + beside_s + self._trials_cpu_s)
+        return self._neighbours.beside(trial, looked_on=True)
 
     def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
         """Who the others were; nobody is looked for where the kernel's clock cannot tell that there were any."""

@@ -125,7 +125,7 @@ def _run_loader(folder: str) -> Callable[[], Table]:
     def load() -> Table:
         source = load_source(folder)
         factors = tuple(source.study.factors) if source.study else (source.knob,)
-        trials = analysed_trials(source.trials)
+        trials = analysed_trials(source.trials, source.response)
         return Table(trials, source.knob, source.response, factors, {source.response: source.goal})
 
     return load

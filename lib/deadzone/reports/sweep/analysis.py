@@ -155,7 +155,7 @@ def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
         )  # fmt: skip
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
-    wishes = {"within": within, "cost": cost, "all_there_is": _all_there_is(source)}
+    wishes = {"within": within, "cost": cost, "all_there_is": _all_there_is(source), "barred": source.barred}
     advice = found.recommend(**wishes)
     slices = tuple(
         Slice(

@@ -12,6 +12,7 @@ from deadzone.errors import DeadzoneError, TableError
 from deadzone.explaining.adaptive.rate_search import GENERATOR, capacities
 from deadzone.explaining.findings.experiment import plain
 from deadzone.explaining.marks import marked
+from deadzone.explaining.phases.censored import is_bound
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import Message, join, say
@@ -60,9 +61,14 @@ class Source:
 
     @property
     def analysed(self) -> pd.DataFrame:
-        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level."""
-        sound = analysed_trials(self.trials)
-        return sound[~sound[self.knob].map(plain).isin(self.barred)] if self.barred else sound
+        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level but those that time-outs
+        bound."""
+        sound = analysed_trials(self.trials, self.response)
+        if not self.barred:
+            return sound
+        level = sound[self.knob].map(plain)
+        bounded = level.isin(level[is_bound(sound, self.response)])
+        return sound[bounded | ~level.isin(self.barred)]
 
     @property
     def written(self) -> FactorSpec:
@@ -242,9 +248,9 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     ]
 
 
-def analysed_trials(trials: pd.DataFrame) -> pd.DataFrame:
-    """The rows an analysis rests on."""
+def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
+    """The rows an analysis rests on, time-outs too where they bound the response."""
     kept = ~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)
     if "status" in trials:
-        kept &= trials["status"].eq("ok").fillna(False).astype(bool)
+        kept &= trials["status"].eq("ok").fillna(False).astype(bool) | is_bound(trials, response)
     return trials[kept]

@@ -49,7 +49,7 @@ class Counters:
     """Readings of a group's accounting; None: the mechanism does not count it.
 
     All but memory_bytes grow monotonically. memory_peak_bytes is the most the group ever held, its page cache
-    included; memory_stall_s and io_stall_s are times in which some task of it waited for memory or a device.
+    included; cpu_stall_s, memory_stall_s and io_stall_s are times in which some task of it waited for a core, memory or a device.
     major_faults, read_bytes and written_bytes are counted by groups whose processes cannot be looked at from here.
     overhead_s is CPU time of the mechanism itself, none of the program's.
     """
@@ -63,6 +63,7 @@ class Counters:
     oom_kills: int | None = None
     memory_bytes: int | None = None
     memory_peak_bytes: int | None = None
+    cpu_stall_s: float | None = None
     memory_stall_s: float | None = None
     io_stall_s: float | None = None
     major_faults: int | None = None

@@ -153,6 +153,7 @@ def read_v1(groups: Mapping[str, Path], pressure: Path | None) -> Counters:
         oom_kills=oom.get("oom_kill"),
         memory_bytes=whole_number(memory / "memory.usage_in_bytes") if memory else None,
         memory_peak_bytes=whole_number(memory / "memory.max_usage_in_bytes") if memory else None,
+        cpu_stall_s=stall_s(pressure / "cpu.pressure") if pressure else None,
         memory_stall_s=stall_s(pressure / "memory.pressure") if pressure else None,
         io_stall_s=stall_s(pressure / "io.pressure") if pressure else None,
     )

@@ -193,6 +193,7 @@ def read_v2(group: Path) -> Counters:
         oom_kills=key_values(group / "memory.events").get("oom_kill"),
         memory_bytes=whole_number(group / "memory.current"),
         memory_peak_bytes=whole_number(group / "memory.peak"),
+        cpu_stall_s=stall_s(group / "cpu.pressure"),
         memory_stall_s=stall_s(group / "memory.pressure"),
         io_stall_s=stall_s(group / "io.pressure"),
     )

@@ -1,0 +1,57 @@
+"""Whether neighbours do harm in this run, learned while it goes on from attempts of the same level beside more and fewer of them.
+
+The response of one attempt has no say in whether that attempt is trusted: it is judged by those before it.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+HARMLESS = 0.05
+"""Neighbours that surely change the response by less than this make no difference that matters [ln]."""
+
+SURE = 2.5
+"""Standard errors on either side of what neighbours do: 98 % of Student's t with FEWEST degrees of freedom, one side."""
+
+FEWEST = 10
+"""With fewer attempts beyond one a level the scatter itself is not known."""
+
+
+class Harm:
+    """Of the neighbours of one sweep. response: whose attempts are set side by side."""
+
+    def __init__(self, response: str) -> None:
+        self._response = response
+        self._seen: dict[str, list[tuple[float, float]]] = defaultdict(list)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Learn from a line of the journal."""
+        value = record["responses"].get(self._response, record.get(self._response))
+        if (
+            record["status"] == "ok"
+            and not record["warmup"]
+            and value
+            and value > 0
+            and record["foreign_cpu"] is not None
+        ):
+            self._seen[str(record["levels"])].append((record["foreign_cpu"], math.log(value)))
+
+    def is_none(self, foreign_cpu: float) -> bool:
+        """Whether neighbours that use so many cores make no difference: the slope of ln(response) over what they used, within
+        levels (analysis of covariance: Fisher 1932, Statistical Methods for Research Workers, section 49.1)."""
+        within = [_centred(pairs) for pairs in self._seen.values()]
+        freedom = sum(len(pairs) - 1 for pairs in within) - 1
+        used, both, response = (
+            sum(one[i] * one[j] for pairs in within for one in pairs) for i, j in ((0, 0), (0, 1), (1, 1))
+        )
+        if freedom < FEWEST or used <= 0:
+            return False
+        slope = both / used
+        error = math.sqrt(max(response - slope * both, 0.0) / freedom / used)
+        return (abs(slope) + SURE * error) * foreign_cpu <= HARMLESS
+
+
+def _centred(pairs: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    means = [math.fsum(column) / len(pairs) for column in zip(*pairs, strict=True)]
+    return [(used - means[0], response - means[1]) for used, response in pairs]
