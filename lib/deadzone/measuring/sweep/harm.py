@@ -27,15 +27,10 @@ class Harm:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Learn from a line of the journal."""
-        value = record["responses"].get(self._response, record.get(self._response))
-        if (
-            record["status"] == "ok"
-            and not record["warmup"]
-            and value
-            and value > 0
-            and record["foreign_cpu"] is not None
-        ):
-            self._seen[str(record["levels"])].append((record["foreign_cpu"], math.log(value)))
+        value = record["responses"].get(self._response, record.get(self._response)) or 0.0
+        foreign = record.get("foreign_cpu")
+        if record["status"] == "ok" and not record["warmup"] and value > 0 and foreign is not None:
+            self._seen[str(record["levels"])].append((foreign, math.log(value)))
 
     def is_none(self, foreign_cpu: float) -> bool:
         """Whether neighbours that use so many cores make no difference: the slope of ln(response) over what they used, within
