@@ -7,7 +7,7 @@ import pandas as pd
 
 from deadzone.explaining.findings.experiment import Experiment, numbers, well
 from deadzone.explaining.findings.finding import Suspicion
-from deadzone.explaining.findings.permutation import centred, p_value
+from deadzone.explaining.findings.permutation import centred, contrast, p_value
 from deadzone.explaining.marks import marked
 
 LEAST_CARRIED = 0.05
@@ -58,15 +58,11 @@ def _after_another(
     codes = pd.factorize(table["level"][use])[0]
     if use.sum() < 2 * (codes.max(initial=0) + 2):
         return
-    large = (before[use] >= np.median(before[use])).astype(float)
+    large = before[use] >= np.median(before[use])
     deviation = log[use] - pd.Series(log[use]).groupby(codes).transform("median").to_numpy()
     deviation = np.clip(deviation, *np.quantile(deviation, [0.02, 0.98]))
-    side = centred(large, codes)
-    if not np.any(side):
-        return
-    effect = float(deviation @ side / (side @ side))
-    p = p_value(lambda rows: np.abs(rows @ side), centred(deviation, codes), codes)
-    after = np.flatnonzero(use)[large > 0]
+    effect, p = contrast(deviation, large, codes)
+    after = np.flatnonzero(use)[large]
     yield seen.suspicion(
         "carry_over", p, table.iloc[after], weight=abs(effect) >= LEAST_CARRIED, levels=seen.at(table[use]),
         severity="stops" if abs(effect) >= LARGE_CARRIED else "doubts",

@@ -58,6 +58,19 @@ def centred(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
     return values - (np.bincount(strata, values) / np.maximum(counts, 1))[strata]
 
 
+def contrast(values: np.ndarray, marked: np.ndarray, strata: np.ndarray) -> tuple[float, float]:
+    """How far marked values lie above the others of their stratum on average, and its two-sided p-value; 0 and 1 where no
+    stratum has both.
+
+    values, marked, strata: shape (n,); `strata` are integers.
+    """
+    side = centred(marked.astype(float), strata)
+    if not np.any(side):
+        return 0.0, 1.0
+    p = p_value(lambda rows: np.abs(rows @ side), centred(values, strata), strata)
+    return float(values @ side / (side @ side)), p
+
+
 def association(values: np.ndarray, groups: np.ndarray) -> float:
     """p-value of values that do not depend on their group: Kruskal and Wallis's statistic (1952, Journal of the American
     Statistical Association 47, 583-621), permuted; ties, as of counts, do no harm. 1 where all are equal."""

@@ -7,7 +7,7 @@ import pandas as pd
 
 from deadzone.explaining.findings.experiment import Experiment, numbers
 from deadzone.explaining.findings.finding import Severity, Suspicion
-from deadzone.explaining.findings.permutation import centred, p_value
+from deadzone.explaining.findings.permutation import contrast
 from deadzone.explaining.phases.power import replicates_to_tell
 
 SELECTED = np.log(1.5)
@@ -30,16 +30,8 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     kept = rows["trusted"].fillna(True).to_numpy(bool)
     value = numbers(rows, seen.response)
     good = np.isfinite(value) & (value > 0)
-    codes = pd.factorize(rows["level"])[0]
-    mixed = np.isin(codes, [code for code in np.unique(codes) if 0 < kept[good & (codes == code)].sum() < (good & (codes == code)).sum()])  # fmt: skip
-    use = good & mixed
-    if not use.any():
-        return
-    log = np.log(value[use])
-    side = centred(kept[use].astype(float), pd.factorize(codes[use])[0])
-    effect = float(log @ side / (side @ side))
-    p = p_value(lambda drawn: np.abs(drawn @ side), centred(log, pd.factorize(codes[use])[0]), codes[use])
-    here = rows[use & ~kept]
+    effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
+    here = rows[good & ~kept]
     severity: Severity = "stops" if abs(effect) >= OTHER_WORK else "doubts"
     said = {"times": float(np.exp(abs(effect))), "trials": len(here)}
     weight = abs(effect) >= SELECTED
