@@ -99,7 +99,7 @@ def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
     table = sound_trials(18, noise=0.5)
     assert "noise_too_large" not in found(table, model=True), "one and four differ by a factor of four"
     table["wall_s"] = np.exp(0.5 * np.random.default_rng(3).standard_normal(len(table)))
-    assert "more than 100 trials" in found(table, model=True)["noise_too_large"].sentence
+    assert "more than 50 trials" in found(table, model=True)["noise_too_large"].sentence
 
 
 def strongly(seen):

@@ -18,7 +18,7 @@ OTHER_WORK = np.log(2.5)
 LARGE_NOISE = 0.3
 """With less noise (standard deviation of the logarithm) levels that cannot be told apart are a plateau."""
 
-AFFORDABLE = 100
+AFFORDABLE = 50
 """More trials of each level nobody measures."""
 
 
