@@ -81,10 +81,9 @@ class Journal:
             f"{self._path}: cannot write the journal",
             "The trials before it are safe; make room or repair the folder, then go on with --resume.",
         ):
-            size = self._path.stat().st_size if self._path.exists() else 0
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
             try:
-                self._write(descriptor, text, size)
+                self._write(descriptor, text, os.fstat(descriptor).st_size)
             finally:
                 os.close(descriptor)
 

@@ -214,7 +214,7 @@ class Run:
             self._journal = Journal(self.journal_file)
             self._telemetry = Journal(self.folder / TELEMETRY_JOURNAL_FILE, durable=False)
         if samples:
-            rows = [list(asdict(sample).values()) for sample in samples]
+            rows = [(one.t_s, one.metric, one.value) for one in samples]
             self._telemetry.append({"trial": record["trial"], "attempt": record["attempt"], "samples": rows})
         if histograms:
             slices = [list(asdict(one).values()) for one in histograms]

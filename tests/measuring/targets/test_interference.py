@@ -8,14 +8,13 @@ import pytest
 
 from deadzone.measuring.targets import interference
 from deadzone.measuring.targets.interference import (
-    TICK_S,
     MachineReading,
     Neighbours,
     between,
     read_machine,
-    stalled_s,
     waited_share,
 )
+from deadzone.measuring.targets.kernel_files import TICK_S, stall_s
 
 BEFORE = MachineReading(
     busy_s=100.0,
@@ -73,7 +72,7 @@ def test_the_machines_totals_only_grow():
 
 
 def test_a_kernel_without_pressure_has_none():
-    assert stalled_s("no-such-resource") is None
+    assert stall_s("/proc/pressure/no-such-resource") is None
 
 
 def marks(*moments):

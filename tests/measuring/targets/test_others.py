@@ -63,3 +63,25 @@ def test_the_harness_and_what_it_started_are_no_others():
     finally:
         process.kill()
         process.wait()
+
+
+def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, monkeypatch):
+    others = Others()
+    monkeypatch.setattr(
+        "deadzone.measuring.targets.others.LOOKING_SHARE", 1e-6
+    )  # the next look is due in OLDEST_S
+    name = stranger(BURN.format(20))
+    others.begin()
+    time.sleep(0.2)
+    assert used(others.beside(), name) > 0.1
+    others.begin()
+    assert used(others.beside(), name) > 0.1
+
+
+def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(stranger):
+    others = Others()
+    others.look()
+    name = stranger(BURN.format(0.3))
+    time.sleep(1.0)
+    assert used(others.between(), name) > 0.1
+    assert used(others.beside(), name) == 0.0

@@ -148,6 +148,8 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
     The slices share no trials, so their errors are taken as independent. Settings of a slice whose other levels are
     words are of a kind of their own.
     """
+    if len(parts) == 1:
+        return parts[0]
     columns = {n: np.concatenate([part.columns[n] for part in parts]) for n in parts[0].columns}
     worded = [any(np.isnan(values).all() for values in part.columns.values()) for part in parts]
     first = np.cumsum([0, *(int(part.kinds.max()) + 1 for part in parts)])

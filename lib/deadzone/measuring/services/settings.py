@@ -4,7 +4,6 @@ import os
 import pwd
 import re
 import shutil
-import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -97,6 +96,8 @@ def _meanings(text: str) -> set[float]:
 def _answer(spec: ReadBackSpec, asked: Mapping[str, Level], user: str | None) -> str:
     what = "service.read_back cannot be asked"
     if spec.url:
+        import urllib.request  # 0.03 s that other studies need not wait for
+
         with (
             SaidAs(ServiceError, what),
             urllib.request.urlopen(fill(spec.url, asked), timeout=ANSWER_TIMEOUT_S) as got,

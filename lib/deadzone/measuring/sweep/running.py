@@ -155,7 +155,7 @@ class _Sweep:
             return
         for trial in batch:
             self._measure(measuring, trial)
-            if trial is not batch[-1]:
+            if cooldown_s and trial is not batch[-1]:
                 time.sleep(cooldown_s)
 
     def _measure(self, worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> None:

@@ -12,12 +12,11 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from deadzone.measuring.targets.ending import Exit
+from deadzone.measuring.targets.kernel_files import TICK_S, told
 from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.processes import TICK_S
 from deadzone.measuring.targets.schedstat import Scheduled, scheduled_thread, threads_of
 from deadzone.measuring.targets.taskstats import EndedThread, EndedThreads
 
@@ -31,16 +30,16 @@ SPENT = 0.9
 """Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
 
 NETWORK = (
-    "wait_woken",
-    "inet_",
-    "sk_",
-    "tcp_",
-    "udp_",
-    "unix_",
-    "poll_schedule",
-    "do_epoll",
-    "ep_poll",
-    "do_poll",
+    b"wait_woken",
+    b"inet_",
+    b"sk_",
+    b"tcp_",
+    b"udp_",
+    b"unix_",
+    b"poll_schedule",
+    b"do_epoll",
+    b"ep_poll",
+    b"do_poll",
 )
 """Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or for one of several."""
 
@@ -95,7 +94,7 @@ class Account:
         self._listening.hear()
         for pid in processes():
             for thread in threads_of(pid):
-                with contextlib.suppress(OSError, IndexError):
+                with contextlib.suppress(ValueError, IndexError):  # it has ended
                     self._look_at(pid, thread)
         self._next_s = time.monotonic() + (time.thread_time() - began) / LOOKING_SHARE
 
@@ -103,13 +102,13 @@ class Account:
         one = self._seen.setdefault(thread, _Seen())
         if self._refused:
             one.got = scheduled_thread(pid, thread) or one.got
-        place = Path(f"/proc/{pid}/task/{thread}")
-        state, *fields = (place / "stat").read_text().rpartition(")")[2].split()
+        place = f"/proc/{pid}/task/{thread}"
+        state, *fields = told(f"{place}/stat").rpartition(b")")[2].split()
         one.lived_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[18]) * TICK_S
-        if state == "D":
+        if state == b"D":
             one.waits["disk"] += 1
-        elif state == "S":
-            outside = (place / "wchan").read_text().startswith(NETWORK)
+        elif state == b"S":
+            outside = told(f"{place}/wchan").startswith(NETWORK)
             one.waits["network" if outside else "asleep"] += 1
 
     def end(self, launcher: int, ended: Exit, used: Counters, limit: float | None = None) -> dict[str, float]:
@@ -161,6 +160,6 @@ class Account:
         more = max(cpu_s / running, 1.0)
         return [
             EndedThread(thread, 0, 0, min(one.lived_s, wall_s) * more, one.got.running_s * more, one.got.ready_s * more,
-                        0.0, 0.0, 0)
+                        0.0, 0.0)
             for thread, one in self._seen.items()
         ]  # fmt: skip

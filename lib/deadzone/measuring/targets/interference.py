@@ -13,9 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from deadzone.measurement import Interference
-from deadzone.measuring.targets.limits.base import stall_s
-
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+from deadzone.measuring.targets.kernel_files import TICK_S, stall_s, told
 
 BUSY_FIELDS = (0, 1, 2, 5, 6)
 """user, nice, system, irq and softirq in the first line of /proc/stat; guest time is already in user."""
@@ -29,9 +27,6 @@ RESOLUTION_TICKS = 3
 WINDOW_S = 0.5
 """Neighbours are counted over at least this time up to the end of a trial: in a trial of some milliseconds none can be
 seen, and to trust it for that would be to choose trials by their length [s]."""
-
-MOST_MARKS = 256
-"""Short trials follow each other fast; so many readings reach back over the window."""
 
 
 @dataclass(frozen=True)
@@ -48,33 +43,24 @@ class MachineReading:
 
 
 def read_machine() -> MachineReading:
-    """The machine's totals now."""
-    with Path("/proc/stat").open() as handle:
-        fields = [int(word) for word in handle.readline().split()[1:]]
+    """The machine's totals now; stalls on the CPU are none of them, for a throttled program stalls itself."""
+    fields = [int(word) for word in told("/proc/stat").partition(b"\n")[0].split()[1:]]
     return MachineReading(
         busy_s=sum(fields[i] for i in BUSY_FIELDS) * TICK_S,
         steal_s=(fields[STEAL_FIELD] if len(fields) > STEAL_FIELD else 0) * TICK_S,
-        memory_stall_s=stalled_s("memory"),
-        io_stall_s=stalled_s("io"),
+        memory_stall_s=stall_s("/proc/pressure/memory"),
+        io_stall_s=stall_s("/proc/pressure/io"),
         monotonic_s=time.monotonic(),
         wall_clock_s=time.time(),
         boot_clock_s=time.clock_gettime(time.CLOCK_BOOTTIME),
     )
 
 
-def stalled_s(resource: str) -> float | None:
-    """Seconds in which some task was stalled on a resource; None where the kernel has no PSI.
-
-    Stalls on the CPU are left out: a throttled program stalls itself, and the machine's total cannot tell.
-    """
-    return stall_s(Path(f"/proc/pressure/{resource}"))
-
-
 class Neighbours:
     """What others use of the machine, from readings that go on over the trials of a sweep."""
 
     def __init__(self) -> None:
-        self._marks: deque[tuple[MachineReading, float]] = deque(maxlen=MOST_MARKS)
+        self._marks: deque[tuple[MachineReading, float]] = deque()
 
     def mark(self, reading: MachineReading, own_s: float) -> None:
         """A reading, with the CPU time that trials and harness have used until then [s]."""
@@ -84,8 +70,9 @@ class Neighbours:
         """The interference of a trial, its neighbours counted from WINDOW_S or more before its end, which is the last mark, or
         the one before that where the machine was looked at after it too."""
         (end, own_s), ended = self._marks[-1], self._marks[-1 - looked_on][0]
-        early = [mark for mark in self._marks if ended.monotonic_s - mark[0].monotonic_s >= WINDOW_S]
-        start, before_s = early[-1] if early else self._marks[0]
+        while len(self._marks) > 1 and ended.monotonic_s - self._marks[1][0].monotonic_s >= WINDOW_S:
+            self._marks.popleft()
+        start, before_s = self._marks[0]
         wide = between(start, end, own_s - before_s)
         return replace(
             trial, foreign_cpu=wide.foreign_cpu, foreign_cpu_resolution=wide.foreign_cpu_resolution

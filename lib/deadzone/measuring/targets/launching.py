@@ -182,13 +182,10 @@ class Launcher:
 
     def output(self, stream: str) -> str:
         """The end of what the last program printed on stdout or stderr."""
-        path = self._scratch / stream
-        try:
-            with path.open("rb") as handle:
-                handle.seek(max(0, path.stat().st_size - LAST_OUTPUT_BYTES))
-                return handle.read().decode("utf-8", errors="replace")
-        except OSError:
-            return ""
+        with contextlib.suppress(OSError), open(f"{self._scratch}/{stream}", "rb", buffering=0) as handle:  # noqa: PTH123
+            handle.seek(max(0, os.fstat(handle.fileno()).st_size - LAST_OUTPUT_BYTES))
+            return handle.read().decode("utf-8", errors="replace")
+        return ""
 
     def close(self) -> None:
         """End the launcher and whatever still runs in its group."""

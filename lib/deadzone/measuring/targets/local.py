@@ -151,7 +151,7 @@ class LocalTarget:
 
         belongs = self.belongs
         account = None if companion else self._account
-        self._others.look(fresh=False)
+        self._others.begin()
 
         def read(beside_s: float) -> tuple[Counters, MachineReading, float]:
             counted = mechanism.read()
@@ -209,12 +209,12 @@ class LocalTarget:
         """Who the others were; nobody is looked for where the kernel's clock cannot tell that there were any."""
         if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
             return ()
-        return self._others.look(spare=self.belongs.processes() if self.belongs else ())
+        return self._others.beside(self.belongs.processes() if self.belongs else ())
 
     def others_between_trials(self, seconds: float) -> dict[str, float]:
         """What other processes use while no trial runs, looked at for so long [cores], by name."""
         time.sleep(seconds)
-        return dict(self._others.look(spare=self.belongs.processes() if self.belongs else ()))
+        return dict(self._others.between(self.belongs.processes() if self.belongs else ()))
 
     def facts(self) -> dict[str, Any]:
         """The mechanism in force, and why better ones were not."""

@@ -11,15 +11,18 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from deadzone.measuring.targets.processes import TICK_S
+from deadzone.measuring.targets.kernel_files import TICK_S, told
 
 LEAST_CORES = 0.02
 """Others that use less are not named [cores]."""
 
 MOST_NAMED = 5
 
-FRESH_S = 0.05
-"""A look as young as this serves for the trial that follows it: each costs some milliseconds [s]."""
+LOOKING_SHARE = 0.02
+"""Of the time, at most, that is spent on looking: of many processes a look costs as much as a short trial."""
+
+OLDEST_S = 0.5
+"""A look that is older tells nothing of the trial, however many processes there are; neighbours are counted over as long [s]."""
 
 KERNEL = 2
 """Parent of the kernel's own threads."""
@@ -38,30 +41,45 @@ class Others:
     """Looks at all processes, the harness and its descendants left out."""
 
     def __init__(self) -> None:
-        self._at, self._last = 0.0, dict[tuple[int, str], Process]()
+        self._at, self._due_s, self._last = 0.0, 0.0, dict[tuple[int, int], Process]()
+        self._named: tuple[tuple[str, float], ...] | None = None
 
-    def look(self, fresh: bool = True, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
+    def begin(self) -> None:
+        """A trial begins: what is named after it is what works from here on, or not long before."""
+        if time.monotonic() >= self._due_s:
+            self.look()
+
+    def beside(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
+        """As look, for a trial that ends; of trials so short that looks at each would slow them, as the last look named them."""
+        if self._named is None or time.monotonic() >= self._due_s:
+            return self.look(spare)
+        return self._named
+
+    def between(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
+        """As look, while no trial runs: who works then is not named beside the next one."""
+        named, self._named = self.look(spare), None
+        return named
+
+    def look(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
         """Who used how many cores since the last look, largest first; the first look tells nothing.
 
-        fresh: look anew though the last look is young. spare: processes that are no others.
+        spare: processes that are no others.
         """
-        if not fresh and time.monotonic() - self._at < FRESH_S:
-            return ()
+        began = time.thread_time()
         now, at = _all(), time.monotonic()
         elapsed = max(at - self._at, 1e-9)
         own = {*_family(os.getpid(), now), *spare, KERNEL}
         used = _used(self._last, now, own)
-        known = bool(self._last)
+        largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_NAMED]
+        shares = ((name, seconds / elapsed) for name, seconds in largest)
+        self._named = tuple(one for one in shares if one[1] >= LEAST_CORES) if self._last else None
         self._at, self._last = at, now
-        named = [
-            (name, seconds / elapsed)
-            for name, seconds in sorted(used.items(), key=lambda one: -one[1])[:MOST_NAMED]
-        ]
-        return tuple(one for one in named if one[1] >= LEAST_CORES) if known else ()
+        self._due_s = at + min((time.thread_time() - began) / LOOKING_SHARE, OLDEST_S)
+        return self._named or ()
 
 
 def _used(
-    before: dict[tuple[int, str], Process], after: dict[tuple[int, str], Process], own: Collection[int]
+    before: dict[tuple[int, int], Process], after: dict[tuple[int, int], Process], own: Collection[int]
 ) -> dict[str, float]:
     parents = {key[0]: before[key].parent for key in before.keys() - after.keys()}
     gone: dict[int, float] = defaultdict(float)
@@ -79,7 +97,7 @@ def _used(
     return used
 
 
-def _family(root: int, processes: dict[tuple[int, str], Process]) -> set[int]:
+def _family(root: int, processes: dict[tuple[int, int], Process]) -> set[int]:
     """A process and its descendants, as they were at a look."""
     family, born = set[int](), {root}
     while born:
@@ -88,14 +106,14 @@ def _family(root: int, processes: dict[tuple[int, str], Process]) -> set[int]:
     return family
 
 
-def _all() -> dict[tuple[int, str], Process]:
+def _all() -> dict[tuple[int, int], Process]:
     """Every process by its id and start."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 a path object for each would cost as much as the rest
-        with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/stat", errors="replace") as file:  # noqa: PTH123
-            head, _, tail = file.read().rpartition(")")
+        with contextlib.suppress(IndexError):  # it has ended
+            head, _, tail = told(f"/proc/{pid}/stat").rpartition(b")")
             fields = tail.split()
-            name = head.partition("(")[2]
+            name = head.partition(b"(")[2].decode(errors="replace")
             cpu_s = sum(map(int, fields[11:15])) * TICK_S
-            found[int(pid), fields[19]] = Process(int(fields[1]), name, cpu_s)
+            found[int(pid), int(fields[19])] = Process(int(fields[1]), name, cpu_s)
     return found

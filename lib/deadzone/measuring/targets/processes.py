@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+from deadzone.measuring.targets.kernel_files import TICK_S, key_values, told
 
 
 @dataclass(frozen=True)
@@ -42,24 +41,15 @@ def totals(pids: Iterable[int], account_only: Iterable[int] = ()) -> ProcessTota
 
     account_only: of these only what they and their ended descendants used counts, not what they hold now.
     """
-    total = ProcessTotals()
-    for pid in pids:
-        total += _of(pid)
-    for pid in account_only:
-        one = _of(pid)
-        total += ProcessTotals(one.user_s, one.sys_s, one.major_faults, one.read_bytes, one.written_bytes)
-    return total
+    held = {"threads": 0, "rss_bytes": 0, "largest_rss_bytes": 0}
+    return sum((*map(_of, pids), *(replace(_of(pid), **held) for pid in account_only)), ProcessTotals())
 
 
 def _of(pid: int) -> ProcessTotals:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        status = _fields(Path(f"/proc/{pid}/status"))
-    except OSError:
+    fields = told(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    if not fields:
         return ProcessTotals()
-    io: dict[str, int] = {}
-    with contextlib.suppress(OSError):  # of another user's process
-        io = _fields(Path(f"/proc/{pid}/io"))
+    status, io = (key_values(f"/proc/{pid}/{name}") for name in ("status", "io"))  # io only of the user's own
     return ProcessTotals(
         user_s=(int(fields[11]) + int(fields[13])) * TICK_S,
         sys_s=(int(fields[12]) + int(fields[14])) * TICK_S,
@@ -70,12 +60,6 @@ def _of(pid: int) -> ProcessTotals:
         rss_bytes=status.get("VmRSS", 0) * 1024,
         largest_rss_bytes=status.get("VmHWM", 0) * 1024,
     )
-
-
-def _fields(path: Path) -> dict[str, int]:
-    """Lines `name: number unit` as a dict."""
-    pairs = (line.split()[:2] for line in path.read_text().splitlines())
-    return {pair[0].rstrip(":"): int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
 
 
 def listed(files: Iterable[Path]) -> tuple[int, ...]:
@@ -89,9 +73,7 @@ def listed(files: Iterable[Path]) -> tuple[int, ...]:
 
 def _is_thread(pid: int) -> bool:
     """Whether the number is that of a thread other than its process's first."""
-    with contextlib.suppress(OSError):
-        return _fields(Path(f"/proc/{pid}/status")).get("Tgid", pid) != pid
-    return False
+    return key_values(f"/proc/{pid}/status").get("Tgid", pid) != pid
 
 
 def below(*pids: int) -> tuple[int, ...]:

@@ -5,12 +5,10 @@ run [ns]. Every user may read it of processes that are their own; it ends with i
 thread back counts as waiting.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+
+from deadzone.measuring.targets.kernel_files import told
 
 NANOSECONDS = 1e9
 
@@ -21,15 +19,6 @@ class Scheduled:
 
     running_s: float = 0.0
     ready_s: float = 0.0
-
-    def __add__(self, other: Scheduled) -> Scheduled:
-        return Scheduled(self.running_s + other.running_s, self.ready_s + other.ready_s)
-
-
-def scheduled(pids: Iterable[int]) -> dict[int, Scheduled]:
-    """What every living thread of these processes got so far, by thread id; those that are gone are left out."""
-    found = {thread: scheduled_thread(pid, thread) for pid in pids for thread in threads_of(pid)}
-    return {thread: one for thread, one in found.items() if one is not None}
 
 
 def threads_of(pid: int) -> tuple[int, ...]:
@@ -43,7 +32,7 @@ def threads_of(pid: int) -> tuple[int, ...]:
 def scheduled_thread(pid: int, thread: int) -> Scheduled | None:
     """What one thread of a process got so far; None where it is gone, or the kernel does not count it."""
     try:
-        running, ready, _ = Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()
-    except (OSError, ValueError):
+        running, ready, _ = told(f"/proc/{pid}/task/{thread}/schedstat").split()
+    except ValueError:
         return None
     return Scheduled(int(running) / NANOSECONDS, int(ready) / NANOSECONDS)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from deadzone.measuring.targets.kernel_files import told
+
 GENERIC, CONTROL = 16, 16
 GET_FAMILY, FAMILY_NAME, FAMILY_ID = 3, 2, 1
 GET, LISTEN = 1, 3
@@ -30,7 +32,7 @@ RECEIVE_BYTES = 4 * 1024 * 1024
 
 NANOSECONDS, MICROSECONDS = 1e9, 1e6
 
-DELAYS = Path("/proc/sys/kernel/task_delayacct")
+DELAYS = "/proc/sys/kernel/task_delayacct"
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,6 @@ class EndedThread:
     ready_s: float
     disk_s: float
     memory_s: float
-    major_faults: int
 
 
 class EndedThreads:
@@ -59,9 +60,7 @@ class EndedThreads:
     @staticmethod
     def counts_delays() -> bool:
         """Whether the kernel counts waits for disks and memory now."""
-        with contextlib.suppress(OSError):
-            return DELAYS.read_text().strip() == "1"
-        return False
+        return told(DELAYS).strip() == b"1"
 
     def open(self) -> Self:
         """Begin to listen. Raises OSError where that is not permitted, or the kernel has no such accounting."""
@@ -166,5 +165,4 @@ def _ended(message: bytes) -> Iterator[EndedThread]:
         ready_s=at(24) / NANOSECONDS,
         disk_s=at(40) / NANOSECONDS,
         memory_s=(at(56) + at(320) + at(336) + at(360)) / NANOSECONDS,
-        major_faults=at(176),
     )  # fmt: skip

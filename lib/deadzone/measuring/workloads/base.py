@@ -126,7 +126,10 @@ def run_unmeasured(
 
 def fresh_folder(folder: Path) -> Path:
     """An empty folder of this machine, whatever stood there before."""
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.rmdir()  # most are empty, and then the quicker way
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 

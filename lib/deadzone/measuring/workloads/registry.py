@@ -1,14 +1,10 @@
-"""The workloads, by the kind a study names."""
+"""The workloads, by the kind a study names; a trial of one waits for the libraries of no other."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import CommandWorkload
-from deadzone.measuring.workloads.disk.workload import DiskWorkload
-from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
-from deadzone.measuring.workloads.http import HttpWorkload
-from deadzone.measuring.workloads.load import LoadWorkload, ScriptedLoad
 from deadzone.study.design import Treatment
 from deadzone.study.disk_specs import DiskWorkload as DiskSpec
 from deadzone.study.load_specs import LoadWorkload as LoadSpec
@@ -26,14 +22,24 @@ def make_workload(
     planned = [treatment.levels for treatment in treatments]
     match spec:
         case FfmpegSpec():
+            from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
+
             return FfmpegWorkload(spec, folder)
         case CommandSpec():
             return CommandWorkload(spec, folder)
         case DiskSpec():
+            from deadzone.measuring.workloads.disk.workload import DiskWorkload
+
             return DiskWorkload(spec, folder, planned)
         case LoadSpec(driver="deadzone"):
+            from deadzone.measuring.workloads.load import LoadWorkload
+
             return LoadWorkload(spec, planned)
         case LoadSpec():
+            from deadzone.measuring.workloads.load import ScriptedLoad
+
             return ScriptedLoad(spec, folder, planned)
         case HttpSpec():
+            from deadzone.measuring.workloads.http import HttpWorkload
+
             return HttpWorkload(spec, folder)

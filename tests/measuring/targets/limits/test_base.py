@@ -16,7 +16,6 @@ from deadzone.measuring.targets.limits.base import (
     PERIOD_US,
     group_name,
     is_left_over,
-    key_values,
     quota_us,
     remove_group,
     start_ticks,
@@ -39,20 +38,6 @@ def test_no_quota_is_below_what_the_kernel_takes(cores):
 def test_a_limit_below_the_least_is_refused():
     with pytest.raises(TargetError, match=r"0\.009 cores is too small"):
         quota_us(0.009)
-
-
-def test_counters_are_read_and_other_lines_left_out(tmp_path):
-    file = tmp_path / "cpu.stat"
-    file.write_text("nr_periods 12\nnr_throttled 3\nwords here three\nsome text\nthrottled_time 45\n\n")
-    assert key_values(file) == {"nr_periods": 12, "nr_throttled": 3, "throttled_time": 45}
-    assert key_values(tmp_path / "absent") == {}
-
-
-@given(st.text())
-def test_any_text_is_read_as_counters_without_an_error(tmp_path_factory, text):
-    file = tmp_path_factory.mktemp("cgroup") / "cpu.stat"
-    file.write_text(text, encoding="utf-8")
-    assert all(isinstance(value, int) for value in key_values(file).values())
 
 
 def test_a_living_process_left_nothing_over():

@@ -220,23 +220,6 @@ def as_bytes(level: Level) -> int | None:
     return size
 
 
-def stall_s(pressure_file: Path) -> float | None:
-    """Seconds in which some task was stalled, from a file of the kernel's pressure stall information; None without one."""
-    try:
-        first = pressure_file.read_text().splitlines()[0]
-    except (OSError, IndexError):
-        return None
-    return int(first.rpartition("total=")[2]) / 1e6
-
-
-def whole_number(path: Path) -> int | None:
-    """The number in a cgroup file; None without the file, or where it says `max`."""
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None
-
-
 def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
     """Kill every process the files list but the spared ones, until none is left; returns how many there were."""
     killed: set[int] = set()
@@ -274,13 +257,3 @@ def remove_group(path: Path) -> bool:
                 return False
             time.sleep(0.005)
     return True
-
-
-def key_values(path: Path) -> dict[str, int]:
-    """A cgroup file of `key number` lines, as a dict; empty if there is no such file."""
-    try:
-        lines = path.read_text().splitlines()
-    except OSError:
-        return {}
-    pairs = (line.split() for line in lines)
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].lstrip("-").isdigit()}

@@ -9,16 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
+from deadzone.measuring.targets.kernel_files import key_values, stall_s, tell, whole_number
 from deadzone.measuring.targets.limits.base import (
     PERIOD_US,
     Counters,
     LimitMechanism,
-    key_values,
     proc_lines,
     quota_us,
     remove_group,
-    stall_s,
-    whole_number,
 )
 from deadzone.measuring.targets.limits.cgroup_v2 import v2_mount
 
@@ -83,7 +81,7 @@ class CgroupV1(LimitMechanism):
         quota = quota_us(cores) or -1
         with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
             self._write("cpu", "cpu.cfs_quota_us", quota)
-            in_force = int((self._groups["cpu"] / "cpu.cfs_quota_us").read_text())
+            in_force = whole_number(f"{self._groups['cpu']}/cpu.cfs_quota_us")
         if in_force != quota:
             raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
 
@@ -97,7 +95,7 @@ class CgroupV1(LimitMechanism):
             with contextlib.suppress(OSError):
                 self._write("memory", "memory.swappiness", 0)
             self._write("memory", "memory.limit_in_bytes", -1 if size is None else size)
-            in_force = int((self._groups["memory"] / "memory.limit_in_bytes").read_text())
+            in_force = whole_number(f"{self._groups['memory']}/memory.limit_in_bytes") or 0
         if size is not None and not size - PAGE_BYTES < in_force <= size:
             raise TargetError(f"The memory limit is {in_force} bytes where {size} were asked for.")
 
@@ -122,7 +120,7 @@ class CgroupV1(LimitMechanism):
     def limits(self) -> tuple[float | None, int | None]:
         """CPU and memory limit in force, in cores and bytes; None: no limit."""
         quota, period = (
-            int((self._groups["cpu"] / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period")
+            whole_number(f"{self._groups['cpu']}/cpu.cfs_{name}_us") or 0 for name in ("quota", "period")
         )
         memory = self._groups.get("memory")
         size = whole_number(memory / "memory.limit_in_bytes") if memory else None
@@ -135,35 +133,29 @@ class CgroupV1(LimitMechanism):
         self._groups = {}
 
     def _write(self, controller: str, name: str, value: int) -> None:
-        (self._groups[controller] / name).write_text(str(value))
+        tell(f"{self._groups[controller]}/{name}", value)
 
 
 def read_v1(groups: Mapping[str, Path], pressure: Path | None) -> Counters:
     """Accounting of a group. groups: its folder in each hierarchy. pressure: its folder in the v2 hierarchy."""
     cpuacct, memory = groups["cpuacct"], groups.get("memory")
-    stat = key_values(groups["cpu"] / "cpu.stat")
-    oom = key_values(memory / "memory.oom_control") if memory else {}
+    stat = key_values(f"{groups['cpu']}/cpu.stat")
+    used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
+    usage_s, user_s, sys_s = (None if one is None else one / NANOSECONDS for one in used)
     return Counters(
-        usage_s=int((cpuacct / "cpuacct.usage").read_text()) / NANOSECONDS,
-        user_s=_seconds(cpuacct / "cpuacct.usage_user"),
-        sys_s=_seconds(cpuacct / "cpuacct.usage_sys"),
+        usage_s=usage_s,
+        user_s=user_s,
+        sys_s=sys_s,
         nr_periods=stat.get("nr_periods"),
         nr_throttled=stat.get("nr_throttled"),
         throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
-        oom_kills=oom.get("oom_kill"),
-        memory_bytes=whole_number(memory / "memory.usage_in_bytes") if memory else None,
-        memory_peak_bytes=whole_number(memory / "memory.max_usage_in_bytes") if memory else None,
-        cpu_stall_s=stall_s(pressure / "cpu.pressure") if pressure else None,
-        memory_stall_s=stall_s(pressure / "memory.pressure") if pressure else None,
-        io_stall_s=stall_s(pressure / "io.pressure") if pressure else None,
+        oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill") if memory else None,
+        memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes") if memory else None,
+        memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes") if memory else None,
+        cpu_stall_s=stall_s(f"{pressure}/cpu.pressure") if pressure else None,
+        memory_stall_s=stall_s(f"{pressure}/memory.pressure") if pressure else None,
+        io_stall_s=stall_s(f"{pressure}/io.pressure") if pressure else None,
     )
-
-
-def _seconds(path: Path) -> float | None:
-    try:
-        return int(path.read_text()) / NANOSECONDS
-    except OSError:
-        return None
 
 
 def v1_homes(pid: int | str = "self") -> dict[str, Path]:

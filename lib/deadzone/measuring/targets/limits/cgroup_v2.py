@@ -10,17 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
+from deadzone.measuring.targets.kernel_files import key_values, stall_s, tell, told, whole_number
 from deadzone.measuring.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
     Counters,
     LimitMechanism,
-    key_values,
     proc_lines,
     quota_us,
     remove_group,
-    stall_s,
-    whole_number,
 )
 from deadzone.store.programs import answer_of
 
@@ -87,7 +85,7 @@ class CgroupV2(LimitMechanism):
         quota = quota_us(cores)
         wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
         with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
-            (self._path / "cpu.max").write_text(wanted)
+            tell(f"{self._path}/cpu.max", wanted)
         verify_cpu_max(self._path, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
@@ -180,7 +178,7 @@ def set_memory_max(group: Path, size: int | None) -> None:
 
 def read_v2(group: Path) -> Counters:
     """Accounting of a v2 group. Raises TargetError if the cpu controller, and so the limit, was taken from it."""
-    stat = key_values(group / "cpu.stat")
+    stat = key_values(f"{group}/cpu.stat")
     if "nr_periods" not in stat:
         raise TargetError(f"{group} has lost its cpu controller, so the CPU limit is no longer in force.")
     return Counters(
@@ -190,21 +188,18 @@ def read_v2(group: Path) -> Counters:
         nr_periods=stat["nr_periods"],
         nr_throttled=stat["nr_throttled"],
         throttled_s=stat["throttled_usec"] / MICROSECONDS,
-        oom_kills=key_values(group / "memory.events").get("oom_kill"),
-        memory_bytes=whole_number(group / "memory.current"),
-        memory_peak_bytes=whole_number(group / "memory.peak"),
-        cpu_stall_s=stall_s(group / "cpu.pressure"),
-        memory_stall_s=stall_s(group / "memory.pressure"),
-        io_stall_s=stall_s(group / "io.pressure"),
+        oom_kills=key_values(f"{group}/memory.events").get("oom_kill"),
+        memory_bytes=whole_number(f"{group}/memory.current"),
+        memory_peak_bytes=whole_number(f"{group}/memory.peak"),
+        cpu_stall_s=stall_s(f"{group}/cpu.pressure"),
+        memory_stall_s=stall_s(f"{group}/memory.pressure"),
+        io_stall_s=stall_s(f"{group}/io.pressure"),
     )
 
 
 def cpu_max(group: Path) -> str | None:
     """The limit in force, as the kernel writes it; None where the group has no cpu controller."""
-    try:
-        return (group / "cpu.max").read_text().strip()
-    except OSError:
-        return None
+    return told(f"{group}/cpu.max").decode().strip() or None
 
 
 def verify_cpu_max(group: Path, wanted: str) -> None:

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.limits.base import PERIOD_US, quota_us, start_ticks, whole_number
+from deadzone.measuring.targets.kernel_files import whole_number
+from deadzone.measuring.targets.limits.base import PERIOD_US, quota_us, start_ticks
 from deadzone.measuring.targets.limits.cgroup_v2 import (
     SYSTEMCTL_TIMEOUT_S,
     CgroupV2,
