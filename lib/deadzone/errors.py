@@ -119,7 +119,7 @@ def system_reason(error: OSError) -> str:
 
 @dataclass(frozen=True)
 class SaidAs:
-    """Inside this context an error of the system is said as one of ours: what could not be done, the system's words, and
+    """Inside this context an error of the system, or a text that is none, is said as one of ours: what could not be done, the system's words, and
     the remedy. names_file: whether the file stands beside the system's words, where `what` does not name it."""
 
     kind: type[DeadzoneError]
@@ -132,6 +132,10 @@ class SaidAs:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, UnicodeDecodeError):
+            raise self.kind(
+                f"{self.what}: it is not UTF-8 text.{self.remedy and f' {self.remedy}'}"
+            ) from error
         if isinstance(error, OSError):
             why = system_reason(error) if self.names_file else error.strerror or error
             raise self.kind(f"{self.what}: {why}.{self.remedy and f' {self.remedy}'}") from error

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
+from deadzone.errors import StoreError
 from deadzone.measurement import HistogramSlice
 from deadzone.store.histograms import counts_ms, decode, encoded, merged, percentiles_ms, series
 from deadzone.store.run import Run
@@ -70,3 +71,13 @@ def test_a_run_keeps_the_histograms_of_its_trials_and_writes_their_table(tmp_pat
     assert list(over_time["p50_ms"]) == pytest.approx([1, 2], rel=1e-3)
     run.write_tables()
     assert (run.folder / "histograms.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "HISTFAAA", encoded(LATENCIES_US)[:-40], encoded(LATENCIES_US)[40:]]
+)
+def test_a_damaged_histogram_is_told(text):
+    with pytest.raises(
+        StoreError, match=r"A histogram of the run is damaged.*histograms\.jsonl back from a copy"
+    ):
+        merged([encoded(LATENCIES_US), text])

@@ -219,6 +219,12 @@ def test_damaged_provenance_is_told(run):
         run.provenance()
 
 
+def test_a_study_that_is_no_text_is_told(run):
+    (run.folder / "study.yaml").write_bytes(b"study: \xff\n")
+    with pytest.raises(StoreError, match=r"study\.yaml: cannot read the run's study: it is not UTF-8 text"):
+        run.study()
+
+
 def test_only_a_run_without_trials_can_be_discarded(run, tmp_path):
     kept = Run.create(tmp_path, STUDY, "with-a-trial")
     kept.append(record(1))

@@ -18,6 +18,15 @@ def test_csv_and_parquet_give_the_same_table(tmp_path):
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet"), TABLE)
 
 
+def test_a_number_that_no_float_holds_is_a_word(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b\n1,{'9' * 400}\n2,3\n")
+    assert read_table(path)["b"].tolist() == ["9" * 400, 3] or read_table(path)["b"].tolist() == [
+        "9" * 400,
+        "3",
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

@@ -345,3 +345,15 @@ def test_any_document_of_wrong_kinds_is_refused_in_words(document):
     except StudyError as refused:
         assert "Traceback" not in str(refused)
         assert "validation error" not in str(refused)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [*a]\n",
+        "".join(f"k{n}: &k{n} [{', '.join([f'*k{n - 1}'] * 9 if n else ['x'] * 9)}]\n" for n in range(9)),
+    ],
+)
+def test_aliases_that_stand_for_more_than_memory_holds_are_refused_before_they_are_written_out(text):
+    with pytest.raises(StudyError, match=r"bomb\.yaml: .* its aliases stand for more than 100,000 values"):
+        parse_study(text, "bomb.yaml")

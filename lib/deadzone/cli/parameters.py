@@ -11,7 +11,7 @@ import click
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
 from deadzone.cli.options import FILE
-from deadzone.errors import StudyError
+from deadzone.errors import SaidAs, StudyError
 from deadzone.study.belonging_specs import belonging_of
 from deadzone.study.loading import SUFFIXES, read_yaml
 
@@ -124,12 +124,8 @@ def _value(name: str, text: str) -> Any:
 
 
 def _from_file(path: Path) -> dict[str, Any]:
-    try:
+    with SaidAs(StudyError, f"{path}: cannot read the parameter file"):
         text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise StudyError(f"{path}: cannot read the parameter file: it is not UTF-8 text.") from error
-    except OSError as error:
-        raise StudyError(f"{path}: cannot read the parameter file: {error.strerror}.") from error
     document = read_yaml(text, str(path))
     if not isinstance(document, dict):
         raise StudyError(f"{path}: a parameter file is a mapping of names to values.")

@@ -78,7 +78,7 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
             study = yaml.safe_load(text) if "kind: kubernetes" in text else {}
             environments = (study.get("environments") or {}).values()
             targets = [study.get("target"), *(one.get("target") for one in environments)]
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError):
+        except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError, AttributeError):
             continue
         for target in targets:
             if isinstance(target, dict) and target.get("kind") == "kubernetes":

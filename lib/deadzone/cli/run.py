@@ -163,13 +163,14 @@ class _Watcher:
         from deadzone.measuring.sweep.progress import Estimate, progress_on
         from deadzone.store.archive import ArchivedRun
         from deadzone.store.journal import JournalTail
+        from deadzone.store.records import BATCH, TRIAL
         from deadzone.store.run import BATCHES_FILE
 
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None
-        self._journal = JournalTail(run.journal_file)
+        self._journal = JournalTail(run.journal_file, TRIAL)
         self._is_open = plan.is_adaptive
-        self._batches = JournalTail(run.folder / BATCHES_FILE)
+        self._batches = JournalTail(run.folder / BATCHES_FILE, BATCH)
         self._left = {trial.trial: trial for trial in plan.trials}
         self._total = len(self._left)
         self._estimate = Estimate(tuple(self._left.values()), plan.design.cooldown_s)
@@ -220,7 +221,7 @@ class _Watcher:
         records = self._run.records()
         for said in ended(self._run):
             self._progress.note(said)
-        trusted = sum(1 for record in records if record["trusted"])
+        trusted = sum(1 for record in records if record.get("trusted"))
         failed = sum(1 for record in records if record["status"] != "ok")
         self._progress.close(
             f"Run {self._run.run_id}: {len(records)} trials measured, {trusted} of them trusted"

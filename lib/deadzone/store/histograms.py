@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deadzone.errors import StoreError
+
 if TYPE_CHECKING:
     import pandas as pd
     from hdrh.histogram import HdrHistogram
@@ -41,7 +43,13 @@ def decode(text: str) -> HdrHistogram:
     """The histogram that a text holds."""
     from hdrh.histogram import HdrHistogram
 
-    return HdrHistogram.decode(text)
+    try:
+        return HdrHistogram.decode(text)
+    except Exception as error:  # of base64, zlib and the package, which has a kind for each
+        raise StoreError(
+            f"A histogram of the run is damaged, the one that begins with {text[:20]!r}: {error}. Put "
+            "histograms.jsonl back from a copy."
+        ) from error
 
 
 def empty() -> HdrHistogram:
@@ -55,7 +63,7 @@ def merged(texts: Iterable[str]) -> HdrHistogram:
     """One histogram of all values in several, of one trial or of many."""
     whole = empty()
     for text in texts:
-        whole.decode_and_add(text)
+        whole.add(decode(text))
     return whole
 
 

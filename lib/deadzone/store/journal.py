@@ -6,11 +6,11 @@ end, which is recognised and cut off before the next line is written.
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from deadzone.errors import SaidAs, StoreError
+from deadzone.store.records import RECORD, Form
 
 
 def _content(path: Path, offset: int = 0) -> bytes:
@@ -24,39 +24,28 @@ def _content(path: Path, offset: int = 0) -> bytes:
             return b""
 
 
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a journal, without a torn last line.
-
-    Raises StoreError if a line in the middle is no record, which no interrupted run leaves behind.
-    """
-    *lines, _torn = _content(path).split(b"\n")
-    for number, line in enumerate(lines, start=1):
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            raise StoreError(
-                f"{path}: line {number} is no record; the journal was changed by something else. "
-                "Put the file back from a copy, or start a new run."
-            )
-        yield record
-
-
 class JournalTail:
     """Reads a journal while another process writes it, each record once."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
+    def __init__(self, path: Path, form: Form = RECORD) -> None:
+        self._path, self._form = path, form
+        self._offset = self._lines = 0
 
     def new_records(self) -> list[dict[str, Any]]:
-        """Records that were completed since the last call; none before there is a journal."""
-        content = _content(self._path, self._offset)
-        whole = content[: content.rfind(b"\n") + 1]
-        records = [json.loads(line) for line in whole.splitlines()]
-        self._offset += len(whole)
-        return records
+        """Records that were completed since the last call, without a torn last line; none before there is a journal.
+
+        Raises StoreError if a line is no record of its form, which no interrupted run leaves behind.
+        """
+        *lines, torn = (content := _content(self._path, self._offset)).split(b"\n")
+        first = self._lines + 1
+        self._offset += len(content) - len(torn)
+        self._lines += len(lines)
+        return [self._form.read(line, f"{self._path}: line {n}") for n, line in enumerate(lines, first)]
+
+
+def read_lines(path: Path, form: Form = RECORD) -> list[dict[str, Any]]:
+    """The records of a journal. Raises StoreError as `JournalTail` does."""
+    return JournalTail(path, form).new_records()
 
 
 class Journal:

@@ -19,14 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from deadzone.errors import SaidAs, StoreError, UnknownRunError, did_you_mean
+from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.histograms import histogram_table
 from deadzone.store.journal import Journal, read_lines
+from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form
 from deadzone.store.table import telemetry_table, tidy_table
 from deadzone.store.whole import written_whole
 from deadzone.study.claims import ClaimSpec
-from deadzone.study.loading import dump_study, parse_study
+from deadzone.study.loading import dump_study, parse_study, read_yaml
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
@@ -58,9 +59,6 @@ CLAIMS_FILE = "claims.yaml"
 
 STUDY_NAME_FILE = "study-name.txt"
 """What the study is called by on the command line: its name, or the path of its file."""
-
-NEEDED = {"trial", "attempt", "final", "status", "levels", "responses", "wall_s"}
-"""Without these a line of the journal is no trial."""
 
 
 def new_run_id() -> str:
@@ -234,13 +232,9 @@ class Run:
 
     def records(self) -> list[dict[str, Any]]:
         """The journal's records: one for each attempt at a trial, in the order they ended."""
-        records = list(read_lines(self.journal_file))
+        records = read_lines(self.journal_file, TRIAL)
         told: dict[tuple[int, int], int] = {}
         for number, record in enumerate(records, start=1):
-            if not record.keys() >= NEEDED:
-                raise StoreError(
-                    f"{self.journal_file}: line {number} is no trial; the journal was changed by something else."
-                )
             if told.setdefault((record["trial"], record["attempt"]), number) != number:
                 raise StoreError(
                     f"{self.journal_file}: line {number} tells of trial {record['trial']} again; the journal was changed "
@@ -258,18 +252,18 @@ class Run:
 
     def telemetry(self) -> pd.DataFrame:
         """Time series in long format: run_id, trial, attempt, t_s, metric, value."""
-        return telemetry_table(self._beside(TELEMETRY_JOURNAL_FILE), self.run_id)
+        return telemetry_table(self._beside(TELEMETRY_JOURNAL_FILE, SERIES), self.run_id)
 
     def histograms(self) -> pd.DataFrame:
         """Latencies of the trials as histograms of a second each: see `deadzone.store.histograms`. Often empty."""
-        return histogram_table(self._beside(HISTOGRAM_JOURNAL_FILE), self.run_id)
+        return histogram_table(self._beside(HISTOGRAM_JOURNAL_FILE, HISTOGRAMS), self.run_id)
 
-    def _beside(self, name: str) -> Iterator[dict[str, Any]]:
+    def _beside(self, name: str, form: Form) -> Iterator[dict[str, Any]]:
         """What a journal tells beside the trials, in their order.
 
         A run killed between two journals has told of an attempt that is made again: the last one counts.
         """
-        told = {(line["trial"], line["attempt"]): line for line in read_lines(self.folder / name)}
+        told = {(line["trial"], line["attempt"]): line for line in read_lines(self.folder / name, form)}
         measured = [(record["trial"], record["attempt"]) for record in self.records()]
         return (told[key] for key in measured if key in told)
 
@@ -279,17 +273,17 @@ class Run:
 
     def batches(self) -> list[dict[str, Any]]:
         """The batches of an adaptive sweep: batch, trials, gain, reason, until, budget_s; and its end: stopped, open."""
-        return list(read_lines(self.folder / BATCHES_FILE))
+        return read_lines(self.folder / BATCHES_FILE, BATCH)
 
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""
         before = [(claim, "") for claim in self.study().claims]
         try:
-            later = yaml.safe_load((self.folder / CLAIMS_FILE).read_text(encoding="utf-8")) or []
+            later = read_yaml((self.folder / CLAIMS_FILE).read_text(encoding="utf-8"), CLAIMS_FILE) or []
             return before + [(ClaimSpec.model_validate(one["claim"]), str(one["added_at"])) for one in later]
         except FileNotFoundError:
             return before
-        except (OSError, ValueError, TypeError, KeyError, yaml.YAMLError) as error:
+        except (OSError, ValueError, TypeError, KeyError, StudyError) as error:
             raise StoreError(f"{self.folder / CLAIMS_FILE}: cannot be read: {error}.") from error
 
     def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
@@ -320,13 +314,8 @@ class Run:
     def _facts(self, name: str) -> dict[str, Any]:
         """A file of JSON of the run; empty where there is none."""
         path = self.folder / name
-        try:
-            facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path}: cannot be read: {error}.") from error
-        return facts
+        with SaidAs(StoreError, f"{path}: cannot be read"):
+            return FACTS.read(path.read_bytes(), f"{path}: cannot be read: it") if path.exists() else {}
 
     def write_provenance(self, facts: dict[str, Any]) -> None:
         """Write the circumstances of the run; those of earlier parts of a resumed run are kept beside them."""

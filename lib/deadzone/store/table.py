@@ -13,12 +13,12 @@ from deadzone.study.scales import level_name
 if TYPE_CHECKING:
     import pandas as pd
 
-_KINDS: dict[str, dict[str, Any]] = tomllib.loads(
+KINDS: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 """The kind of each column that every workload may have, by what it is of."""
 
-IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(_KINDS[of]) for of in _KINDS)
+IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(KINDS[of]) for of in KINDS)
 FOREIGN_PROCESSES, PRINTED_UNITS = WORDS
 COLUMNS = (*IDENTITY, *SHARED, *PLACED, *WORDS, *TRACES, *ACCOUNT)
 """Every column that is no workload's own."""
@@ -44,7 +44,7 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
     table = pd.DataFrame(rows, columns=[*dict.fromkeys((*IDENTITY, *factors, *SHARED, *further, *own))])
     for name in factors:
         table[name] = _factor_column(table[name])
-    kinds: dict[str, Any] = {name: kind for of in _KINDS.values() for name, kind in of.items()}
+    kinds: dict[str, Any] = {name: kind for of in KINDS.values() for name, kind in of.items()}
     kinds |= dict.fromkeys(own, "float64")
     for name in table.columns.intersection([*kinds]):
         column = pd.to_numeric(table[name], errors="coerce") if kinds[name] == "float64" else table[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,12 @@ def read_table(path: Path) -> pd.DataFrame:
         ) from error
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
-    return table
+    return table.apply(lambda column: column.map(_held) if column.dtype == object else column)
+
+
+def _held(cell: object) -> object:
+    """A cell as it is; a whole number that no float holds is a word."""
+    return str(cell) if isinstance(cell, int) and abs(cell) > sys.float_info.max else cell
 
 
 def _read_csv(path: Path) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from deadzone.errors import StudyError, did_you_mean
+from deadzone.errors import SaidAs, StudyError, did_you_mean
 from deadzone.study.masking import masked_document
 from deadzone.study.spec import DesignSpec, Study
 
@@ -25,6 +25,9 @@ SHORT_NAMES = {
 EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 """Numbers such as 1e6, which YAML 1.1 takes for words and everybody else for numbers."""
 
+
+MOST_VALUES = 100_000
+"""Ten times the levels that a range may have; only aliases of aliases come to more, and they take all memory there is."""
 
 PLAIN_WORDS = {
     "bool_parsing": "it must be true or false",
@@ -49,6 +52,14 @@ PLAIN_WORDS = {
 class _StrictLoader(yaml.SafeLoader):
     """Safe YAML that refuses a key given twice, of which plain YAML silently keeps the last."""
 
+    def get_single_node(self) -> yaml.Node | None:
+        node: yaml.Node | None = super().get_single_node()
+        if node and _values(node, {}) > MOST_VALUES:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"its aliases stand for more than {MOST_VALUES:,} values", node.start_mark
+            )
+        return node
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key_node, _ in node.value:
@@ -62,6 +73,16 @@ class _StrictLoader(yaml.SafeLoader):
                 )
             seen.add(key_node.value)
         return super().construct_mapping(node, deep)
+
+
+def _values(node: yaml.Node, known: dict[int, float]) -> float:
+    """How many values a node stands for with its aliases written out; without end where it holds itself."""
+    if id(node) not in known:
+        known[id(node)] = float("inf")
+        parts = [] if isinstance(node, yaml.ScalarNode) else node.value
+        flat = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
+        known[id(node)] = 1 + sum(_values(one, known) for one in flat)
+    return known[id(node)]
 
 
 class _Dumper(yaml.SafeDumper):
@@ -140,11 +161,8 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
 
     Raises StudyError naming the file, the line and key path, and what is allowed there.
     """
-    try:
+    with SaidAs(StudyError, f"{path}: cannot read the study file"):
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise StudyError(f"{path}: cannot read the study file: {reason}.") from error
     return parse_study(text, str(path), overrides)
 
 

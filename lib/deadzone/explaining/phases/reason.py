@@ -15,6 +15,8 @@ from deadzone.language.formats import percent
 
 def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
     """Why a setting is the cheapest of those that noise cannot tell from the best."""
+    if len(candidates.names) == 1:
+        return say("reason.alone", setting=candidates.names[index])
     best = int(np.argmin(found.loss))
     names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
     opening = _opening(candidates, found, index, best)

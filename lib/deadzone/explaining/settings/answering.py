@@ -278,7 +278,7 @@ def _as_setting(name: str) -> Any:
     """A level as a program is given it: a number where it is written as one."""
     try:
         return plain_number(float(name)) if name not in NO_LIMIT else name
-    except ValueError:
+    except (ValueError, OverflowError):
         return name
 
 
