@@ -27,7 +27,22 @@ NOISES = (0.01, 0.05, 0.15)
 TOGETHER = 6
 """Claims of a study that are judged at once."""
 
-FORMS = ("better", "same", "scaling", "best", "nothing_to_gain_beyond", "holds", "not_worse", "phase")
+FORMS = (
+    "better",
+    "same",
+    "scaling",
+    "best",
+    "nothing_to_gain_beyond",
+    "holds",
+    "somewhere",
+    "not_worse",
+    "phase",
+    "why",
+)
+"""somewhere: `holds` without a setting, as objectives are."""
+
+SHARES = (0.0, 0.2, 0.4, 0.45, 0.55, 0.6, 0.8, 1.0)
+"""How much of a change of ln(wall time) is one of CPU time: from one half on, the job does less work."""
 
 MARGINS = (-0.5, -0.2, -0.05, -0.01, 0.01, 0.05, 0.2, 0.5)
 """How far the edge of a claim lies from the truth, on the scale of logarithms: negative where the claim is true."""
@@ -52,7 +67,10 @@ def curves(rng: np.random.Generator) -> tuple[Callable[[float], float], int | No
 
 
 def claims(
-    rng: np.random.Generator, truth: Callable[[float], float], knee: int | None
+    rng: np.random.Generator,
+    truth: Callable[[float], float],
+    knee: int | None,
+    cpu: Callable[[float], float],
 ) -> list[tuple[str, dict, bool]]:
     """Claims of one study, each with its form and whether it is true."""
     drawn = []
@@ -88,6 +106,14 @@ def claims(
         elif form == "holds":
             bound = truth(high) * float(np.exp(-margin))
             drawn.append((form, {form: {"wall_s": {"at_most": bound}}, "at": {"threads": high}}, margin < 0))
+        elif form == "somewhere":
+            bound = min(map(truth, LEVELS)) * float(np.exp(-margin))
+            drawn.append((form, {"holds": {"wall_s": {"at_most": bound}}}, margin < 0))
+        elif form == "why":
+            cause = str(rng.choice(["less_work", "more_cores"]))
+            work = float(np.log(cpu(low) / cpu(high)))
+            true = work > max(gain / 2, 0.0) if cause == "less_work" else gain > 0 and work < gain / 2
+            drawn.append((form, {form: {"from": low, "to": high, "is": cause}}, true))
         elif form == "phase" and knee and (high <= knee or low >= knee):
             label = str(rng.choice(["linear", "plateau", "dead_zone"]))
             true = label == ("linear" if high <= knee else "plateau")
@@ -104,10 +130,19 @@ def claims(
 def one_study(rng: np.random.Generator, trials: int, noise: float) -> list[tuple[str, bool, str]]:
     """Form, truth and verdict of the claims of one simulated study."""
     truth, knee = curves(rng)
-    drawn = claims(rng, truth, knee)
+    share = float(rng.choice(SHARES))
+    cpu = lambda level: truth(level) ** share  # noqa: E731
+    drawn = claims(rng, truth, knee, cpu)
     x = np.repeat(LEVELS, trials)
-    y = np.array([truth(level) for level in x]) * np.exp(noise * rng.standard_normal(len(x)))
-    frame = pd.DataFrame({"threads": x, "wall_s": y, "trial": range(1, len(x) + 1)})
+    scatter = np.exp(noise * rng.standard_normal(len(x)))
+    work = (
+        np.array([cpu(level) for level in x])
+        * scatter**share
+        * np.exp(noise / 3 * rng.standard_normal(len(x)))
+    )
+    y = np.array([truth(level) for level in x]) * scatter
+    numbers = range(1, len(x) + 1)
+    frame = pd.DataFrame({"threads": x, "wall_s": y, "user_s": work, "sys_s": 0.0, "trial": numbers})
 
     def model_of(given: object) -> object:
         try:

@@ -130,3 +130,7 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(study,
     (page,) = Path(told["report"]).parent.glob("*/index.html")
     text = page.read_text(encoding="utf-8")
     assert "7 claims: 2 supported" in text and "4 contradicted" in text and "It rests on the trials" in text
+    assert all(
+        f'href="#claim-trials-{n}"' in text and f'id="claim-trials-{n}"' in text
+        for n in second["short"]["trials"]
+    )

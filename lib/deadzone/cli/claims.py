@@ -83,10 +83,7 @@ def claims_as_overrides(study: str, overrides: dict[str, Any], sentences: Sequen
     own = load_study(
         find_study(study, places.study_folders()), {k: v for k, v in overrides.items() if k == "claims"}
     ).claims
-    stated = [
-        claim.model_dump(mode="json", by_alias=True, exclude_defaults=True) for claim in (*own, *parsed)
-    ]
-    return {**overrides, "claims": stated}
+    return {**overrides, "claims": [claim.stated() for claim in (*own, *parsed)]}
 
 
 def judged_of(run: Run) -> tuple[Judged, ...]:

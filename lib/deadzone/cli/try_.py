@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE
 from deadzone.cli.parameters import adaptive_option, belongs_option, budget_option, rehearse_option
 from deadzone.cli.sweep import print_rehearsal, source_of
@@ -72,6 +73,8 @@ LONG_S = 600.0
 @click.option("--export-csv", type=FILE, metavar="FILE", help="The trials as hyperfine's CSV.")
 @click.option("--save", type=FILE, metavar="FILE", help="Write the study file that does the same.")
 @click.option("--report", is_flag=True, help="Publish the report.")
+@claim_option
+@fail_on_option
 @click.option("--resume", metavar="RUN", help="Go on with an interrupted run of the same line.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")
 @rehearse_option
@@ -118,7 +121,7 @@ def command(**given: Any) -> None:
     except (WorkloadError, TargetError) as error:
         raise StudyError(str(error)) from error
     _export(run, given["export_json"], given["export_csv"])
-    _print_result(run, given["report"], given["quiet"], given["as_json"])
+    _print_result(run, given["report"], given["quiet"], given["as_json"], given["fail_on"])
 
 
 def _wishes(given: dict[str, Any]) -> Wishes:
@@ -208,13 +211,14 @@ def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
         raise StudyError(f"{error.filename}: cannot be written: {error.strerror}.") from error
 
 
-def _print_result(run: Run, report: bool, quiet: bool, as_json: bool) -> None:
-    """What was found, and where the run is kept."""
+def _print_result(run: Run, report: bool, quiet: bool, as_json: bool, fail_on: str | None) -> None:
+    """What was found, what became of the claims, and where the run is kept."""
     from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.claims import line
     from deadzone.reports.sweep.source import load_source
     from deadzone.reports.sweep.terminal import in_terminal, terminal_of
 
-    analysis = analyse(load_source(str(run.folder)))
+    analysis, judged = analyse(load_source(str(run.folder))), judged_of(run)
     page = None
     if report:
         from deadzone.reports.document.publishing import publish_run
@@ -225,11 +229,16 @@ def _print_result(run: Run, report: bool, quiet: bool, as_json: bool) -> None:
         advice = analysis.advice.to_dict() if analysis.advice else None
         facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
         findings = [one.to_dict() for one in analysis.findings]
-        click.echo(json.dumps({**facts, "models": models, "recommendation": advice, "findings": findings}))
+        claims = {"claims": [one.to_dict() for one in judged]} if judged else {}
+        found = {"models": models, "recommendation": advice, "findings": findings, **claims}
+        click.echo(json.dumps({**facts, **found}))
     else:
         click.echo(in_terminal(analysis, terminal_of(sys.stdout, quiet)))
+        for one in judged:
+            click.echo(line(one))
         name = f"{run.folder.parent.name}/{run.run_id}"
         click.echo(f"Run: {os.path.relpath(run.folder)}")
         click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")
     if analysis.stopped:
         raise click.exceptions.Exit(EXIT_FINDING)
+    fail_where_claims_fell(judged, fail_on)

@@ -28,6 +28,7 @@ from deadzone.store.table import telemetry_table, tidy_table
 from deadzone.store.whole import written_whole
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.loading import dump_study, parse_study, read_yaml
+from deadzone.study.promises import promises
 from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
@@ -277,7 +278,7 @@ class Run:
 
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""
-        before = [(claim, "") for claim in self.study().claims]
+        before = [(claim, "") for claim in promises(self.study())]
         try:
             later = read_yaml((self.folder / CLAIMS_FILE).read_text(encoding="utf-8"), CLAIMS_FILE) or []
             return before + [(ClaimSpec.model_validate(one["claim"]), str(one["added_at"])) for one in later]
@@ -292,10 +293,7 @@ class Run:
         kept = [(claim, when) for claim, when in self.claims() if when] + [
             (claim, added_at) for claim in claims
         ]
-        document = [
-            {"added_at": when, "claim": claim.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
-            for claim, when in kept
-        ]
+        document = [{"added_at": when, "claim": claim.stated()} for claim, when in kept]
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
         self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 

@@ -8,7 +8,8 @@
 | `nothing to gain beyond threads 4` | nothing_to_gain_beyond |
 | `threads 4 to 6 is dead zone` | phase |
 | `threads 1 to 8 scales by at least 0.9` | scaling |
-| `latency_p99_ms at most 20 ms at workers 8 and rate 600` | holds |
+| `threads 6 to 8 is less work` (or cpu full, throttled, ...) | why |
+| `latency_p99_ms at most 20 ms [at workers 8 and rate 600]` | holds |
 | `latency_p99_ms no worse by 5 % from before to after` | not_worse |
 
 A text that begins with a brace is the claim as YAML. Other factors follow as `given cpu_limit 4`. A bound may carry a unit
@@ -17,12 +18,12 @@ of the same kind as its column's; where the column has a unit, a bound needs one
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from deadzone.errors import StudyError
-from deadzone.study.claims import ClaimSpec
+from deadzone.study.claims import Cause, ClaimSpec
 from deadzone.study.levels import Level
 from deadzone.study.loading import read_yaml
 
@@ -55,10 +56,15 @@ FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], dict[str, Any]]], 
             lambda m: {"scaling": {"from": float(m[1]), "to": float(m[2]), "at_least": float(m[3])}},
         ),
         (
-            rf"(\w+) (at most|at least) {NUMBER} ?([a-zµ]*)((?: (?:at|and) {SETTING})+)",
+            rf"(?:\w+ )?{NUMBER} to {NUMBER} is ({'|'.join(get_args(Cause)).replace('_', '[ _]')})",
+            lambda m: {"why": {"from": float(m[1]), "to": float(m[2]), "is": m[3].lower().replace(" ", "_")}},
+        ),
+        (
+            rf"(\w+) (at most|at least) {NUMBER} ?([a-zµ]*)((?: (?:at|and) {SETTING})*)",
             lambda m: {
                 "holds": {m[1]: {m[2].lower().replace(" ", "_"): _bound(m[1], float(m[3]), m[4].lower())}},
-                "at": {name: _level(level) for name, level in re.findall(SETTING, re.sub(r"\b(?:at|and) ", "", m[5]))},
+                **({"at": {name: _level(level) for name, level in re.findall(SETTING, re.sub(r"\b(?:at|and) ", "", m[5]))}}
+                   if m[5] else {}),
             },
         ),
         (

@@ -15,7 +15,7 @@ from deadzone.errors import StudyError, did_you_mean
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.factors import FactorLevel
 from deadzone.study.levels import Level, format_level, is_number
-from deadzone.study.objective_specs import ObjectiveSpec
+from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
 
 PRACTICAL_SHARE = 0.03
 """A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the claim names none."""
@@ -25,6 +25,10 @@ MOST_CLAIMS = 200
 
 Column = Annotated[str, Field(pattern=COLUMN_PATTERN)]
 Levels = Annotated[dict[Column, FactorLevel], Field(min_length=1)]
+Cause = Literal[
+    "less_work", "more_cores", "more_cpu_work", "cpu_full", "throttled", "waiting_for_disk", "memory_short",
+    "waiting_for_each_other", "too_few_threads", "outside",
+]  # fmt: skip
 PhaseLabel = Literal["linear", "dead_zone", "breakthrough", "plateau", "reversal"]
 
 
@@ -89,8 +93,8 @@ class Why(Spec):
     stop: float = Field(alias="to")
     """upper level"""
 
-    cause: Literal["less_work", "more_cores"] = Field(alias="is")
-    """less_work: CPU time falls; more_cores: as much CPU time on more cores"""
+    cause: Cause = Field(alias="is")
+    """less_work: CPU time falls; more_cores: as much CPU time on more cores; or a mechanism by the account of time"""
 
 
 class NotWorse(Spec):
@@ -150,7 +154,7 @@ class ClaimSpec(Spec):
     """why nothing that is measured can tell"""
 
     at: Levels | None = None
-    """of holds: the setting"""
+    """of holds: the setting; default: some level of the knob"""
 
     start: FactorLevel | None = Field(default=None, alias="from")
     """of not_worse: level before"""
@@ -182,6 +186,10 @@ class ClaimSpec(Spec):
             raise ValueError("at stands beside holds only")
         return self
 
+    def stated(self) -> dict[str, Any]:
+        """The claim as a study file states it."""
+        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
     def settings(self) -> Iterator[tuple[str, Level]]:
         """Every level that the claim names by its factor."""
         for named in (
@@ -189,6 +197,11 @@ class ClaimSpec(Spec):
             self.same and self.same.at, self.same and self.same.other,
         ):  # fmt: skip
             yield from (named or {}).items()
+
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the claim names."""
+        named = (self.not_worse.response,) if self.not_worse and self.not_worse.response else ()
+        return (*(self.holds or ()), *named)
 
     def knob_levels(self) -> tuple[Level, ...]:
         """Every level that the claim names of the knob, by a plain number."""
@@ -234,12 +247,8 @@ def check_claims(
                 f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, given: {{{others[0]}: "
                 f"{format_level(levels[others[0]][0])}}}."
             )
-        wanted = [
-            *(claim.holds or ()),
-            *([claim.not_worse.response] if claim.not_worse and claim.not_worse.response else []),
-        ]
-        for column in wanted:
-            if columns and column not in columns:
+        for column in claim.columns():
+            if columns and column not in (*columns, *DERIVED):
                 raise StudyError(f"{where}: nothing measures {column!r}.{did_you_mean(column, columns)}")
     for i, j in contradictions(claims):
         raise StudyError(

@@ -14,6 +14,7 @@ from typing import Any
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
+from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.levels import Level, chosen_levels, placeholders, plain_number, range_levels
 from deadzone.study.loading import dump_value, read_yaml
 
@@ -34,7 +35,7 @@ class Wishes:
 
     command: program and arguments, or one text. lists: levels by name, with commas between or a range `1..32`. scans:
     name, first and last level, with their steps. limits: levels of cpu_limit and memory_limit by name. shell: that runs
-    the command, None for none. cwd: working folder as the study file has to name it, None for the file's own.
+    the command, None for none. sentences: claims. cwd: working folder as the study file has to name it, None for the file's own.
     """
 
     command: tuple[str, ...]
@@ -58,6 +59,7 @@ class Wishes:
     belongs: Sequence[str] = ()
     adaptive: bool = False
     budget: str | None = None
+    sentences: Sequence[str] = ()
 
 
 def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:
@@ -108,6 +110,8 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         *_entry("trust", wishes.foreign_cpu and {"max_foreign_cpu": wishes.foreign_cpu}),
         "# What is judged: a column of the trials, its unit, and whether min or max is better.",
         *_entry("response", response),
+        *(["# What is believed, judged by the run.", "claims:"] if wishes.sentences else []),
+        *(f"  - {dump_value(parse_claim(text).stated())}" for text in wishes.sentences),
     ]
     return "\n".join(lines) + "\n"
 

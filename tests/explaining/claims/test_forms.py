@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from deadzone.explaining.claims.forms import Measured
 from deadzone.explaining.claims.judging import judge
+from deadzone.explaining.mechanisms.explaining import mechanisms_between
 from deadzone.study.claims import ClaimSpec
 from explaining.claims.planted import planted
+from explaining.mechanisms.test_explaining import table
 
 
 def capped(level):
@@ -48,6 +51,29 @@ def test_a_claim_is_judged_as_the_truth_was_planted(claim, expected):
     assert verdict(claim) == expected
 
 
+@pytest.mark.parametrize(
+    ("bound", "expected"), [(2.1, "supported"), (1.9, "contradicted"), (1.98, "undecided")]
+)
+def test_without_a_setting_one_that_holds_is_enough(bound, expected):
+    assert verdict({"holds": {"wall_s": {"at_most": bound}}}) == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "most", "expected"),
+    [("latency_max_ms", 12, "supported"), ("latency_max_ms", 10, "contradicted"),
+     ("error_share", 0.01, "supported"), ("error_share", 0.0002, "undecided")],
+)  # fmt: skip
+def test_largest_values_and_shares_of_errors_are_judged_as_objectives_are(column, most, expected):
+    """10 ms at most were exceeded by a trial; none of 5,000 requests failed, which does not rule out one of 5,000."""
+    counted = {
+        "latency_max_ms": lambda level: 10.0,
+        "errors": lambda level: 0.0,
+        "requests": lambda level: 1e3,
+    }
+    claim = {"holds": {column: {"at_most": most}}, "at": {"threads": 4}}
+    assert verdict(claim, planted(capped, columns=counted)) == expected
+
+
 def test_the_one_best_setting_is_shown():
     assert verdict({"best": {"threads": 4}}, planted(lambda level: abs(level - 4) + 2)) == "supported"
 
@@ -57,6 +83,34 @@ def test_less_cpu_time_is_less_work(cause, expected):
     halved = {"user_s": lambda level: 8.0 if level < 4 else 4.0, "sys_s": lambda level: 0.1}
     measured = planted(lambda level: 4.0 if level < 4 else 2.0, columns=halved)
     assert verdict({"why": {"from": 3, "to": 4, "is": cause}}, measured) == expected
+
+
+def test_where_time_rises_at_the_same_cpu_time_no_less_work_is_done():
+    waiting = planted(
+        lambda level: float(level), columns={"user_s": lambda level: 1.0, "sys_s": lambda level: 0.1}
+    )
+    claim = {"why": {"from": 1, "to": 4, "is": "less_work"}}
+    assert verdict(claim, waiting) != "supported"
+    assert verdict({"why": {"from": 1, "to": 4, "is": "more_cores"}}, waiting) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected"),
+    [("more_cpu_work", "supported"), ("less_work", "contradicted"), ("throttled", "contradicted"),
+     ("waiting_for_each_other", "contradicted")],
+)  # fmt: skip
+def test_why_is_told_by_the_account_of_time(cause, expected):
+    """Eight cores busy at 8 threads, with 2.2 times the CPU work for the same job."""
+    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
+    measured = Measured(
+        frame, "wall_s", "min", "threads", {"threads": (1, 2, 4, 8)}, lambda given: None,
+        lambda trials, ends: mechanisms_between(trials, "wall_s", "min", "threads", ends),
+    )  # fmt: skip
+    assert verdict({"why": {"from": 2, "to": 8, "is": cause}}, measured) == expected
+
+
+def test_without_an_account_of_time_no_mechanism_is_judged():
+    assert verdict({"why": {"from": 1, "to": 4, "is": "throttled"}}) == "not_measured"
 
 
 def test_shares_that_may_be_zero_are_judged_in_their_unit():

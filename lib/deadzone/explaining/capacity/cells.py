@@ -34,9 +34,6 @@ NOT_OF_THE_SERVER = (
 NO_PROFILE = re.compile(r"the \w+ profile was not taken")
 """Nor does a profiler that failed beside a load that was borne."""
 
-RESOLUTION = 0.01
-"""Values of a histogram within 1 % of each other are one step for the bootstrap: finer ones change no conclusion."""
-
 
 @dataclass(frozen=True, eq=False)
 class Counts:
@@ -49,6 +46,11 @@ class Counts:
     def total(self) -> float:
         """How many values there are."""
         return float(self.counts.sum())
+
+    def at(self, share: float) -> float:
+        """The value at a share of all values, 0 to 1, of a histogram that is not empty."""
+        wanted = max(np.ceil(share * self.total * (1 - 1e-12)), 1.0)
+        return float(self.values[min(np.searchsorted(np.cumsum(self.counts), wanted), len(self.values) - 1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,24 +191,29 @@ def _count(value: Any) -> float:
 
 def statistic(objective: Objective, counts: Counts) -> float:
     """The statistic that an objective bounds [ms], of one histogram; nan of an empty one."""
-    return float(statistics(objective, counts.values, counts.counts[None, :])[0])
-
-
-def statistics(objective: Objective, values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The statistic that an objective bounds [ms], of many histograms over the same values.
-
-    values: shape (k,), rising. counts: shape (m, k). Returns shape (m,); nan where a histogram is empty.
-    """
-    totals = counts.sum(axis=1)
-    empty = totals <= 0
+    if counts.total <= 0:
+        return float("nan")
     if objective.percentile is None and not objective.is_extreme:
-        found = counts @ values / np.where(empty, 1.0, totals)
-        return np.where(empty, np.nan, found)
-    below = np.cumsum(counts, axis=1)
-    share = 1.0 if objective.percentile is None else objective.percentile / 100
-    wanted = np.maximum(np.ceil(share * totals * (1 - 1e-12)), 1.0)
-    at = np.minimum((below < wanted[:, None]).sum(axis=1), len(values) - 1)
-    return np.where(empty, np.nan, values[at])
+        return float(counts.counts @ counts.values / counts.total)
+    return counts.at(1.0 if objective.percentile is None else objective.percentile / 100)
+
+
+def scatter_within(objective: Objective, histograms: Mapping[str, Counts]) -> float:
+    """The standard error of ln(statistic) that one trial's histogram alone leaves; 0 where none was kept.
+
+    Of a mean by its variance, of a percentile half of what lies between the ranks one standard error below and above it
+    (David and Nagaraja 2003, Order Statistics, section 7.1).
+    """
+    counts = histograms.get(objective.metric or "")
+    if counts is None or counts.total <= 0 or objective.is_extreme:
+        return 0.0
+    if objective.percentile is None:
+        mean = statistic(objective, counts)
+        variance = float(counts.counts @ (counts.values - mean) ** 2) / counts.total
+        return float((variance / counts.total) ** 0.5 / mean)
+    share = objective.percentile / 100
+    half = (share * (1 - share) / counts.total) ** 0.5
+    return float(np.log(counts.at(min(share + half, 1.0)) / counts.at(max(share - half, 0.0)))) / 2
 
 
 def trial_counts(histograms: pd.DataFrame, begins_s: Mapping[int, float]) -> dict[int, dict[str, Counts]]:
@@ -227,25 +234,8 @@ def trial_counts(histograms: pd.DataFrame, begins_s: Mapping[int, float]) -> dic
 
 
 def counts_of(histogram: HdrHistogram) -> Counts:
-    """A histogram's values in steps of `RESOLUTION`; the largest is kept as it was measured."""
+    """A histogram's values and how often each was seen."""
     from deadzone.store.histograms import counts_ms
 
     values, counts = counts_ms(histogram)
     return Counts(values, counts.astype(float))
-
-
-def coarse(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Histograms over the same values in steps of `RESOLUTION`.
-
-    values: shape (k,), rising, > 0. counts: shape (m, k). Returns the mean of each step, shape (j,), and the counts,
-    shape (m, j); the last step is the largest value.
-    """
-    step = np.floor(np.log(values) / RESOLUTION).astype(int)
-    step[-1] += 1
-    _, where = np.unique(step, return_inverse=True)
-    total = counts.sum(axis=0)
-    weight = np.bincount(where, total)
-    mean = np.bincount(where, total * values) / np.maximum(weight, 1e-300)
-    summed = np.stack([np.bincount(where, row, len(weight)) for row in counts])
-    held = weight > 0
-    return mean[held], summed[:, held]

@@ -1,7 +1,7 @@
 """Which cells meet all objectives, the smallest pool that does at a rate, and the highest rate a pool bears.
 
-Everything is read off the same draws (see `confidence`), so the probability of a smallest pool counts that its smaller
-neighbours may be good enough as well.
+Cells share no trials, so the probability of a smallest pool is that it meets the objectives and that none of its
+smaller neighbours does.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.capacity.cells import Cell, Cells
-from deadzone.explaining.capacity.confidence import DRAWS, Judged, judge_cells
+from deadzone.explaining.capacity.confidence import Judged, judge_cells
 from deadzone.explaining.capacity.objectives import Objective
 
 CONFIDENCE = 0.95
@@ -98,10 +98,10 @@ class Feasibility:
         sure = {pool: judged.confidence for pool, judged in here.items()}
         pool = next((p for p, c in sure.items() if c >= CONFIDENCE), None)
         likely = next((p for p, c in sure.items() if c >= 0.5), None)
-        chance, found = {}, np.zeros(DRAWS, bool)
-        for size, judged in here.items():
-            chance[size] = float(np.mean(judged.all_met & ~found))
-            found |= judged.all_met
+        chance, none = {}, 1.0
+        for size, confidence in sure.items():
+            chance[size] = none * confidence
+            none *= 1 - confidence
         undecided = tuple(
             p for p, c in sure.items() if HOPELESS < c < CONFIDENCE and (pool is None or p < pool)
         )
@@ -119,24 +119,24 @@ class Feasibility:
         rates = list(takewhile(lambda rate: (pool, rate) in self.judged, measured))
         if not rates:
             return None
-        met = np.logical_and.accumulate([self.judged[pool, rate].all_met for rate in rates], axis=0)
-        share = met.mean(axis=1)
-        borne = np.concatenate([[0.0], rates])[met.sum(axis=0)]
-        low, high = np.quantile(borne, ((1 - CERTAINTY) / 2, (1 + CERTAINTY) / 2), method="inverted_cdf")
-        shown = int((share >= CONFIDENCE).sum())
+        sure = np.minimum.accumulate([self.judged[pool, rate].confidence for rate in rates])
+        shown, low, high = (
+            int((sure >= least).sum()) for least in (CONFIDENCE, (1 + CERTAINTY) / 2, (1 - CERTAINTY) / 2)
+        )
+        borne = [0.0, *rates]
         return Capacity(
             pool,
-            rates[shown - 1] if shown else None,
-            float(share[shown - 1]) if shown else 0.0,
-            float(low),
-            float(high),
-            bool(share[-1] > HOPELESS),
+            borne[shown] or None,
+            float(sure[shown - 1]) if shown else 0.0,
+            borne[low],
+            borne[high],
+            bool(sure[-1] > HOPELESS),
             self._weakest(pool, rates[shown]) if shown < len(rates) else "",
         )
 
     def _weakest(self, pool: float, rate: float) -> str:
-        judged = self.judged[pool, rate]
-        return min(judged.met, key=judged.confidence_in)
+        met = self.judged[pool, rate].met
+        return min(met, key=lambda column: met[column])
 
     def _grid(self, value: Callable[[Judged], float]) -> pd.DataFrame:
         return self.cells.by_rate_and_pool({place: value(judged) for place, judged in self.judged.items()})

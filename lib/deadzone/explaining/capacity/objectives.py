@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError, did_you_mean
-from deadzone.study.objective_specs import DERIVED
+from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
 
 Sense = Literal["at_most", "at_least"]
+
+ERRORS = "error_share"
+"""The one column that is judged by what was counted."""
 
 METRICS = {"latency": "latency_us", "broadcast": "broadcast_us", "connect": "connect_us"}
 """Columns that begin with these words and end in `_ms` are statistics of a histogram."""
@@ -62,25 +65,17 @@ class Objectives:
     load: Mapping[str, float]
 
 
-def objectives_of(specs: Mapping[str, object], factors: tuple[str, ...]) -> Objectives:
-    """The objectives of a study. specs: by column, each with `at_most` and `at_least`, one of them None.
+def objectives_of(specs: Mapping[str, ObjectiveSpec], factors: tuple[str, ...] = ()) -> Objectives:
+    """The objectives of a study. specs: by column.
 
     factors: names of the study's factors; a lower bound on one says which load has to be borne.
-
-    Raises PhaseError if a factor is bounded from above.
     """
-    bounds, load = [], {}
-    for column, spec in specs.items():
-        at_most, at_least = getattr(spec, "at_most", None), getattr(spec, "at_least", None)
-        if column in factors:
-            if at_least is None:
-                raise PhaseError(f"The objective on {column} needs at_least: the load that has to be borne.")
-            load[column] = float(at_least)
-        elif at_most is not None:
-            bounds.append(Objective(column, "at_most", float(at_most)))
-        elif at_least is not None:
-            bounds.append(Objective(column, "at_least", float(at_least)))
-    return Objectives(tuple(bounds), load)
+    bounds = tuple(
+        Objective(column, "at_most" if spec.at_least is None else "at_least", spec.value)
+        for column, spec in specs.items()
+        if column not in factors
+    )
+    return Objectives(bounds, {name: spec.value for name, spec in specs.items() if name in factors})
 
 
 def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:
@@ -92,7 +87,7 @@ def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:
         return trials[column].to_numpy(float)
     if column in DERIVED and set(DERIVED[column]) <= set(trials):
         part, whole = (trials[name].to_numpy(float) for name in DERIVED[column])
-        total = part + whole if column == "error_share" else whole
+        total = part + whole if column == ERRORS else whole
         with np.errstate(invalid="ignore", divide="ignore"):
             share: np.ndarray = part / total
         return share

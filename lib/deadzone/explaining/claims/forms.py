@@ -2,10 +2,11 @@
 
 | form | test |
 | --- | --- |
-| better, scaling, why | Student's t of a difference of means of ln(response) against the edge of the claim |
+| better, scaling | Student's t of a difference of means of ln(response) against the edge of the claim |
+| why | the same of CPU time over wall time; of other mechanisms the test that explains phases (`explaining.mechanisms`) |
 | same | two one-sided tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) |
 | best, nothing_to_gain_beyond | better than, or not worse than, each of the others: an intersection-union test (Berger 1982, Technometrics 24, 295-300) |
-| holds | Student's t of each mean against its bound; all bounds at once as an intersection-union test |
+| holds | that of the objectives of a load test (`capacity.confidence`); without a setting, at one level of the knob at least |
 | not_worse | non-inferiority against the margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority) |
 | phase | the posterior probability of the label on every step, from the phase model |
 
@@ -21,16 +22,19 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.capacity.objectives import column_values
-from deadzone.explaining.claims.cells import Cells, Estimate, cells_of, rows_at
+from deadzone.explaining.capacity.confidence import chance_met, errors_interval
+from deadzone.explaining.capacity.estimates import Estimate
+from deadzone.explaining.capacity.objectives import ERRORS, Objective, column_values, objectives_of
+from deadzone.explaining.claims.cells import Cells, cells_of, rows_at
 from deadzone.explaining.claims.verdicts import Tested
+from deadzone.explaining.claims.wording import WORK, cause_name, settings_text, words
 from deadzone.explaining.compare.goals import known_goal
 from deadzone.explaining.hypothesis_tests.holm import all_of, any_of
 from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.quantities import level_number, number, percent, plain_name, response, setting
+from deadzone.explaining.phases.quantities import level_number, number, percent, plain_name, response
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
-from deadzone.language.catalogue import join, say, spoken
-from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, factor_of, same_level
+from deadzone.language.catalogue import join, say
+from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, Why, factor_of, same_level
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED
 from deadzone.style import PHASE_STYLES
@@ -45,7 +49,8 @@ class Measured:
 
     trials: the sound ones, every factor a column. response, goal: of the study. knob: the factor that plain numbers speak
     of. factors: levels of each. model_of: the phase model of the curve at some levels of the other factors, None where
-    none can be fitted.
+    none can be fitted. mechanisms: what explains the change between two levels of the knob, by name, as trials at the
+    given levels tell (`mechanisms_between`); None where nobody asks.
     """
 
     trials: pd.DataFrame
@@ -54,6 +59,7 @@ class Measured:
     knob: str
     factors: Mapping[str, Sequence[Level]]
     model_of: Callable[[Mapping[str, Level]], PhaseModel | None]
+    mechanisms: Callable[[pd.DataFrame, tuple[float, float]], pd.DataFrame] | None = None
 
     def cells(self, column: str, values: np.ndarray | None = None, *, linear: bool = False) -> Cells | None:
         """The cells of a column, or of values made from columns; None where it was not measured. linear: take no logarithms."""
@@ -117,13 +123,6 @@ def tested(claim: ClaimSpec, measured: Measured) -> Tested:
         return Tested(reason=say("claim.not_measured", what=missing.args[0]))
 
 
-def settings_text(levels: Mapping[str, Level]) -> str:
-    """A setting in words: `threads 4` is `4 threads`."""
-    return join(
-        [setting(float(v), k) if is_number(v) else f"{plain_name(k)} {v}" for k, v in levels.items()], ", "
-    )
-
-
 def _gain(
     claim: ClaimSpec, measured: Measured, at: Mapping[str, Level], than: Mapping[str, Level]
 ) -> Estimate:
@@ -141,16 +140,8 @@ def _one_sided(estimate: Estimate, edge: float, found: str, **values: Any) -> Te
     return Tested(estimate.p_above(edge), estimate.p_below(edge), None, found, values, distance, estimate.n)
 
 
-def _interval(estimate: Estimate) -> tuple[float, float]:
-    """The ends of the 95 % interval of a number."""
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(estimate.df, 0.975)) * estimate.error
-    return estimate.value - half, estimate.value + half
-
-
 def _times(estimate: Estimate) -> dict[str, str]:
-    low, high = _interval(estimate)
+    low, high = estimate.interval()
     return {
         name: f"{math.exp(v):.3g}" for name, v in (("times", estimate.value), ("low", low), ("high", high))
     }
@@ -180,7 +171,7 @@ def _scaling(claim: ClaimSpec, measured: Measured) -> Tested:
     start, stop = claim.scaling.start, claim.scaling.stop
     gain = _gain(claim, measured, measured.at(stop), measured.at(start))
     elasticity = gain * (1 / math.log(stop / start))
-    low, high = _interval(elasticity)
+    low, high = elasticity.interval()
     ends = {"start": level_number(start, measured.knob), "stop": level_number(stop, measured.knob)}
     values = {**ends, "elasticity": f"{elasticity.value:.2f}", "low": f"{low:.2f}", "high": f"{high:.2f}"}
     return _one_sided(elasticity, claim.scaling.at_least, "claim.scaling_found", **values)
@@ -257,29 +248,54 @@ def _beyond(claim: ClaimSpec, measured: Measured) -> Tested:
 
 
 def _holds(claim: ClaimSpec, measured: Measured) -> Tested:
-    assert claim.holds is not None
-    kept: list[tuple[Estimate, float]] = []
-    said = []
-    for column, bound in claim.holds.items():
-        cells = measured.cells(column)
-        mean = cells.at({**claim.given, **(claim.at or {})}) if cells else None
-        if cells is None or mean is None:
-            raise _NotMeasured(plain_name(column))
-        edge = bound.value
-        if cells.is_log:
-            edge = math.log(edge) if edge > 0 else -math.inf
-        kept.append((mean, edge) if bound.at_most is None else (mean * -1, -edge))
-        value, low, high = (math.exp(v) if cells.is_log else v for v in (mean.value, *_interval(mean)))
-        sure = (high - low) / 4 or None
-        said.append(
-            say("claim.bound_found", column=plain_name(column), value=response(value, column, sure),
-                low=number(low, sure), high=number(high, sure))
-        )  # fmt: skip
-    hardest, edge = min(kept, key=lambda one: one[0].distance(one[1]))
+    """Of a claim without a setting: that some level of the knob meets all bounds."""
+    bounds = objectives_of(claim.holds or {}).bounds
+    anywhere = not claim.at and measured.knob not in claim.given
+    settings = map(measured.at, measured.factors[measured.knob]) if anywhere else [claim.at or {}]
+    found = [
+        (at, *held) for at in settings if (held := _held(bounds, {**claim.given, **at}, measured)) is not None
+    ]
+    if not found:
+        raise _NotMeasured(join([plain_name(one.column) for one in bounds], ", "))
+    at, sure, figures, n = max(found, key=lambda one: min(one[1]))
     return Tested(
-        all_of([mean.p_above(edge) for mean, edge in kept]), any_of([mean.p_below(edge) for mean, edge in kept]),
-        None, "claim.holds_found", {"figures": join(said, "; ")}, hardest.distance(edge), hardest.n,
+        any_of([1 - min(sure) for _, sure, _, _ in found]), all_of([any_of(sure) for _, sure, _, _ in found]),
+        None, "claim.somewhere_found" if anywhere else "claim.holds_found",
+        {"figures": figures, "at": settings_text(at)}, _standard_errors(min(sure)), n,
     )  # fmt: skip
+
+
+def _held(
+    bounds: Sequence[Objective], levels: Mapping[str, Level], measured: Measured
+) -> tuple[list[float], str, int] | None:
+    """The confidence that each bound is met at a setting, what was measured of it, and how often; None if it was not."""
+    sure, said, n = [], [], []
+    for bound in bounds:
+        cells = measured.cells(bound.column)
+        mean = cells.at(levels) if cells else None
+        if cells is None or mean is None:
+            return None
+        there = rows_at(cells.trials, levels)
+        scale = np.exp if cells.is_log else np.array
+        value, low, high, *each = scale([mean.value, *mean.interval(), *cells.values[there]]).tolist()
+        counted = cells.trials.loc[there].reindex(columns=list(DERIVED[ERRORS])).fillna(0).to_numpy(float)
+        if bound.column == ERRORS and counted.any():
+            low, high = errors_interval(counted)
+        sure.append(chance_met(bound, np.array(each), mean, counted, is_log=cells.is_log))
+        spread = (high - low) / 4 or None
+        said.append(
+            say("claim.bound_found", column=plain_name(bound.column), value=response(value, bound.column, spread),
+                low=number(low, spread), high=number(high, spread))
+        )  # fmt: skip
+        n.append(mean.n)
+    return sure, join(said, "; "), min(n)
+
+
+def _standard_errors(sure: float) -> float:
+    """How far from its bound, in standard errors, what is met with such a confidence lies."""
+    from scipy.special import ndtri
+
+    return float(ndtri(sure))
 
 
 def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
@@ -296,7 +312,7 @@ def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
         raise _NotMeasured(plain_name(column))
     change = after - before
     margin = claim.not_worse.by_at_most if absolute else math.log1p(claim.not_worse.by_at_most)
-    shown = [number(v) if absolute else percent(math.expm1(v)) for v in (change.value, *_interval(change))]
+    shown = [number(v) if absolute else percent(math.expm1(v)) for v in (change.value, *change.interval())]
     figures = dict(zip(("change", "low", "high"), shown, strict=True))
     return _one_sided(
         change * measured.sign(goal), -margin, "claim.not_worse_found", column=plain_name(column), **figures
@@ -329,8 +345,11 @@ def _position(model: PhaseModel, level: Level) -> float:
 
 
 def _why(claim: ClaimSpec, measured: Measured) -> Tested:
-    """Whether more than half of the change of ln(wall time) is a change of CPU time: wall = CPU time / cores used."""
+    """Whether CPU time falls, and by more than half of what ln(wall time) does; or wall time falls, and CPU time by less than
+    half of that: wall = CPU time / cores used."""
     assert claim.why is not None
+    if claim.why.cause not in WORK:
+        return _mechanism(claim.why, measured, measured.trials[rows_at(measured.trials, claim.given)])
     trials = measured.trials
     if not {"wall_s", "user_s", "sys_s"} <= set(trials):
         raise _NotMeasured(say("claim.cpu_time"))
@@ -341,23 +360,32 @@ def _why(claim: ClaimSpec, measured: Measured) -> Tested:
     if any(end is None for pair in ends for end in pair):
         raise _NotMeasured(say("claim.cpu_time"))
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
-    sign = 1 if claim.why.cause == "less_work" else -1
+    asked = (excess, cpu_change) if claim.why.cause == "less_work" else (excess * -1, wall_change)
     values = {
         "start": level_number(claim.why.start, measured.knob), "stop": level_number(claim.why.stop, measured.knob),
         "cpu": f"{math.exp(-cpu_change.value):.2f}", "wall": f"{math.exp(-wall_change.value):.2f}",
     }  # fmt: skip
-    return _one_sided(excess * sign, 0.0, "claim.why_found", **values)
+    hardest = min(asked, key=lambda one: one.distance(0.0))
+    return Tested(
+        all_of([one.p_above(0.0) for one in asked]), any_of([one.p_below(0.0) for one in asked]),
+        None, "claim.why_found", values, hardest.distance(0.0), hardest.n,
+    )  # fmt: skip
+
+
+def _mechanism(why: Why, measured: Measured, trials: pd.DataFrame) -> Tested:
+    """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account of time."""
+    found = measured.mechanisms(trials, (why.start, why.stop)) if measured.mechanisms else pd.DataFrame()
+    if why.cause not in found.index or found.loc[why.cause].isna().any():
+        raise _NotMeasured(say("claim.account"))
+    row = found.loc[[why.cause]].to_dict("records")[0]
+    times = {name: f"{math.exp(row[name]):.2f}" for name in ("change", "low", "high")}
+    values = {"cause": cause_name(why.cause), "start": level_number(why.start, measured.knob),
+              "stop": level_number(why.stop, measured.knob), **times}  # fmt: skip
+    return Tested(row["p_confirmed"], row["p_excluded"], None, "claim.mechanism_found", values)
 
 
 def _cannot(claim: ClaimSpec, measured: Measured) -> Tested:
     return Tested(reason=words(claim.cannot_be_judged))
-
-
-def words(said: str | Mapping[Any, str] | None) -> str:
-    """What a claim says in the language spoken; in another where it says it in one only."""
-    if isinstance(said, Mapping):
-        return said.get(spoken()) or next(iter(said.values()), "")
-    return said or ""
 
 
 FORMS: dict[str, Callable[[ClaimSpec, Measured], Tested]] = {

@@ -1,16 +1,14 @@
 """Judging the claims of a study, all together: one verdict each, with the figures behind it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from deadzone.explaining.claims.forms import Measured, settings_text, tested, words
-from deadzone.explaining.claims.verdicts import CONFIDENCE, Tested, Verdict, more_trials, verdicts
-from deadzone.explaining.phases.quantities import number, percent, plain_name
+from deadzone.explaining.claims.forms import Measured, tested
+from deadzone.explaining.claims.verdicts import CONFIDENCE, Verdict, more_trials, verdicts
+from deadzone.explaining.claims.wording import sentence, words
 from deadzone.language.catalogue import join, say
 from deadzone.study.claims import ClaimSpec
-from deadzone.study.levels import is_number
-from deadzone.style import PHASE_STYLES
 
 
 @dataclass(frozen=True)
@@ -53,38 +51,22 @@ def judge(
     before the run.
     """
     tests = [tested(claim, measured) for claim in claims]
-    given = added or [""] * len(claims)
-    return tuple(
-        replace(
-            _judged(i, claim, test, *decided, len(claims), confidence, since),
-            trials=() if test.reason else measured.trials_of(claim),
+    since = added or [""] * len(claims)
+    judged = []
+    for i, (verdict, sure) in enumerate(verdicts(tests, confidence)):
+        claim, test, more = claims[i], tests[i], None
+        found = [say(test.found, **test.values) if not test.reason else f"{test.reason.rstrip('.')}."]
+        if verdict == "undecided" and test.distance is not None:
+            more = more_trials(test, len(claims), confidence)
+            found.append(say("claim.more_trials", n=more) if more else say("claim.no_number"))
+        if since[i]:
+            found.append(say("claim.added", when=since[i]))
+        rests_on = () if test.reason else measured.trials_of(claim)
+        name, said = claim.name or f"claim-{i + 1}", words(claim.says) or sentence(claim)
+        judged.append(
+            Judged(name, said, join(found), verdict, _evidence(claim), sure, more, since[i], rests_on)
         )
-        for i, (claim, test, decided, since) in enumerate(
-            zip(claims, tests, verdicts(tests, confidence), given, strict=True), start=1
-        )
-    )
-
-
-def _judged(
-    position: int,
-    claim: ClaimSpec,
-    test: Tested,
-    verdict: Verdict,
-    sure: float | None,
-    n: int,
-    confidence: float,
-    added: str,
-) -> Judged:
-    more = more_trials(test, n, confidence) if verdict == "undecided" else None
-    found = [say(test.found, **test.values) if not test.reason else f"{test.reason.rstrip('.')}."]
-    if verdict == "undecided":
-        found.append(say("claim.more_trials", n=more) if more else say("claim.no_number"))
-    if added:
-        found.append(say("claim.added", when=added))
-    said = words(claim.says) or sentence(claim)
-    return Judged(
-        claim.name or f"claim-{position}", said, join(found), verdict, _evidence(claim), sure, more, added
-    )
+    return tuple(judged)
 
 
 def _evidence(claim: ClaimSpec) -> tuple[str, ...]:
@@ -92,41 +74,3 @@ def _evidence(claim: ClaimSpec) -> tuple[str, ...]:
     return {"phase": ("response", "phases"), "holds": ("treatments",), "cannot_be_judged": ()}.get(
         claim.form, ("response", "treatments")
     )
-
-
-def sentence(claim: ClaimSpec) -> str:
-    """A claim in words, where it says none itself."""
-    values: dict[str, Any] = {}
-    if claim.better:
-        values = {
-            "at": settings_text(claim.better.at),
-            "than": settings_text(claim.better.than),
-            "times": f"{claim.better.by_at_least:g}",
-        }
-    elif claim.same:
-        values = {
-            "at": settings_text(claim.same.at),
-            "than": settings_text(claim.same.other),
-            "within": claim.same.within,
-        }
-    elif claim.best:
-        values = {"at": settings_text(claim.best)}
-    elif span := claim.scaling or claim.phase or claim.why:
-        ends = (number(float(end)) if is_number(end) else str(end) for end in (span.start, span.stop))
-        values = dict(zip(("start", "stop"), ends, strict=True))
-        values |= {"least": f"{claim.scaling.at_least:g}"} if claim.scaling else {}
-        values |= {"phase": PHASE_STYLES[claim.phase.label].name} if claim.phase else {}
-        values |= {"cause": say(f"claim.{claim.why.cause}")} if claim.why else {}
-    elif claim.holds:
-        bounds = [
-            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {bound.value:g}"
-            for column, bound in claim.holds.items()
-        ]
-        values = {"bounds": join(bounds, ", "), "at": settings_text(claim.at or claim.given)}
-    elif claim.not_worse:
-        share = claim.not_worse.by_at_most
-        values = {"column": plain_name(claim.not_worse.response or ""), "start": str(claim.start), "stop": str(claim.stop),
-                  "margin": number(share) if claim.not_worse.absolute else percent(share)}  # fmt: skip
-    elif claim.nothing_to_gain_beyond is not None:
-        values = {"at": str(claim.nothing_to_gain_beyond)}
-    return say(f"claim.{claim.form}", **values)

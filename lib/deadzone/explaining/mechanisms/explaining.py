@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
+from deadzone.explaining.capacity.estimates import Estimate
 from deadzone.explaining.hypothesis_tests.holm import holm
 from deadzone.explaining.phases.candidates import places
 from deadzone.explaining.phases.result import PhaseResult
@@ -183,6 +184,30 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
     return Explanation(table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE]), bool(parts["offers"].all()))
 
 
+def mechanisms_between(
+    trials: pd.DataFrame, response: str, goal: str, knob: str, ends: tuple[float, float]
+) -> pd.DataFrame:
+    """What explains the change from one level of the knob to another: one row a mechanism, by its name, with change, low,
+    high, and p_excluded and p_confirmed before any correction; nan where a level was measured once, empty where nothing was.
+    """
+    found = pd.DataFrame(columns=[*CHANGE, *TESTS])
+    if not has_account(trials):
+        return found
+    level = pd.to_numeric(trials[knob], errors="coerce")
+    known = level.isin(ends) & trials[[*NEEDED, response]].notna().all(axis=1)
+    kept, level = trials[known & (trials["user_s"] + trials["sys_s"] > 0)], level[known]
+    level = level.loc[kept.index]
+    if level.nunique() < len(set(ends)):
+        return found
+    parts = parts_of(kept, level.to_numpy(float), response, goal, knob)
+    start, stop = (parts[level == end] for end in ends)
+    loss = float(stop["log_loss"].mean() - start["log_loss"].mean())
+    other = [
+        row for row in _mechanisms(start, stop, -loss or -1.0) if row["mechanism"] in (MORE_WORK, LESS_WORK)
+    ]
+    return pd.DataFrame([*other, *_mechanisms(start, stop, loss)]).set_index("mechanism")
+
+
 def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:
     """As explain_phases, and None where the table has no account of time or the knob no proportion."""
     return explain_phases(trials, model) if has_account(trials) and not model.axis.is_interval else None
@@ -214,30 +239,30 @@ def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
     return own + (end[idle].to_numpy(float) / scale if idle in end else 0.0)
 
 
-def _error(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """Standard error of the difference of two means, and its degrees of freedom; nan with a single trial."""
+def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:
+    """From the mean of a to that of b; None with a single trial."""
     if min(len(a), len(b)) < 2:
-        return math.nan, math.nan
-    v, w = (max(float(np.var(side, ddof=1)), RESOLUTION**2) / len(side) for side in (a, b))
-    return math.sqrt(v + w), (v + w) ** 2 / (v**2 / (len(a) - 1) + w**2 / (len(b) - 1))
+        return None
+    means = [
+        Estimate(
+            float(side.mean()),
+            max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5,
+            len(side) - 1,
+            len(side),
+        )
+        for side in (a, b)
+    ]
+    return means[1] - means[0]
 
 
 def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
     """From a to b, with its interval."""
-    from scipy.special import stdtrit
-
-    error, freedom = _error(a, b)
-    half = float(stdtrit(freedom, (1 + INTERVAL) / 2)) * error if math.isfinite(error) else math.nan
-    change = float(b.mean() - a.mean())
-    return change, change - half, change + half
+    found = _difference(a, b)
+    low, high = found.interval(INTERVAL) if found else (math.nan, math.nan)
+    return float(b.mean() - a.mean()), low, high
 
 
 def _tested(slow: np.ndarray, fast: np.ndarray) -> tuple[float, float]:
     """p-values that slow is not beyond fast by the floor, and that it is."""
-    from scipy.special import stdtr
-
-    error, freedom = _error(slow, fast)
-    if not math.isfinite(error):
-        return math.nan, math.nan
-    beyond = (float(slow.mean() - fast.mean()) - FLOOR) / error
-    return float(stdtr(freedom, -beyond)), float(stdtr(freedom, beyond))
+    found = _difference(fast, slow)
+    return (found.p_above(FLOOR), found.p_below(FLOOR)) if found else (math.nan, math.nan)

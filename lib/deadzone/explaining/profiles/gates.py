@@ -8,11 +8,9 @@ measured; either leaves the verdict open.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from pydantic import ValidationError
+from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
 from deadzone.errors import ProfileError
 from deadzone.explaining.compare.non_inferiority import NOT_WORSE, WORSE, NonInferiority, non_inferior
@@ -85,7 +83,7 @@ def judge(
     names: tuple[str, str] = SIDES,
     factors: Sequence[str] = (),
 ) -> Verdict:
-    """Test every gate. Shipping needs all of them (see `hypothesis_tests.together`); one that fails forbids it, each at the
+    """Test every gate. Shipping needs all of them (see `hypothesis_tests.holm`); one that fails forbids it, each at the
     confidence of its own test, for to hold back wrongly does no harm; one that is not decided leaves it open.
 
     before, after: tidy tables, one row a trial, with a column for each gate that was measured; trials of the same
@@ -117,6 +115,13 @@ def _outcome(
     return Outcome(name, gate, tested)
 
 
+class _GateMeasured(GateSpec):
+    """A gate with its measurements, one a replicate."""
+
+    before: tuple[FiniteFloat, ...] = ()
+    after: tuple[FiniteFloat, ...] = ()
+
+
 def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFrame]:
     """Gates from a YAML file, as in a study, each with the lists `before` and `after` of its measurements.
 
@@ -128,31 +133,15 @@ def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFr
         raise ProfileError(
             f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: [...], after: [...]}}`."
         )
-    gates = {str(name): _gate(str(name), fields, path) for name, fields in content.items()}
-    before, after = (
-        pd.DataFrame({str(n): _measured(str(n), fields, side, path) for n, fields in content.items()})
-        for side in SIDES
-    )
-    return gates, before, after
-
-
-def _gate(name: str, fields: Any, path: Path) -> GateSpec:
-    if not isinstance(fields, Mapping):
-        raise ProfileError(f"{path}: {name} needs a `margin`, and may have goal, absolute, before and after.")
     try:
-        return GateSpec.model_validate({k: v for k, v in fields.items() if k not in SIDES})
+        read = TypeAdapter(dict[str, _GateMeasured]).validate_python({str(k): v for k, v in content.items()})
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, (name, *first["loc"])))
-        raise ProfileError(f"{path}: {where}: {first['msg'][0].lower()}{first['msg'][1:]}.") from error
-
-
-def _measured(name: str, fields: Mapping[str, Any], side: str, path: Path) -> pd.Series:
-    """The measurements of a side, one a replicate."""
-    try:
-        values = [float(value) for value in fields.get(side) or ()]
-    except (TypeError, ValueError) as error:
-        raise ProfileError(f"{path}: {name}.{side}: {error}; measurements are a list of numbers.") from error
-    if not np.isfinite(values).all():
-        raise ProfileError(f"{path}: {name}.{side}: measurements must be finite numbers.")
-    return pd.Series(values, dtype=float)
+        where, said = ".".join(map(str, first["loc"])), first["msg"].partition(" or instance")[0]
+        raise ProfileError(f"{path}: {where}: {said[0].lower()}{said[1:]}.") from error
+    before, after = (
+        pd.DataFrame({name: pd.Series(getattr(one, side), dtype=float) for name, one in read.items()})
+        for side in SIDES
+    )
+    gates = {name: GateSpec.model_validate(one.model_dump(exclude=set(SIDES))) for name, one in read.items()}
+    return gates, before, after

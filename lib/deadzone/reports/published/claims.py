@@ -9,7 +9,7 @@ from deadzone.reports.document.display import Claim, Evidence, Prose, Table
 from deadzone.reports.document.tabling import table_of
 
 MOST_TRIALS_NAMED = 24
-"""More numbers than this nobody reads; `--json` has them all."""
+"""More links than this nobody follows; `--json` names all trials."""
 
 TABLE = "claims"
 """Id of the table of claims; a claim's row is `claims-<name>`."""
@@ -39,24 +39,28 @@ def claims_caption(judged: Sequence[Judged], key: str = "claims.caption") -> str
     return say(key, n=len(judged), **counts)
 
 
-def _trials(one: Judged) -> str:
-    """The trials that a verdict rests on, by number; nothing of a published document, or where they are very many."""
-    named = 0 < len(one.trials) <= MOST_TRIALS_NAMED
-    return say("claims.trials", trials=", ".join(map(str, one.trials))) if named else ""
+def named_trials(one: Judged) -> tuple[int, ...]:
+    """The trials that a verdict rests on; none of a published document, or where they are very many."""
+    return one.trials if len(one.trials) <= MOST_TRIALS_NAMED else ()
 
 
-def evidence_of(judged: Sequence[Judged]) -> Prose:
-    """Where the evidence for each conclusion that does not stand as it is can be looked up, and the trials of a run."""
-    doubtful = [one for one in judged if one.verdict != "supported" and one.evidence]
-    return Prose(
-        tuple(
-            Claim(
-                join([say("claims.see", claim=one.claim, verdict=verdict_name(one.verdict)), _trials(one)]),
-                tuple(map(Evidence, one.evidence)),
-            )
-            for one in doubtful
-        ),
-        heading=say("claims.evidence"),
-        level=3,
-        id="section-evidence",
-    )
+def evidence_of(judged: Sequence[Judged], trials: str = "") -> Prose:
+    """Where the evidence for each conclusion that does not stand as it is can be looked up, and the trials of each claim on
+    a run. trials: id of the table that has a row for each trial."""
+    shown = [one for one in judged if one.evidence and (one.verdict != "supported" or one.trials)]
+    said = [
+        Claim(
+            join(
+                [
+                    say("claims.see", claim=one.claim, verdict=verdict_name(one.verdict)),
+                    say("claims.trials") if named_trials(one) else "",
+                ]
+            ),
+            (
+                *map(Evidence, one.evidence),
+                *(Evidence(f"{trials}-{n}", say("claims.trial", n=n)) for n in named_trials(one)),
+            ),
+        )
+        for one in shown
+    ]
+    return Prose(tuple(said), heading=say("claims.evidence"), level=3, id="section-evidence")

@@ -3,15 +3,19 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+import pandas as pd
+
 from deadzone.errors import PhaseError
 from deadzone.explaining.claims.cells import rows_at
 from deadzone.explaining.claims.forms import Measured
 from deadzone.explaining.claims.judging import Judged, judge
+from deadzone.explaining.mechanisms.explaining import mechanisms_between
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.quantities import axis_label, number
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block
-from deadzone.reports.published.claims import claims_table, evidence_of, verdict_name
+from deadzone.reports.document.display import Block, Table
+from deadzone.reports.published.claims import claims_table, evidence_of, named_trials, verdict_name
 from deadzone.reports.published.published import section
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.reports.sweep.source import Source
@@ -20,6 +24,10 @@ from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import ClaimSpec, check_claims, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
+from deadzone.study.scales import level_name
+
+TRIALS = "claim-trials"
+"""Id of the table of trials that verdicts rest on; a trial's row is `claim-trials-<number>`."""
 
 
 def judge_run(
@@ -58,8 +66,9 @@ def judge_run(
             return None
 
     measured = Measured(
-        source.analysed, source.response, source.goal, source.knob, levels_of(source.study), model_of
-    )
+        source.analysed, source.response, source.goal, source.knob, levels_of(source.study), model_of,
+        lambda trials, ends: mechanisms_between(trials, source.response, source.goal, source.knob, ends),
+    )  # fmt: skip
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
 
 
@@ -96,7 +105,24 @@ def claims_section(
     if not judged:
         return []
     table = claims_table(judged, "claims.own_caption", "claims.own_claim")
-    return [section("claims.heading"), table, evidence_of(judged)]
+    evidence, trials = evidence_of(judged, TRIALS), _trials_table(source, judged)
+    shown = (section("claims.heading"), table, evidence if evidence.paragraphs else None, trials)
+    return [block for block in shown if block is not None]
+
+
+def _trials_table(source: Source, judged: Sequence[Judged]) -> Table | None:
+    """A row for each trial that a verdict rests on: its levels and whatever of it was claimed; None without any."""
+    linked = {n for one in judged for n in named_trials(one)}
+    if not linked or source.study is None or source.folder is None:
+        return None
+    frame = source.analysed[source.analysed["trial"].isin(linked)].drop_duplicates("trial", keep="last")
+    levels = ["trial", *levels_of(source.study)]
+    claimed = [name for claim, _ in Run(source.folder).claims() for name in claim.columns()]
+    values = [name for name in (source.response, *claimed) if name in frame and name not in levels]
+    told = {axis_label(name): frame[name].map(level_name) for name in levels}
+    told |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
+    ids = list(told[axis_label("trial")])
+    return Table(pd.DataFrame(told), say("claims.of_trials"), numeric=list(told), id=TRIALS, row_ids=ids)
 
 
 def line(one: Judged) -> str:

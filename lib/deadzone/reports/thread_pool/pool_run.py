@@ -20,9 +20,7 @@ from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.histograms import series
 from deadzone.store.run import Run
-
-RATE = "rate"
-"""The factor, and the field of a load, that says how much is sent each second."""
+from deadzone.study.promises import RATE, judged_level
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +76,7 @@ def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = 
         feasible = feasibility(cells, asked.bounds)
     rates = sorted(float(rate) for rate in source.trials[RATE].dropna().unique())
     wanted = asked.load.get(RATE)
-    judged = next((rate for rate in rates if wanted is None or rate >= wanted), rates[-1])
-    judged = rates[-1] if wanted is None else judged
+    judged = judged_level(rates, wanted)
     return PoolRun(
         source, wanted, judged, models, advice, problem,
         tuple(reversals(models, source.analysed, harmless=harmless)) if models else (), feasible, cold,

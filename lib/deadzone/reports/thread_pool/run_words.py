@@ -8,7 +8,7 @@ from deadzone.reports.thread_pool.pool_run import PoolRun
 from deadzone.steady_state.warmup import TOLERANCE
 
 MOST_SURE = 0.99
-"""Beyond this a probability is not told more finely: it rests on a thousand draws and a few trials."""
+"""Beyond this a probability is not told more finely: it rests on a few trials."""
 
 
 def knob_name(run: PoolRun) -> str:
@@ -27,7 +27,7 @@ def pool_text(run: PoolRun, pool: float) -> str:
 
 
 def sure(probability: float) -> str:
-    """A probability in percent; never 100 %, which a thousand draws cannot show."""
+    """A probability in percent; never 100 %, which a few trials cannot show."""
     return f"> {percent(MOST_SURE)}" if probability > MOST_SURE else percent(probability)
 
 

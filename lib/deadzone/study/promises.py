@@ -1,0 +1,43 @@
+"""What a study promises: its claims, and its objectives as the claim that one setting at least meets them all."""
+
+from collections.abc import Sequence
+
+from deadzone.study.claims import ClaimSpec
+from deadzone.study.design import levels_of
+from deadzone.study.levels import Level, is_number
+from deadzone.study.spec import Study
+
+OBJECTIVES = "objectives"
+"""Name of the claim that a study's objectives make."""
+
+RATE = "rate"
+"""The load: the factor, and the field of a load test, that says how much is sent each second."""
+
+
+def promises(study: Study) -> tuple[ClaimSpec, ...]:
+    """Every claim of a resolved study, that of its objectives last; where the rate is searched by them, they claim nothing."""
+    bounds = {
+        name: one for name, one in study.objectives.items() if name not in (*study.factor_names(), RATE)
+    }
+    if not bounds or study.search or any(claim.name == OBJECTIVES for claim in study.claims):
+        return study.claims
+    return (*study.claims, ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)))
+
+
+def _load(study: Study) -> dict[str, Level]:
+    """The load to be borne, of the rate and of each other factor that has an objective."""
+    levels = {
+        name: sorted(float(level) for level in of if is_number(level))
+        for name, of in levels_of(study).items()
+    }
+    least = {name: one.value for name, one in study.objectives.items()}
+    asked = [name for name in levels if levels[name] and name != study.knob_name and name in (RATE, *least)]
+    return {name: judged_level(levels[name], least.get(name)) for name in asked}
+
+
+def judged_level(levels: Sequence[float], least: float | None) -> float:
+    """The level of a load by which a study is judged: the lowest that is enough, the highest where none is or none is asked for.
+
+    levels: rising, at least one.
+    """
+    return next((level for level in levels if least is not None and level >= least), levels[-1])
