@@ -107,6 +107,9 @@ def test_a_sentence_says_what_yaml_says(text, form):
         ("wall_s at most 20 MiB at threads 4", "not measured in"),
         ("{best: {threads: 2}, worst: 3}", "worst"),
         ("{best: [", "the claim"),
+        ("threads 4 within 3 % of threads 4", "with itself"),
+        ("{not_worse: {by_at_most: 0.1}, from: 4, to: 4}", "with itself"),
+        ("threads 8 to 4 is plateau", "lower level first"),
     ],
 )
 def test_a_sentence_that_is_none_is_refused(text, said):

@@ -106,10 +106,8 @@ def _checked(document: object, text: str) -> ClaimSpec:
         return ClaimSpec.model_validate(document)
     except ValidationError as error:
         problem = error.errors()[0]
-        where = ".".join(map(str, problem["loc"]))
-        raise StudyError(
-            f"The claim {text!r}: {where} {problem['msg'].removeprefix('Value error, ')}."
-        ) from None
+        said = " ".join([".".join(map(str, problem["loc"])), problem["msg"].removeprefix("Value error, ")])
+        raise StudyError(f"The claim {text!r}: {said.strip()}.") from None
 
 
 def _setting(factor: str, level: str) -> dict[str, Level]:

@@ -184,6 +184,16 @@ class ClaimSpec(Spec):
             )
         if self.at is not None and self.holds is None:
             raise ValueError("at stands beside holds only")
+        pairs = (
+            (self.better, "at", "than"),
+            (self.same, "at", "other"),
+            (self.not_worse and self, "start", "stop"),
+        )
+        if any(one and getattr(one, first) == getattr(one, other) for one, first, other in pairs):
+            raise ValueError("compares a setting with itself")
+        span = self.scaling or self.phase or self.why
+        if span and is_number(span.start) and is_number(span.stop) and float(span.start) >= float(span.stop):
+            raise ValueError(f"goes from {span.start} to {span.stop}; write the lower level first")
         return self
 
     def stated(self) -> dict[str, Any]:
@@ -248,7 +258,7 @@ def check_claims(
                 f"{format_level(levels[others[0]][0])}}}."
             )
         for column in claim.columns():
-            if columns and column not in (*columns, *DERIVED):
+            if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
                 raise StudyError(f"{where}: nothing measures {column!r}.{did_you_mean(column, columns)}")
     for i, j in contradictions(claims):
         raise StudyError(

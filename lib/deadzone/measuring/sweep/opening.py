@@ -55,7 +55,7 @@ def _rehearsed(study: Study) -> Study:
 
 def _columns(plan: Plan) -> tuple[str, ...]:
     """The columns that trials will have; empty where the workload, and not the study, says which."""
-    if not isinstance(plan.workload, CommandWorkload):
+    if not isinstance(plan.workload, CommandWorkload) or plan.workload.output:
         return ()
     return (*plan.factors, *SHARED, *plan.workload.responses)
 
