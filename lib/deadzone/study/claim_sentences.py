@@ -26,10 +26,10 @@ from deadzone.errors import StudyError
 from deadzone.study.claims import Cause, ClaimSpec
 from deadzone.study.levels import Level
 from deadzone.study.loading import read_yaml
+from deadzone.study.sizes import UNITS as SIZES
 
 UNITS = {"s": ("time", 1.0), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60.0),
-         "bytes": ("size", 1.0), "b": ("size", 1.0), "kib": ("size", 2.0**10), "mib": ("size", 2.0**20),
-         "gib": ("size", 2.0**30), "kb": ("size", 1e3), "mb": ("size", 1e6), "gb": ("size", 1e9)}  # fmt: skip
+         "bytes": ("size", 1.0), **{name.lower(): ("size", float(scale)) for name, scale in SIZES.items()}}  # fmt: skip
 """Units a bound may be told in: their kind, and how many of the kind's first unit they are."""
 
 SETTING = r"(\w+) ([\w.]+)"

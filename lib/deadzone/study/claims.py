@@ -184,12 +184,8 @@ class ClaimSpec(Spec):
             )
         if self.at is not None and self.holds is None:
             raise ValueError("at stands beside holds only")
-        pairs = (
-            (self.better, "at", "than"),
-            (self.same, "at", "other"),
-            (self.not_worse and self, "start", "stop"),
-        )
-        if any(one and getattr(one, first) == getattr(one, other) for one, first, other in pairs):
+        one, other = self.compared
+        if one is not None and one == other:
             raise ValueError("compares a setting with itself")
         span = self.scaling or self.phase or self.why
         if span and is_number(span.start) and is_number(span.stop) and float(span.start) >= float(span.stop):
@@ -207,6 +203,13 @@ class ClaimSpec(Spec):
             self.same and self.same.at, self.same and self.same.other,
         ):  # fmt: skip
             yield from (named or {}).items()
+
+    @property
+    def compared(self) -> tuple[Any, Any]:
+        """The two settings of better and same, the two levels of not_worse; None twice of the other forms."""
+        if self.better:
+            return self.better.at, self.better.than
+        return (self.same.at, self.same.other) if self.same else (self.start, self.stop)
 
     def columns(self) -> tuple[str, ...]:
         """The columns that the claim names."""

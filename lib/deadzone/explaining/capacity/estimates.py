@@ -31,11 +31,11 @@ class Estimate:
         """p-value of the null that the number is at most the bound (Student's t)."""
         from scipy.special import stdtr
 
-        return float(stdtr(self.df, (bound - self.value) / self.error))
+        return float(stdtr(self.df, -self.distance(bound)))
 
     def p_below(self, bound: float) -> float:
         """p-value of the null that the number is at least the bound."""
-        return 1.0 - self.p_above(bound)
+        return (self * -1).p_above(-bound)
 
     def distance(self, bound: float) -> float:
         """How far the number is from a bound, in standard errors."""

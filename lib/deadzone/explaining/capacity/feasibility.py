@@ -29,19 +29,31 @@ CERTAINTY = 0.90
 class SmallestPool:
     """The smallest pool that meets all objectives at a rate.
 
-    pool: the smallest that does with `CONFIDENCE`; None where none does. confidence: that it does, 0 without one.
-    likely: the smallest that more probably does than not, which may be smaller; None where none does. chance: by pool,
-    how probable each is to be the smallest one; what is missing to 1 is that none does. undecided: pools smaller than
+    pool: the smallest that does with `CONFIDENCE`; None where none does. likely: the smallest that more probably does than
+    not, which may be smaller; None where none does. sure: by pool, the confidence that it does. chance: by pool, how probable each is to be the smallest one; what is missing to 1 is that none does. undecided: pools smaller than
     `pool` (or all, without one) that can be neither said to meet nor to miss.
     """
 
     rate: float
     pool: float | None
-    confidence: float
     likely: float | None
-    likely_confidence: float
+    sure: Mapping[float, float]
     chance: Mapping[float, float]
     undecided: tuple[float, ...]
+
+    @property
+    def confidence(self) -> float:
+        """That the pool meets all objectives; 0 without one."""
+        return 0.0 if self.pool is None else self.sure[self.pool]
+
+    @property
+    def named(self) -> tuple[str, float]:
+        """What to say, as the last part of a catalogue's key, and the pool: the smallest, the likely one, or the surest."""
+        if self.pool is not None:
+            return "smallest", self.pool
+        if self.likely is not None:
+            return "smallest_likely", self.likely
+        return "smallest_none", max(self.sure, key=lambda pool: self.sure[pool])
 
 
 @dataclass(frozen=True)
@@ -94,8 +106,7 @@ class Feasibility:
 
     def smallest(self, rate: float) -> SmallestPool:
         """The smallest pool that meets all objectives at a rate."""
-        here = {pool: self.judged[pool, rate] for pool in self.cells.pools if (pool, rate) in self.judged}
-        sure = {pool: judged.confidence for pool, judged in here.items()}
+        sure = {p: self.judged[p, rate].confidence for p in self.cells.pools if (p, rate) in self.judged}
         pool = next((p for p, c in sure.items() if c >= CONFIDENCE), None)
         likely = next((p for p, c in sure.items() if c >= 0.5), None)
         chance, none = {}, 1.0
@@ -105,10 +116,7 @@ class Feasibility:
         undecided = tuple(
             p for p, c in sure.items() if HOPELESS < c < CONFIDENCE and (pool is None or p < pool)
         )
-        return SmallestPool(
-            rate, pool, sure.get(pool, 0.0) if pool is not None else 0.0,
-            likely, sure[likely] if likely is not None else 0.0, chance, undecided,
-        )  # fmt: skip
+        return SmallestPool(rate, pool, likely, sure, chance, undecided)
 
     def capacity(self, pool: float) -> Capacity | None:
         """The highest rate up to which a pool meets all objectives, at that rate and at all lower ones.

@@ -94,12 +94,10 @@ class Measured:
         return tuple(sorted(int(n) for n in self.trials["trial"][chosen]))
 
     def _settings_of(self, claim: ClaimSpec) -> list[Mapping[str, Level]]:
-        pair = claim.better or claim.same
-        if pair is not None:
-            return [pair.at, claim.better.than if claim.better else claim.same.other]  # type: ignore[union-attr]
         if claim.not_worse:
-            factor = str(factor_of(claim, self.factors))
-            return [{factor: end} for end in (claim.start, claim.stop) if end is not None]
+            return [{str(factor_of(claim, self.factors)): end} for end in claim.compared]
+        if claim.better or claim.same:
+            return list(claim.compared)
         return [claim.at or {}] if claim.holds else [self.at(level) for level in claim.knob_levels()]
 
     def at(self, level: Level) -> dict[str, Level]:
@@ -147,19 +145,23 @@ def _times(estimate: Estimate) -> dict[str, str]:
     }
 
 
+def _pair(claim: ClaimSpec, measured: Measured) -> tuple[Estimate, dict[str, str]]:
+    """By how much the first of two settings is better, and what is said of it."""
+    at, than = claim.compared
+    gain = _gain(claim, measured, at, than)
+    return gain, {"at": settings_text(at), "than": settings_text(than), **_times(gain)}
+
+
 def _better(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.better is not None
-    better = claim.better
-    gain = _gain(claim, measured, better.at, better.than)
-    names = {"at": settings_text(better.at), "than": settings_text(better.than)}
-    return _one_sided(gain, math.log(better.by_at_least), "claim.better_found", **names, **_times(gain))
+    gain, values = _pair(claim, measured)
+    return _one_sided(gain, math.log(claim.better.by_at_least), "claim.better_found", **values)
 
 
 def _same(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.same is not None
-    gain = _gain(claim, measured, claim.same.at, claim.same.other)
+    gain, values = _pair(claim, measured)
     margin = math.log1p(claim.same.within)
-    values = {"at": settings_text(claim.same.at), "than": settings_text(claim.same.other), **_times(gain)}
     return Tested(
         max(gain.p_above(-margin), gain.p_below(margin)), min(1.0, 2 * min(gain.p_above(margin), gain.p_below(-margin))),
         None, "claim.better_found", values, (margin - abs(gain.value)) / gain.error, gain.n,
@@ -299,7 +301,7 @@ def _standard_errors(sure: float) -> float:
 
 
 def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
-    assert claim.not_worse is not None and claim.start is not None and claim.stop is not None
+    assert claim.not_worse is not None
     column, absolute = claim.not_worse.response or measured.response, claim.not_worse.absolute
     if absolute is None:
         absolute = column in DERIVED or column.endswith("_share")
@@ -307,7 +309,7 @@ def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
     factor, cells = factor_of(claim, measured.factors), measured.cells(column, linear=absolute)
     if cells is None or factor is None or cells.is_log == absolute:
         raise _NotMeasured(plain_name(column))
-    before, after = (cells.at({**claim.given, factor: level}) for level in (claim.start, claim.stop))
+    before, after = (cells.at({**claim.given, factor: level}) for level in claim.compared)
     if before is None or after is None:
         raise _NotMeasured(plain_name(column))
     change = after - before

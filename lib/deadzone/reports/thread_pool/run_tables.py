@@ -127,7 +127,7 @@ def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, 
             row |= {"smallest": f"{found.pool:g}", "confidence": words.sure(found.confidence)}
         elif found.likely is not None:
             likely = say("pool_run.likely", pool=f"{found.likely:g}")
-            row |= {"smallest": likely, "confidence": words.sure(found.likely_confidence)}
+            row |= {"smallest": likely, "confidence": words.sure(found.sure[found.likely])}
     return row
 
 
@@ -246,19 +246,14 @@ def _setting_row(run: PoolRun, rate: float, rates: list[float]) -> tuple[str, st
         best = advice.setting if advice else None
         return load, "-" if best is None else words.pool_text(run, float(best)), say("pool_run.why_fastest")
     found = run.feasible.smallest(rate)
-    if found.pool is not None:
-        return (
-            load,
-            words.pool_text(run, found.pool),
-            say("pool_run.why_smallest", confidence=words.sure(found.confidence)),
-        )
-    if found.likely is not None:
-        why = say("pool_run.why_likely", confidence=words.sure(found.likely_confidence))
-        return load, words.pool_text(run, found.likely), why
     if not found.chance:
         return load, "-", say("pool_run.smallest_unknown", rate=words.rate_text(rate))
-    pool, sure = words.nearest(run, found)
-    return load, words.pool_text(run, pool), say("pool_run.why_best", confidence=words.sure(sure))
+    key, pool = found.named
+    return (
+        load,
+        words.pool_text(run, pool),
+        say(f"pool_run.why_{key}", confidence=words.sure(found.sure[pool])),
+    )
 
 
 def cells_table(run: PoolRun) -> Table:

@@ -1,7 +1,7 @@
 """The sentences of a load test's report, each made from the analysis."""
 
 from deadzone.explaining.capacity.cold_start import ColdStart
-from deadzone.explaining.capacity.feasibility import CONFIDENCE, SmallestPool
+from deadzone.explaining.capacity.feasibility import CONFIDENCE
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name, setting
 from deadzone.language.catalogue import join, say
 from deadzone.reports.thread_pool.pool_run import PoolRun
@@ -39,24 +39,13 @@ def smallest_sentence(run: PoolRun) -> str:
     shared = {"knob": knob_name(run), "rate": rate_text(run.judged_rate)}
     if not found.chance:
         return say("pool_run.smallest_unknown", **shared)
-    if found.pool is not None:
-        said = say("pool_run.smallest", pool=f"{found.pool:g}", confidence=sure(found.confidence), **shared)
-    elif found.likely is not None:
-        said = say("pool_run.smallest_likely", pool=f"{found.likely:g}", wanted=CONFIDENCE,
-                   confidence=sure(found.likely_confidence), **shared)  # fmt: skip
-    else:
-        pool, confidence = nearest(run, found)
-        said = say("pool_run.smallest_none", pool=f"{pool:g}", confidence=sure(confidence), **shared)
+    key, pool = found.named
+    said = say(
+        f"pool_run.{key}", pool=f"{pool:g}", wanted=CONFIDENCE, confidence=sure(found.sure[pool]), **shared
+    )
     if found.pool is not None and found.undecided:
         return join([said, say("pool_run.undecided", pools=listing([f"{p:g}" for p in found.undecided]))])
     return said
-
-
-def nearest(run: PoolRun, found: SmallestPool) -> tuple[float, float]:
-    """The pool that most probably meets the targets at a rate, with its confidence."""
-    assert run.feasible is not None
-    chances = {pool: run.feasible.judged[pool, found.rate].confidence for pool in found.chance}
-    return max(chances.items(), key=lambda item: item[1])
 
 
 def reversal_sentence(run: PoolRun) -> str:
@@ -93,8 +82,7 @@ def verdict(run: PoolRun) -> str:
     pool = found.pool if found.pool is not None else found.likely
     if pool is None:
         return say("pool_run.verdict_none", knob=knob_name(run), rate=rate)
-    confidence = found.confidence if found.pool is not None else found.likely_confidence
-    return say("pool_run.verdict", pool=pool_text(run, pool), rate=rate, confidence=sure(confidence))
+    return say("pool_run.verdict", pool=pool_text(run, pool), rate=rate, confidence=sure(found.sure[pool]))
 
 
 def doubts(run: PoolRun) -> list[str]:
