@@ -79,6 +79,15 @@ def test_trials_that_did_nothing_are_another_group():
     assert one.severity == "stops" and one.confidence > 0.98
 
 
+def test_the_little_cpu_time_of_a_program_that_sleeps_makes_no_groups():
+    table = sound_trials(6)
+    often = table.index % 2 == 0
+    table.loc[often, ["user_s", "sys_s"]] *= 3
+    assert found(table)["work_differs"].severity == "stops"
+    table[["user_s", "sys_s"]] *= 0.005
+    assert "work_differs" not in found(table)
+
+
 def test_items_that_are_dropped_now_and_then_are_another_group():
     table = sound_trials(16)
     table["items"] = np.where(np.random.default_rng(5).random(len(table)) < 0.4, 500.0, 1000.0)

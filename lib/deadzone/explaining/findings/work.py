@@ -22,6 +22,10 @@ CPU time."""
 NEIGHBOURS = 0.15
 """Trials beside more foreign CPU are disturbed, whatever the study trusts [cores]."""
 
+LEAST_SHARE = 0.1
+"""CPU time that one group needs more must be this share of the wall time: of a program that sleeps or waits it is a few
+milliseconds, which scatter by what the kernel does, and what is left out of them shows in the response."""
+
 OTHER_WORK = 2.5
 """Beyond this no placing of threads explains the difference: one group did not do the work."""
 
@@ -74,6 +78,8 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     table = seen.ended
     counts = [str(name) for name in table.columns if name in PRINTED or _counts_work(str(name), seen)]
     done = {name: numbers(table, name) for name in (seen.response, *counts)}
+    walls_s = numbers(table, "wall_s")
+    wall_s = float(np.nanmedian(walls_s)) if np.isfinite(walls_s).any() else 0.0
     for name, values in {"cpu_s": cpu_s(table), **done}.items():
         values = values + 1 if name in counts else values  # nothing done is a count too
         known = np.isfinite(values) & (values > 0)
@@ -94,6 +100,7 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
             apart >= np.log(needed)
             and len(smaller) >= LEAST_IN_GROUP * len(log)
             and apart > LEAST_APART * spread
+            and (name != "cpu_s" or np.expm1(apart) * np.median(np.exp(log)) >= LEAST_SHARE * wall_s)
         )
         p = _p_of_split(statistic, np.bincount(levels)) if weight else 1.0
         least = rows.iloc[np.sort(smaller)]
