@@ -88,6 +88,14 @@ def test_the_little_cpu_time_of_a_program_that_sleeps_makes_no_groups():
     assert "work_differs" not in found(table)
 
 
+def test_what_waits_for_a_core_does_not_sleep():
+    table = sound_trials(6).assign(voluntary_switches=2)
+    table[["user_s", "sys_s"]] *= 0.1
+    table["wall_s"] = table["user_s"] + table["sys_s"] + 0.6
+    assert "not_the_program" in found(table)
+    assert "not_the_program" not in found(table.assign(ready_s=0.5, throttled_wait_s=np.nan))
+
+
 def test_items_that_are_dropped_now_and_then_are_another_group():
     table = sound_trials(16)
     table["items"] = np.where(np.random.default_rng(5).random(len(table)) < 0.4, 500.0, 1000.0)

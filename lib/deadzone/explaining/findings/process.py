@@ -140,15 +140,16 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
 
 def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     """At every level the program slept through most of the response, in few long waits that the knob leaves alone: a pause, a
-    time-out, somebody else's work. A figure: wall time less CPU time, which differs between levels by less than SAME_WAIT."""
+    time-out, somebody else's work. A figure: wall time less CPU time and less the time in which threads were ready or throttled, where
+    that was counted; it differs between levels by less than SAME_WAIT."""
     rows = seen.sound
     if seen.response != "wall_s" or seen.serves or _server_cores(seen, rows) is not None:
         return
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
-    slept = typical(seen, rows, wall - used)
-    share, waits = (
-        typical(seen, rows, 1 - used / wall),
-        typical(seen, rows, numbers(rows, "voluntary_switches")),
+    awake = used + sum(np.nan_to_num(numbers(rows, name)) for name in ("ready_s", "throttled_wait_s"))
+    slept, share, waits = (
+        typical(seen, rows, each)
+        for each in (wall - awake, 1 - awake / wall, numbers(rows, "voluntary_switches"))
     )
     if len(seen.levels) < 2 or not np.isfinite(slept * waits).all():
         return
