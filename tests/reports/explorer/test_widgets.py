@@ -85,6 +85,14 @@ def test_a_second_run_without_a_curve_leaves_the_first_one_drawn():
     assert "two cannot be laid over it" in both.words.value
 
 
+def test_a_second_run_of_another_knob_is_told_in_a_sentence():
+    spikes = pd.DataFrame({"rate": [1, 2, 4] * 2, "wall_s": [1.0, 1.1, 1.2] * 2})
+    both = Explorer({"study": {"one": table, "two": lambda: Table(spikes, "rate", "wall_s", ("rate",), {})}})
+    both.second.value = "two"
+    assert both.figure.value.count('class="fit"') == 1
+    assert "Its trials give no curve over threads" in both.words.value
+
+
 def test_another_response_is_fitted_and_the_menus_follow_the_study(explorer):
     explorer.response.value = "user_s"
     assert explorer.view.model.response == "user_s"

@@ -137,6 +137,8 @@ class Explorer:
             if not table.knobs():
                 raise ReportError(say("explorer.no_order"))
             knob, response = str(self.knob.value), str(self.response.value)
+            if knob not in table.knobs():
+                raise ReportError(say("explorer.no_knob", knob=plain_name(knob)))
             rows = table.rows(table.slices(knob).get(str(self.slice.value or ""), {}))
             while len(self._curves) >= MOST_CURVES_KEPT:
                 del self._curves[next(iter(self._curves))]
