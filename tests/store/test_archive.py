@@ -152,3 +152,13 @@ def test_an_object_store_that_is_not_there_is_told_with_its_url(run, monkeypatch
     monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
     with pytest.raises(ArchiveError, match="s3://nowhere/x: the archive cannot be written"):
         Archive("s3://nowhere/x").push(run.folder, name_of(run))
+
+
+def test_a_name_that_leads_out_of_the_folder_is_not_copied(tmp_path):
+    archive = Archive("memory://hostile")
+    archive._files.store["/hostile/runs/probe/one/../../../stolen.txt"] = archive._files.open(
+        "/hostile/x", "wb"
+    )
+    with pytest.raises(ArchiveError, match="leads out of"):
+        archive.pull("runs/probe/one", tmp_path / "runs" / "probe" / "one")
+    assert not list(tmp_path.rglob("stolen.txt"))

@@ -98,7 +98,10 @@ class Archive:
             self._files.invalidate_cache()
             found = [path for path in self._files.find(base) if not only or path.rpartition("/")[2] in only]
             for path in found:
-                target = folder / Path(path).relative_to(self._files._strip_protocol(base))
+                inside = Path(path).relative_to(self._files._strip_protocol(base))
+                if ".." in inside.parts:  # an object store takes any name
+                    raise ValueError(f"it holds the name {path}, which leads out of {folder}")
+                target = folder / inside
                 if not target.exists():
                     target.parent.mkdir(parents=True, exist_ok=True)
                     with written_whole(target) as draft:
