@@ -98,6 +98,10 @@ def somebodys_folder(tmp_path, monkeypatch):
     return make
 
 
+JUDGES_CONTAINERS = os.geteuid() == 0 and pid_namespace() == HOST_PID_NAMESPACE
+"""Only root on the host sees the processes of all containers, which number them in their own way."""
+
+
 def name_of_a_dead_process():
     said = subprocess.run(
         (
@@ -123,10 +127,11 @@ def test_only_names_that_deadzone_gives_are_touched(somebodys_folder):
             f"my-{dead}",
             f"{dead} copy",
             f"deadzone-{pid}",
-            f"deadzone-{pid}-{ticks}-{int(namespace) + 1}-scratch1",  # of a container with its own numbering
             f"{group_name()}-scratch1",  # of a process that lives
         )
     ]
+    if not JUDGES_CONTAINERS:
+        others.append(somebodys_folder(f"deadzone-{pid}-{ticks}-{int(namespace) + 1}-scratch1"))
     assert left in find_leftovers()
     assert left in remove_leftovers()
     assert not left.exists()
@@ -139,7 +144,7 @@ def test_nothing_left_over_is_said_so(deadzone):
 
 
 def test_what_a_container_left_is_left_over_once_no_process_of_it_is_there():
-    if os.geteuid() or pid_namespace() != HOST_PID_NAMESPACE:
+    if not JUDGES_CONTAINERS:
         pytest.skip("only root on the host sees the processes of all containers")
     inside = ("unshare", "--pid", "--fork", "sh", "-c", "stat -L -c %i /proc/self/ns/pid; read until_told")
     other = subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

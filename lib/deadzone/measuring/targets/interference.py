@@ -4,6 +4,7 @@ Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /
 """
 
 import contextlib
+import errno
 import os
 import re
 import time
@@ -43,8 +44,13 @@ class MachineReading:
 
 
 def read_machine() -> MachineReading:
-    """The machine's totals now; stalls on the CPU are none of them, for a throttled program stalls itself."""
+    """The machine's totals now; stalls on the CPU are none of them, for a throttled program stalls itself.
+
+    Raises FileNotFoundError where the kernel does not tell them.
+    """
     fields = [int(word) for word in told("/proc/stat").partition(b"\n")[0].split()[1:]]
+    if not fields:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "/proc/stat")
     return MachineReading(
         busy_s=sum(fields[i] for i in BUSY_FIELDS) * TICK_S,
         steal_s=(fields[STEAL_FIELD] if len(fields) > STEAL_FIELD else 0) * TICK_S,
