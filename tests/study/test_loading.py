@@ -123,7 +123,10 @@ def replaced(old, new):
             "file.yaml: the study knob is 'thread', which is no factor; factors are threads.",
         ),
         (GOOD + "title: [a, b]\n", "file.yaml:9: title is a list; it must be text."),
-        (GOOD + "title: &loop [*loop]\n", "file.yaml:9: title is a list; it must be text."),
+        (
+            GOOD + "title: &loop [*loop]\n",
+            "file.yaml: this is not YAML: line 9: its aliases stand for more than 100,000 values.",
+        ),
         (
             GOOD + "? [a, b]\n: 1\n",
             "file.yaml: this is not YAML: line 9: a key is a word, no list or mapping.",

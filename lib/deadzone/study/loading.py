@@ -54,10 +54,8 @@ class _StrictLoader(yaml.SafeLoader):
 
     def get_single_node(self) -> yaml.Node | None:
         node: yaml.Node | None = super().get_single_node()
-        if node and _values(node, {}) > MOST_VALUES:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"its aliases stand for more than {MOST_VALUES:,} values", node.start_mark
-            )
+        if node:
+            _values(node, {})
         return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -76,12 +74,17 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def _values(node: yaml.Node, known: dict[int, float]) -> float:
-    """How many values a node stands for with its aliases written out; without end where it holds itself."""
+    """How many values a node stands for with its aliases written out. Raises ConstructorError at the first that stands for more
+    than MOST_VALUES, or for itself."""
     if id(node) not in known:
         known[id(node)] = float("inf")
         parts = [] if isinstance(node, yaml.ScalarNode) else node.value
         flat = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
         known[id(node)] = 1 + sum(_values(one, known) for one in flat)
+        if known[id(node)] > MOST_VALUES:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"its aliases stand for more than {MOST_VALUES:,} values", node.start_mark
+            )
     return known[id(node)]
 
 
