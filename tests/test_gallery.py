@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from disturbance import NO_DOUBTS
+from disturbance import GENERATOR, NO_DOUBTS, undisturbed
 from needs import needs
 from servers import postgres_programs
 
+from deadzone.errors import SweepError
 from deadzone.study.loading import load_study
 
 ROOT = Path(__file__).parent.parent
@@ -64,9 +65,19 @@ def test_it_runs_to_its_end(path, home, sweep):
         else {}
     )
     trust = {f"trust.{name}": value for name, value in NO_DOUBTS.items()}
-    trials = sweep(path, {**ends, **short, **trust, "replicates": 1, "warmup": 0}).trials()
+
+    def measured():
+        """The trials; None where the generator was late at each, which is no failure of the study."""
+        try:
+            return sweep(path, {**ends, **short, **trust, "replicates": 1, "warmup": 0}).trials()
+        except SweepError as error:
+            if GENERATOR in str(error):
+                return None
+            raise
+
+    trials = undisturbed(measured, lambda trials: trials is None, attempts=2)
     ended = trials["status"].eq("ok")
-    # A load generator that is late on a busy machine fails its trial and says so; that is no failure of the study.
+    # At one of several trials it may be late as well.
     assert (ended | trials["error"].fillna("").str.contains("generator saturated")).all(), trials[
         "error"
     ].tolist()
