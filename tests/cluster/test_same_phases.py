@@ -6,15 +6,19 @@ import json
 
 import pytest
 from disturbance import MOST_UNTRUSTED, undisturbed
-from sweeping import ALLOWED, Left, job_target, target
+from sweeping import ALLOWED, BUSY, Left, command, job_target, target
 
 from deadzone import fit_phases
 from deadzone.measuring.targets.kubernetes.resources import cores_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.alone]
 
-LEVELS = [0.2, 0.4, 0.8, 1.4, 1.6, 1.8]
-"""One thread of ffmpeg gains in proportion to 0.8 cores, and nothing beyond one and a bit."""
+LEVELS = [0.2, 0.4, 0.8, 1.4, 1.8]
+"""A shell that counts gains in proportion to one core, and nothing beyond; ffmpeg with one thread keeps helpers of its own, on
+some machines half a core's worth of them."""
+
+COUNTS = [*BUSY[:-1], "120000"]
+"""Some tenths of a second of one core: several periods of the quota at each level."""
 
 PHASES = ["linear", "plateau"]
 
@@ -50,20 +54,15 @@ def test_the_same_study_gives_the_same_phases(
     if way in ("resize", "patch"):
         deployment(annotations=ALLOWED)
     study = write_study(
-        f"ffmpeg-{way}",
-        workload={
-            "kind": "ffmpeg",
-            "clip": {"duration_s": 2, "width": 640, "height": 360},
-            "scale": "640:360",
-        },
+        f"counting-{way}",
+        workload=command(COUNTS),
         target=ways[way],
-        factors={"cpu_limit": LEVELS, "threads": [1]},
+        factors={"cpu_limit": LEVELS},
         design={"replicates": 3, "warmup": 1, "timeout_s": 120},
     )
     run, measured, phases = undisturbed(lambda: fitted(sweep(study)), misled, attempts=2)
     assert set(run.trials()["status"]) == {"ok"}
-    assert run.trials()["frames"].nunique() == 1
-    assert phases == PHASES, measured[["cpu_limit", "wall_s", "foreign_cpu"]]
+    assert phases == PHASES, measured[["cpu_limit", "wall_s", "foreign_cpu"]].to_string()
     if way in ("resize", "patch"):
         Left(cluster, namespace).check_nothing()
     if way == "patch":

@@ -63,9 +63,9 @@ def rows_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
 def _factor_column(levels: pd.Series) -> pd.Series:
     import pandas as pd
 
-    if all(is_number(level) for level in levels):
+    if all(is_number(level) for level in levels.dropna()):
         return pd.to_numeric(levels)
-    return levels.map(format_level).astype("string")
+    return levels.map(format_level, na_action="ignore").astype("string")
 
 
 def telemetry_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
