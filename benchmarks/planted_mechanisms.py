@@ -38,7 +38,7 @@ class Planted(NamedTuple):
 
 
 PLANTED: Mapping[str, Planted] = {
-    "none": Planted(None, "none", "cpu_limit", (0.1, 0.2, 0.4)),
+    "none": Planted(None, "none", "cpu_limit", (0.15, 0.3, 0.6), 2 * WORK),
     "a mutex held while asleep": Planted("waiting_for_each_other", "mutex", "threads", (1, 2, 4)),
     "a quota": Planted("throttled", "none", "threads", (1, 2, 4), 2 * WORK, cpu_limit=0.3),
     "more busy threads than cores": Planted("cpu_full", "none", "threads", (2, 4, 8), 2 * WORK),

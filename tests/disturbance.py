@@ -11,9 +11,13 @@ import pytest
 NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 """Trust of a study in which interference is not the subject: it must measure on a busy machine."""
 
-ATTEMPTS = 4
+ATTEMPTS = 3
 MOST_UNTRUSTED = 0.2
 """With more of its trials untrusted a sweep says more of the neighbours than of the program."""
+
+CLOCK = 1.25
+"""Quartiles of the CPU time that the same work takes, the higher over the lower: more, and others share the core's clock and
+caches, which no account of this machine shows."""
 
 GENERATOR = "others kept it from its core"
 """What the load generator says where neighbours, or the host of this machine, took its time."""
@@ -42,3 +46,9 @@ def mostly_untrusted(trials: pd.DataFrame) -> bool:
     """Whether so few trials can be trusted that their sweep tells nothing."""
     planned = trials.loc[~trials["warmup"], "trial"].nunique()
     return len(trusted(trials)) < (1 - MOST_UNTRUSTED) * planned
+
+
+def clock_wandered(trials: pd.DataFrame, knob: str) -> bool:
+    """Whether at some level the same work took CPU times too different to compare levels by."""
+    cpu_s = (trials["user_s"] + trials["sys_s"]).astype(float).groupby(trials[knob])
+    return bool((cpu_s.quantile(0.75) > CLOCK * cpu_s.quantile(0.25)).any())

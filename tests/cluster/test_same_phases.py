@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from disturbance import MOST_UNTRUSTED, undisturbed
+from disturbance import MOST_UNTRUSTED, clock_wandered, undisturbed
 from sweeping import ALLOWED, BUSY, Left, command, job_target, target
 
 from deadzone import fit_phases
@@ -38,7 +38,8 @@ def misled(found):
     """Whether the phases are not those of the program, and neighbours explain it."""
     _, measured, phases = found
     beside = measured["foreign_cpu"].astype(float) + measured["steal"].astype(float)
-    return phases != PHASES and (beside > BESIDE_CORES).mean() > MOST_UNTRUSTED
+    disturbed = (beside > BESIDE_CORES).mean() > MOST_UNTRUSTED or clock_wandered(measured, "cpu_limit")
+    return phases != PHASES and disturbed
 
 
 @pytest.mark.parametrize("way", ["local", "resize", "patch", "job"])

