@@ -272,6 +272,8 @@ def test_trials_short_of_a_program_start_and_coarse_clocks_are_doubted():
     table = sound_trials(19)
     assert "too_short" in found(table.assign(wall_s=table["wall_s"] / 500))
     assert "few_values" in found(table.assign(wall_s=table["wall_s"].round(0) + 1))
+    assert "few_values" in found(table.assign(wall_s=0.1))
+    assert "few_values" not in found(table.assign(wall_s=3.0))
 
 
 def test_bursts_beyond_a_limit_and_limits_that_were_never_felt():

@@ -168,10 +168,12 @@ def few_values(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def is_coarse(values: np.ndarray) -> bool:
-    """Whether numbers, shape (n,), were read off a scale so coarse that its steps decide."""
+    """Whether numbers, shape (n,), were read off a scale so coarse that its steps decide; a count may be the same each time."""
     different = np.unique(values)
-    few = len(values) >= MANY_TRIALS and 1 < len(different) <= FEWEST_VALUES
-    return bool(few and np.diff(different).min() > FLAT * np.median(values))
+    if len(values) < MANY_TRIALS or len(different) > FEWEST_VALUES:
+        return False
+    steps = np.diff(different)
+    return bool(steps.min() > FLAT * np.median(values) if len(steps) else different[0] % 1)
 
 
 def few_periods(seen: Experiment) -> Iterator[Suspicion]:
