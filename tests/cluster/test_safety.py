@@ -140,7 +140,7 @@ def test_after_kill_9_restore_gives_back_and_resume_goes_on(
     change, cluster, namespace, deployment, long_study, start, deadzone, left
 ):
     deployment(annotations=ALLOWED)
-    study = long_study(change, replicates=6)
+    study = long_study(change, replicates=15)
     begun = start("sweep", study)
     begun.wait_for(lambda: changed(left), "the changed limit")
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
@@ -154,7 +154,7 @@ def test_after_kill_9_restore_gives_back_and_resume_goes_on(
     again = deadzone("sweep", study, "--resume", "latest")
     assert again.code == 0, again.err
     lines = next(begun.runs.glob("*/*/trials.jsonl")).read_text().splitlines()
-    assert sorted(json.loads(line)["trial"] for line in lines) == [1, 2, 3, 4, 5, 6]
+    assert sorted(json.loads(line)["trial"] for line in lines) == [*range(1, 16)]
     left.check_nothing()
 
 
