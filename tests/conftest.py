@@ -27,6 +27,7 @@ from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.proposed import trials_of
 from deadzone.measuring.sweep.running import run_sweep
+from deadzone.measuring.targets.interrupts import INTERRUPTS
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.store.run import Run
@@ -152,7 +153,7 @@ def deadzone(
 
     def call(*arguments: object) -> Said:
         monkeypatch.setattr(sys, "argv", ["deadzone", *map(str, arguments)])
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        handlers = {number: signal.getsignal(number) for number in INTERRUPTS}
         capfd.readouterr()
         try:
             with pytest.raises(SystemExit) as stop:

@@ -77,7 +77,8 @@ def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | 
         with contextlib.suppress(psutil.Error):
             found = [one for one in below if ("launcher.py" in " ".join(one.cmdline())) == launcher]
             if found:
-                return command, found[-1]
+                # A program that is about to be is a copy of its launcher still.
+                return command, found[0 if launcher else -1]
     return command, None
 
 

@@ -63,6 +63,8 @@ class Arming:
 def _command(arguments: tuple[str, ...], environment: Mapping[str, str], said: Path, arming: Arming) -> None:
     """What the forked process does: it becomes the command, in a session of its own."""
     os.setsid()
+    # Python writes what of it a limit on files lets through, and every later start of the command would read half a module.
+    sys.dont_write_bytecode = True
     os.environ.update(environment)
     os.environ.pop("LD_PRELOAD", None)
     for descriptor, name in ((1, "out"), (2, "err")):

@@ -1,9 +1,11 @@
 """The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit code."""
 
 import gc
+import math
 import os
 import signal
 import sys
+import time
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -25,6 +27,9 @@ REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes 
 LOOK_FOR_GARBAGE_AFTER = 50_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
 the time to a first answer."""
+
+AGAIN_S = 0.5
+"""An interrupt so soon after another is the same wish [s]."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
@@ -103,8 +108,7 @@ def deadzone() -> None:
 def main() -> None:
     """Entry point of the command."""
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGHUP, _interrupt)
+    _heed_interrupts()
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
@@ -131,9 +135,20 @@ def _shown(text: str) -> str:
     return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """A termination request is handled like Ctrl-C: clean up, then end."""
-    raise KeyboardInterrupt
+def _heed_interrupts() -> None:
+    """A termination request is handled like Ctrl-C: clean up, then end. Two within AGAIN_S are one, asked for by somebody
+    impatient: the second would be raised before the clean-up has begun. Who starts it with nohup wants it to go on."""
+    last_s = -math.inf
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal last_s
+        before_s, last_s = last_s, time.monotonic()
+        if last_s - before_s > AGAIN_S:
+            raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
 
 
 if __name__ == "__main__":

@@ -138,7 +138,11 @@ class Run:
         """The study as it was resolved when the run started."""
         path = self.folder / STUDY_FILE
         with SaidAs(StoreError, f"{path}: cannot read the run's study"):
-            return _parsed(path.read_text(encoding="utf-8"), str(path))
+            text = path.read_text(encoding="utf-8")
+        try:
+            return _parsed(text, str(path))
+        except StudyError as error:
+            raise StoreError(f"{error} The run's study was changed by something else.") from None
 
     def study_name(self) -> str:
         """What to call the study by on the command line; runs of before this was kept know its name alone."""
