@@ -66,12 +66,12 @@ def test_interrupted_it_cleans_up_and_keeps_the_trials(study, start, home):
 
 
 def test_a_run_whose_phases_moved_says_so_with_an_exit_code_of_its_own(study, start, home, write_study):
-    code, _, err = start("sweep", "probe").end()
+    code, _, err = start("sweep", "probe", "-p", "replicates", "6").end()
     assert code == 0, err
     write_study(
         workload={"kind": "command", "argv": ["sleep", "0.06"], "env": {"PAUSE": "{pause}"}},
         factors={"pause": [0.03, 0.06, 0.12]},
-        design={"replicates": 3},
+        design={"replicates": 6},
     )
     code, out, err = start("run", "probe", "--json").end()
     assert code == 6, err

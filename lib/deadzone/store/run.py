@@ -163,7 +163,7 @@ class Run:
         was, now = (dump_study(_without_end(one)) for one in (self.study(), study))
         if was != now:
             lines = difflib.unified_diff(
-                was.splitlines(), now.splitlines(), "when the run started", "now", lineterm="", n=1
+                was.splitlines(), now.splitlines(), f"the run's {STUDY_FILE}", "now", lineterm="", n=1
             )
             raise StoreError(
                 f"The study was changed since run {self.run_id} started, so the run cannot be continued:\n"
