@@ -11,7 +11,7 @@ import pytest
 NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 """Trust of a study in which interference is not the subject: it must measure on a busy machine."""
 
-ATTEMPTS = 3
+ATTEMPTS = 4
 MOST_UNTRUSTED = 0.2
 """With more of its trials untrusted a sweep says more of the neighbours than of the program."""
 

@@ -21,6 +21,7 @@ from deadzone.errors import (
     did_you_mean,
     system_reason,
 )
+from deadzone.measuring.targets.interrupts import INTERRUPTS
 
 REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes on with --resume."
 
@@ -146,7 +147,7 @@ def _heed_interrupts() -> None:
         if last_s - before_s > AGAIN_S:
             raise KeyboardInterrupt
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in INTERRUPTS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
 
