@@ -130,7 +130,7 @@ def namespace(cluster: Cluster) -> Iterator[str]:
     yield name
     with contextlib.suppress(AssertionError):
         cluster.kubectl("delete", "pods", "--all", "--namespace", name, "--grace-period=1", "--wait=false")
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    cluster.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
 
 
 @pytest.fixture(scope="session")

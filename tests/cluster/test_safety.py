@@ -215,6 +215,30 @@ def test_two_sweeps_never_share_a_workload(deployment, long_study, start, deadzo
     left.check_nothing()
 
 
+def test_what_goes_with_its_namespace_needs_nothing_back(
+    cluster, namespace, deployment, long_study, start, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    begun = start("sweep", long_study())
+    begun.wait_for(lambda: changed(left), "the changed limit")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+
+    def keep(finalizers: list[str]) -> None:
+        body = json.dumps({"metadata": {"finalizers": finalizers}})
+        cluster.kubectl("patch", "deployment/worker", "--namespace", namespace, "--type=merge", "--patch", body)
+
+    keep(["deadzone.dev/test"])
+    try:
+        cluster.kubectl("delete", "namespace", namespace, "--wait=false")
+        cluster.wait_for(lambda: not cluster.get("leases", "--namespace", namespace)["items"], "no lock")
+        assert left.annotation()
+        said = deadzone("restore")
+        assert said.code == 0, said.err
+    finally:
+        keep([])
+
+
 def test_a_lock_is_taken_over_only_from_a_holder_that_is_silent(cluster, namespace):
     def lease(run: str) -> Lease:
         made = Lease(Cluster(), namespace, "lock", "the thing", run)

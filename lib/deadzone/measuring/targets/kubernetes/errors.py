@@ -12,6 +12,9 @@ LACKS_A_VERB = re.compile(
 )
 """How the API server's RBAC authorizer words a refusal."""
 
+NAMESPACE_ENDS = "because it is being terminated"
+"""How the API server's admission words that nothing more can be made in a namespace."""
+
 HANDSHAKE = re.compile(r"Handshake status (?P<status>\d{3})")
 """How the web socket library words a refused stream, in which the client puts no status."""
 
@@ -23,7 +26,7 @@ class ClusterError(TargetError):
 
 
 class AbsentError(ClusterError):
-    """The object does not exist (any more)."""
+    """The object does not exist (any more), or is being deleted with its namespace."""
 
 
 class ConflictError(ClusterError):
@@ -78,6 +81,8 @@ def translated(error: Any, what: str) -> ClusterError:
         )
     if status == 403 and (lacks := LACKS_A_VERB.search(message)):
         return MissingVerbError(_missing_verb(lacks, what))
+    if status == 403 and NAMESPACE_ENDS in message:
+        return AbsentError(f"The cluster was asked to {what}, but the namespace is being deleted: {message}.")
     if status == 404:
         return AbsentError(f"The cluster was asked to {what}, which does not exist: {message}.")
     if status == 409:

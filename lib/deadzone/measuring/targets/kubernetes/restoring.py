@@ -56,6 +56,8 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restore
     for give_back in left:
         try:
             done += give_back()
+        except errors.AbsentError:
+            continue  # removed meanwhile, or goes with its namespace
         except errors.BusyError as error:
             busy.append(str(error))
         except DeadzoneError as error:
@@ -123,8 +125,6 @@ def _restore(cluster: Cluster, workload: Workload, found: Object) -> list[str]:
     try:
         now = originals.kept(workload.read(cluster), str(workload))
         return restore_workload(cluster, workload, now) if now else []
-    except errors.AbsentError:
-        return []
     finally:
         lease.release()
 
