@@ -6,7 +6,10 @@ import os
 import sys
 import time
 
-WORK = 40_000
+WORK = 100_000
+"""Hashes of a trial, such that computing is a third of its time or more on any machine: a program that waits through most of
+a trial has another mistake."""
+
 WAIT_S = 0.24
 
 
@@ -29,7 +32,7 @@ def main(state: str, n: int) -> int:
         return 0
     items = 500 if state == "half" else 1000
     n = 1 if state == "same" else n
-    compute(WORK * items // 1000 if state != "pause" else WORK // 20)
+    compute(WORK * items // 1000 if state != "pause" else WORK // 50)
     time.sleep(WAIT_S if state == "pause" else WAIT_S / n * items / 1000)
     if state == "slow":
         compute(WORK * 6 // 10)

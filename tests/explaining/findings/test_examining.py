@@ -88,6 +88,13 @@ def test_the_little_cpu_time_of_a_program_that_sleeps_makes_no_groups():
     assert "work_differs" not in found(table)
 
 
+def test_a_few_milliseconds_are_how_a_program_starts():
+    table = sound_trials(6)
+    table[["user_s", "sys_s"]] *= 0.0005 * np.where(table.index % 2, 18, 1)[:, None]
+    table["wall_s"] = 0.012 * np.exp(0.03 * np.random.default_rng(2).standard_normal(len(table)))
+    assert "work_differs" not in found(table)
+
+
 def test_what_waits_for_a_core_does_not_sleep():
     table = sound_trials(6).assign(voluntary_switches=2)
     table[["user_s", "sys_s"]] *= 0.1
@@ -102,6 +109,14 @@ def test_items_that_are_dropped_now_and_then_are_another_group():
     one = found(table)["work_differs"]
     assert one.severity == "stops" and "times apart in items" in one.sentence
     assert "work_differs" not in found(sound_trials(16))
+
+
+def test_input_that_is_read_now_and_then_is_another_group():
+    for name in ("io_read_bytes", "io_written_bytes"):
+        table = sound_trials(16)
+        table.loc[np.random.default_rng(5).random(len(table)) < 0.4, name] *= 20
+        one = found(table)["work_differs"]
+        assert one.severity == "doubts" and f"times apart in {name}" in one.sentence
 
 
 def test_a_warning_that_is_printed_now_and_then_is_not_other_work():
@@ -181,6 +196,8 @@ def test_a_knob_that_is_not_used_shows_in_nothing():
     for name in ("max_rss_bytes", "voluntary_switches", "minor_faults"):
         table[name] = rng.permutation(table[name].to_numpy())
     assert "knob_not_used" in found(table)
+    table["wall_s"] *= np.where(table["n"] == 1, 1.7, 1) * np.exp(0.15 * rng.standard_normal(len(table)))
+    assert "knob_not_used" not in found(table), "one level among many alike is a difference too"
 
 
 def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_on_one_core_is_not():
@@ -216,6 +233,12 @@ def test_a_client_that_takes_the_servers_cores_is_told_and_one_beside_a_full_ser
     assert "the server (1.36) use all 2 cores" in one.sentence and one.levels == (2, 3, 4, 6, 8)
     assert "client_full" not in found(served(0.6, 1.0), cores=2)
     assert "client_full" not in found(served(0.03, 1.95), cores=2)
+
+
+def test_a_response_with_one_digit_has_few_values():
+    table = sound_trials(19, noise=0.2)
+    assert "few_values" not in found(table)
+    assert "few_values" in found(table.assign(wall_s=(3 * table["wall_s"]).round().clip(lower=1) / 10))
 
 
 def test_errors_printed_at_some_levels_and_not_at_others():

@@ -45,4 +45,10 @@ def pages() -> dict[str, str]:
     ]
     table = "\n".join([say("findings.index_head"), "| --- | --- | --- |", *rows])
     index = f"# {say('findings.index_title')}\n\n{say('findings.index_intro')}\n\n{table}\n"
-    return {"README.md": index, **{f"{key}.md": page(key) for key in CATALOGUE}}
+    return {"README.md": index, **{f"{key}.md": f"{page(key)}\n{_example(key)}" for key in CATALOGUE}}
+
+
+def _example(key: str) -> str:
+    """The picture of a run in which the mistake was made, that scripts/finding_examples.py draws."""
+    title, said = say("findings.page_example"), say("findings.page_example_words")
+    return f"## {title}\n\n![{key}](examples/{key}.png)\n\n{said}\n"

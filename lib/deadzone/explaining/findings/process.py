@@ -22,7 +22,7 @@ FLAT = 0.05
 START_S = 0.010
 """Starting a program takes 1 to 3 ms, an interpreter 10 to 30; a trial must be long beside that [s]."""
 
-FEWEST_VALUES = 4
+FEWEST_VALUES = 8
 """A response that takes no more values than this over many trials is read off a coarse scale."""
 
 MANY_TRIALS = 15

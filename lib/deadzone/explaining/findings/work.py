@@ -9,22 +9,19 @@ import pandas as pd
 from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import SEED, association
-from deadzone.explaining.findings.process import is_coarse
+from deadzone.explaining.findings.process import START_S, is_coarse
 from deadzone.study.levels import is_number
 
 GROUPS_APART = 1.5
-"""Groups of trials closer than this may be two ways the scheduler takes."""
+"""Groups of counts closer than this are no work left out."""
 
-GROUPS_APART_DISTURBED = 2.0
-"""The same beside neighbours: with one on the other hardware thread of its core a program was seen to need 1.8 times the
-CPU time."""
-
-NEIGHBOURS = 0.15
-"""Trials beside more foreign CPU are disturbed, whatever the study trusts [cores]."""
+TIMES_APART = 2.0
+"""The same of times: with others on the second hardware thread of its core a program was seen to need 1.8 times the CPU
+time, also on a virtual machine, which does not see them."""
 
 LEAST_SHARE = 0.1
-"""CPU time that one group needs more must be this share of the wall time: of a program that sleeps or waits it is a few
-milliseconds, which scatter by what the kernel does, and what is left out of them shows in the response."""
+"""CPU time that one group needs more must be this share of the wall time, and START_S: of a program that sleeps or waits it is
+a few milliseconds, which scatter by what the kernel does, and what is left out of them shows in the response."""
 
 OTHER_WORK = 2.5
 """Beyond this no placing of threads explains the difference: one group did not do the work."""
@@ -57,8 +54,9 @@ COUNTS_OF_WORK = (
 
 RATE_WORDS = ("_s", "_per_", "rate", "throughput", "latency")
 
-PRINTED = ("stdout_lines",)
-"""How much a program prints tells of its work as well; lines, for the digits of its figures make the bytes."""
+TRACES = ("stdout_lines", "io_read_bytes", "io_written_bytes")
+"""What a program prints, reads and writes tells of its work as well; of what it prints the lines, for the digits of its
+figures make the bytes."""
 
 LESS = 0.99
 """Work that falls below this share of what another level did is less work."""
@@ -68,7 +66,7 @@ LESS_CPU = 0.6
 
 
 def work_differs(seen: Experiment) -> Iterator[Suspicion]:
-    """Trials of a level that fall into two groups, in CPU time, the response, a count of work or what was printed.
+    """Trials of a level that fall into two groups, in CPU time, the response, a count of work, what was read, written or printed.
 
     The groups lie at one distance, whichever level it is: a trial did the work or did not. Levels are cut by least
     squares, as in the test for two clusters of Engelman and Hartigan (1969, Journal of the American Statistical
@@ -76,10 +74,11 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     groups is simulated with Student's t of three degrees of freedom, whose tails are as heavy as those of timings.
     """
     table = seen.ended
-    counts = [str(name) for name in table.columns if name in PRINTED or _counts_work(str(name), seen)]
+    counts = [str(name) for name in table.columns if name in TRACES or _counts_work(str(name), seen)]
     done = {name: numbers(table, name) for name in (seen.response, *counts)}
     walls_s = numbers(table, "wall_s")
     wall_s = float(np.nanmedian(walls_s)) if np.isfinite(walls_s).any() else 0.0
+    least_s = max(LEAST_SHARE * wall_s, START_S)
     for name, values in {"cpu_s": cpu_s(table), **done}.items():
         values = values + 1 if name in counts else values  # nothing done is a count too
         known = np.isfinite(values) & (values > 0)
@@ -92,34 +91,35 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         if len(rows) < 2 * LEAST_A_LEVEL:
             continue
         levels = pd.factorize(rows["level"])[0]
-        statistic, apart, spread, smaller = _split(log, levels)
-        beside = numbers(rows, "foreign_cpu") if "foreign_cpu" in rows else np.zeros(len(rows))
-        disturbed = name not in counts and (beside > NEIGHBOURS).any()
-        needed = OTHER_WORK if name in PRINTED else GROUPS_APART_DISTURBED if disturbed else GROUPS_APART
+        statistic, apart, spread, low, high = _split(log, levels)
+        smaller = min(low, high, key=len)
+        needed = OTHER_WORK if name in TRACES else GROUPS_APART if name in counts else TIMES_APART
         weight = (
             apart >= np.log(needed)
             and len(smaller) >= LEAST_IN_GROUP * len(log)
             and apart > LEAST_APART * spread
-            and (name != "cpu_s" or np.expm1(apart) * np.median(np.exp(log)) >= LEAST_SHARE * wall_s)
+            and (name != "cpu_s" or np.expm1(apart) * np.exp(np.median(log[low])) >= least_s)
         )
         p = _p_of_split(statistic, np.bincount(levels)) if weight else 1.0
         least = rows.iloc[np.sort(smaller)]
         exact = name in counts and spread < 2 * LEAST_SPREAD
-        other = (exact or apart >= np.log(OTHER_WORK)) and name not in PRINTED
+        other = (exact or apart >= np.log(OTHER_WORK)) and name not in TRACES
         severity: Severity = "stops" if other else "doubts"
         said = {"column": name, "times": float(np.exp(apart)), "few": len(least), "trials": len(rows)}
         yield seen.suspicion("work_differs", p, least, weight=weight, severity=severity, say=said)
 
 
-def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np.ndarray]:
-    """Statistic of `_separation`, distance between the groups and spread within them [ln], and rows of the smaller group."""
+def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np.ndarray, np.ndarray]:
+    """Statistic of `_separation`, distance between the groups and spread within them [ln], and rows of the lower and the
+    upper group; both are empty where no level is split."""
     ascending = [
         at[np.argsort(log[at], kind="stable")]
         for at in (np.flatnonzero(levels == level) for level in range(levels.max() + 1))
     ]
     tables = [_cuts(log[order][None, :]) for order in ascending]
     statistic, distance = (float(one[0]) for one in _separation(tables, LEAST_SPREAD))
-    lows, highs, squares = [], [], 0.0
+    none = np.array([], dtype=int)
+    lows, highs, squares = [none], [none], 0.0
     for order, (before, after, gap, weight) in zip(ascending, tables, strict=True):
         cost = after[0] + weight * (gap[0] - distance) ** 2
         cut = int(np.argmin(cost))
@@ -128,10 +128,10 @@ def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np
         if split:
             lows.append(order[: cut + 1])
             highs.append(order[cut + 1 :])
-    spread = float(np.hypot(np.sqrt(squares / max(len(log) - len(tables) - len(lows), 1)), LEAST_SPREAD))
-    if not lows:
-        return statistic, 0.0, spread, np.array([], dtype=int)
-    return statistic, distance, spread, min(np.concatenate(lows), np.concatenate(highs), key=len)
+    n_groups = len(tables) + len(lows) - 1
+    spread = float(np.hypot(np.sqrt(squares / max(len(log) - n_groups, 1)), LEAST_SPREAD))
+    low, high = np.concatenate(lows), np.concatenate(highs)
+    return statistic, distance if len(low) else 0.0, spread, low, high
 
 
 def _separation(
