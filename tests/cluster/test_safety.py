@@ -226,7 +226,9 @@ def test_what_goes_with_its_namespace_needs_nothing_back(
 
     def keep(finalizers: list[str]) -> None:
         body = json.dumps({"metadata": {"finalizers": finalizers}})
-        cluster.kubectl("patch", "deployment/worker", "--namespace", namespace, "--type=merge", "--patch", body)
+        cluster.kubectl(
+            "patch", "deployment/worker", "--namespace", namespace, "--type=merge", "--patch", body
+        )
 
     keep(["deadzone.dev/test"])
     try:
