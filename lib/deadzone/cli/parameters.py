@@ -50,6 +50,39 @@ class Asked:
     fail_on: str | None
 
 
+WISHES = ("within", "slo", "cost", "given", "tolerance", "price")
+"""Options that a recommendation knows."""
+
+
+def decision_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a recommendation may lose for nothing, what twice the knob has to bring, and what is not ours to choose."""
+    share = click.FloatRange(0, 1)
+    price = click.option(
+        "--price", type=share, metavar="SHARE",
+        help="What twice the knob has to bring, a share of the response, where a setting is worse than tolerated (0.01).",
+    )  # fmt: skip
+    given = click.option(
+        "--given", multiple=True, metavar="FACTOR=LEVEL", callback=_levels,
+        help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
+    )  # fmt: skip
+    return click.option(
+        "--tolerance", type=share, metavar="SHARE",
+        help="What a setting may be worse than the best for nothing (0.03, which is 3 %).",
+    )(price(given(function)))  # fmt: skip
+
+
+def _levels(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    if wrong := [text for text, (name, _, level) in zip(texts, pairs, strict=True) if not (name and level)]:
+        raise click.BadParameter(f"{wrong[0]!r}: write FACTOR=LEVEL, such as cpu_limit=1.", context, option)
+    return {name: level for name, _, level in pairs}
+
+
+def wishes_of(asked: dict[str, Any]) -> dict[str, Any]:
+    """Of the options of a command those that wish for something of a recommendation, and were given."""
+    return {name: asked[name] for name in WISHES if asked.get(name) not in (None, {})}
+
+
 def study_options(function: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that measures a study.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.parameters import decision_options, wishes_of
 from deadzone.errors import FindingError, StoreError, StudyError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option("--within", type=float, help="The cheapest setting within this share of the best.")
 @click.option("--cost", metavar="EXPRESSION", help="The setting of least cost, such as 'cpu_limit * wall_s'.")
+@decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @click.option("--anyway", is_flag=True, help="Recommend in spite of findings about the experiment.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -72,9 +74,7 @@ def command(
     if found.study().analysis_notebook != PHASES:
         _print_conclusion(found, as_manifest, as_json)
         return
-    analysis = analyse(
-        load_source(str(found.folder)), **{name: asked[name] for name in ("within", "cost", "anyway")}
-    )
+    analysis = analyse(load_source(str(found.folder)), asked["anyway"], **wishes_of(asked))
     findings = [one.to_dict() for one in analysis.findings]
     if analysis.stopped:
         if as_json:

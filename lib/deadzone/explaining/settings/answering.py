@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import PhaseError
+from deadzone.errors import PhaseError, did_you_mean
 from deadzone.explaining.phases.candidates import (
     Candidates,
     candidates_of,
@@ -166,9 +166,35 @@ class Answer:
         """The factors beside the knob."""
         return self.factors[:-1]
 
-    def recommend(self, **wishes: Any) -> Recommendation:
-        """The setting to choose; the wishes are those of `recommend_from`."""
-        return recommend_from(self.candidates, **wishes)
+    def recommend(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> Recommendation:
+        """The setting to choose; the wishes are those of `recommend_from`.
+
+        given: levels of other factors that are not ours to choose. Raises PhaseError where no setting has them.
+        """
+        return recommend_from(only(self.candidates, self._has(given or {})), **wishes)
+
+    def in_each_slice(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> list[Recommendation]:
+        """The setting to choose for each combination of the other factors' levels."""
+        kept = [s for s, has in zip(self.candidates.settings, self._has(given or {}), strict=True) if has]
+        slices = dict.fromkeys(tuple(setting[name] for name in self.others) for setting in kept)
+        return [self.recommend(dict(zip(self.others, levels, strict=True)), **wishes) for levels in slices]
+
+    def _has(self, given: Mapping[str, Any]) -> np.ndarray:
+        """Which settings have the levels given, shape (settings,)."""
+        has = np.ones(len(self.candidates), dtype=bool)
+        for name, level in given.items():
+            if name not in self.others:
+                known = ", ".join(self.others) or "none"
+                raise PhaseError(
+                    f"{name!r} cannot be given; the factors beside the knob are {known}.{did_you_mean(name, self.others)}"
+                )
+            wanted = _as_setting(level_name(level))
+            levels = [setting[name] for setting in self.candidates.settings]
+            has &= np.array([one == wanted for one in levels])
+            if not has.any():
+                known = ", ".join(str(one) for one in dict.fromkeys(levels))
+                raise PhaseError(f"No setting has {name} {level}; its levels are {known}.")
+        return has
 
 
 def answer(
