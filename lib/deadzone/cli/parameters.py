@@ -62,7 +62,7 @@ def decision_options(function: Callable[..., Any]) -> Callable[..., Any]:
         help="What twice the knob has to bring, a share of the response, where a setting is worse than tolerated (0.01).",
     )  # fmt: skip
     given = click.option(
-        "--given", multiple=True, metavar="FACTOR=LEVEL", callback=_levels,
+        "--given", multiple=True, metavar="FACTOR=LEVEL",
         help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
     )  # fmt: skip
     return click.option(
@@ -71,16 +71,25 @@ def decision_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(price(given(function)))  # fmt: skip
 
 
-def _levels(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    if wrong := [text for text, (name, _, level) in zip(texts, pairs, strict=True) if not (name and level)]:
-        raise click.BadParameter(f"{wrong[0]!r}: write FACTOR=LEVEL, such as cpu_limit=1.", context, option)
-    return {name: level for name, _, level in pairs}
+def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
+    """What an option that is written NAME=VALUE was given. Raises StudyError for another text, with an example."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not (name and value):
+            raise StudyError(f"{option} {text}: write {example}.")
+        found[name] = value
+    return found
 
 
 def wishes_of(asked: dict[str, Any]) -> dict[str, Any]:
     """Of the options of a command those that wish for something of a recommendation, and were given."""
-    return {name: asked[name] for name in WISHES if asked.get(name) not in (None, {})}
+    given = pairs("--given", asked["given"], "FACTOR=LEVEL, such as cpu_limit=1")
+    return {
+        name: wish
+        for name, wish in {**asked, "given": given}.items()
+        if name in WISHES and wish not in (None, {})
+    }
 
 
 def study_options(function: Callable[..., None]) -> Callable[..., None]:

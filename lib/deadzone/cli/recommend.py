@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.parameters import decision_options, wishes_of
+from deadzone.cli.parameters import decision_options, pairs, wishes_of
 from deadzone.errors import FindingError, StoreError, StudyError
 
 if TYPE_CHECKING:
@@ -102,8 +102,9 @@ def command(
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice)]))
         return
     where = manifest.destination(analysis, *(asked[name] for name in ("workload", "container", "namespace")))
+    renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
     cut = int(percentile.removeprefix("p"))
-    document = manifest.patch(analysis, levels, used, where, percentile=cut, variables=_pairs(variables))
+    document = manifest.patch(analysis, levels, used, where, percentile=cut, variables=renamed)
     if as_json:
         click.echo(json.dumps(document))
         return
@@ -128,13 +129,3 @@ def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
         raise StoreError(f"Run {run.run_id} has no report yet: deadzone report {study.study}/{run.run_id}")
     said = read_entry(folder).verdict
     click.echo(json.dumps({"conclusion": said}) if as_json else said)
-
-
-def _pairs(variables: tuple[str, ...]) -> dict[str, str]:
-    pairs = {}
-    for text in variables:
-        variable, sign, factor = text.partition("=")
-        if not (variable and sign and factor):
-            raise StudyError(f"--env {text}: write NAME=FACTOR, such as FFMPEG_THREADS=threads.")
-        pairs[variable] = factor
-    return pairs
