@@ -76,7 +76,7 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
     said = json.loads(deadzone(*arguments, "threads=2", "--json").out)
     assert said["recommendation"]["setting"] == {"threads": 2, "cores": 2}
     assert "write FACTOR=LEVEL" in deadzone(*arguments, "threads").err
-    assert "its levels are 2, 4" in deadzone(*arguments, "threads=3").err
+    assert "there are threads = 2; threads = 4" in deadzone(*arguments, "threads=3").err
 
 
 @pytest.mark.parametrize(

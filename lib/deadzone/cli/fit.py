@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from deadzone.cli.parameters import decision_options, wishes_of
+from deadzone.study.levels import format_level
 
 
 @click.command("fit")
@@ -25,19 +26,12 @@ from deadzone.cli.parameters import decision_options, wishes_of
     help="Scale of the knob; by default what its levels suggest.",
 )
 @click.option(
-    "--within",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %.",
-)
-@click.option(
     "--slo",
     multiple=True,
     nargs=2,
     metavar="STATISTIC VALUE",
     help="Recommend the smallest that meets it.",
 )
-@click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".')
 @decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print the model as JSON.")
@@ -110,7 +104,7 @@ def command(
 
 def _shown(wish: object) -> str:
     if isinstance(wish, dict):
-        return " and ".join(f"{name} {value}" for name, value in wish.items())
+        return " and ".join(f"{name} {format_level(value)}" for name, value in wish.items())
     return f"{wish}"
 
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     show_default=True,
     help="Percentile of the measured CPU usage that becomes the request.",
 )
-@click.option("--within", type=float, help="The cheapest setting within this share of the best.")
-@click.option("--cost", metavar="EXPRESSION", help="The setting of least cost, such as 'cpu_limit * wall_s'.")
 @decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @click.option("--anyway", is_flag=True, help="Recommend in spite of findings about the experiment.")

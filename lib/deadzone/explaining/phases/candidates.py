@@ -170,12 +170,7 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
     }
-    arrays["kinds"] = np.concatenate(
-        [
-            part.kinds + (first[i] if own else 0)
-            for i, (part, own) in enumerate(zip(parts, worded, strict=True))
-        ]
-    )
+    arrays["kinds"] = np.concatenate([part.kinds + first[i] * worded[i] for i, part in enumerate(parts)])
     for name in ("settings", "names", "places"):
         arrays[name] = tuple(item for part in parts for item in getattr(part, name))
     return replace(

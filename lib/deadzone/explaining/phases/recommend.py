@@ -158,6 +158,9 @@ def recommend_from(
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
+    for name, share in (("within", within), ("tolerance", tolerance), ("price", price)):
+        if share is not None and not (isinstance(share, int | float) and 0 <= share < np.inf):
+            raise PhaseError(f"{name} is {share!r}; give a fraction of at least 0, for example 0.05 for 5 %.")
     candidates = _there_to_have(candidates, all_there_is, barred)
     goal = _the_goal(goal, within, slo, cost)
     caveats: list[str] = []
@@ -167,9 +170,6 @@ def recommend_from(
         )
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
-    for name, share in (("tolerance", tolerance), ("price", price)):
-        if not 0 <= share < np.inf:
-            raise PhaseError(f"{name} is {share!r}; give a share of the response, for example 0.03 for 3 %.")
     e = candidates.estimates
     found = best_set(
         candidates.sign * e.log_response, e.covariance, e.degrees_of_freedom, confidence, tolerance
@@ -215,15 +215,14 @@ def _the_goal(
             if goal != "fastest"
             else f"The goal 'fastest' takes no {given[0]!r}; leave one of them out."
         )
-    if within is not None and not (isinstance(within, int | float) and 0 <= within < float("inf")):
-        raise PhaseError(f"within is {within!r}; give a fraction of at least 0, for example 0.05 for 5 %.")
     return given[0] if given else "fastest"
 
 
 def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
-    loss = np.maximum(found.loss - np.log1p(found.tolerance), 0.0) + price * candidates.doublings
-    least = loss <= loss[found.member & _kin(candidates, found)].min() + 1e-12
-    index = _cheapest(candidates, found, found.member & least)
+    taken = candidates.doublings
+    loss = np.maximum(found.loss - np.log1p(found.tolerance), 0.0) + price * taken
+    loss[~(found.member & _kin(candidates, found))] = np.inf
+    index = int(np.where(loss <= loss.min() + 1e-12, taken, np.inf).argmin())
     return _Choice(index, found.member, reason.fastest(candidates, found, index))
 
 
@@ -232,14 +231,9 @@ def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
     return candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
 
 
-def _cheapest(candidates: Candidates, found: BestSet, member: np.ndarray) -> int:
-    """The first of the members that is of the best estimate's kind."""
-    return int(np.nonzero(member & _kin(candidates, found))[0][0])
-
-
 def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
     member = found.loss <= np.log1p(within) + 1e-12
-    index = _cheapest(candidates, found, member)
+    index = int(np.argmax(member & _kin(candidates, found)))
     return _Choice(index, member, reason.within(candidates, found, index, within))
 
 
@@ -258,7 +252,7 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
     """The candidates by cost, the cheapest first, without those that have no cost."""
     priced = with_cost(candidates, parse_cost(cost))
     known = np.isfinite(priced.estimates.log_response)
-    if known.sum() < 2:
+    if known.sum() < min(2, len(known)):
         raise PhaseError(
             f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
         )

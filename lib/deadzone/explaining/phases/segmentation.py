@@ -24,7 +24,7 @@ from deadzone.explaining.phases.thresholds import LABELS
 NEGLIGIBLE = 1e-6
 """Pieces with less posterior mass than this are left out of the results."""
 
-BENT = 0.35
+BENT = float(priors.BENDS[1])
 """Distance of the bends tried: a piece that is surely bent has its bend somewhere between two of them, evenly."""
 
 MOST_PHASES = 8
@@ -51,13 +51,12 @@ class Pieces:
         """The pieces with the values at their ends `factor` times as far from the mean of all with their ends and label."""
         group = (self.start * (self.stop.max() + 1) + self.stop) * len(LABELS) + self.label
         total = np.maximum(np.bincount(group, self.weight), 1e-300)
-        means = [
-            (np.bincount(group, self.weight * value) / total)[group] for value in (self.left, self.right)
-        ]
-        left, right = (
-            mean + factor * (value - mean) for mean, value in zip(means, (self.left, self.right), strict=True)
-        )
-        return replace(self, left=left, right=right)
+
+        def spread(value: np.ndarray) -> np.ndarray:
+            mean = (np.bincount(group, self.weight * value) / total)[group]
+            return mean + factor * (value - mean)
+
+        return replace(self, left=spread(self.left), right=spread(self.right))
 
 
 @dataclass(frozen=True)

@@ -175,25 +175,23 @@ class Answer:
 
     def in_each_slice(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> list[Recommendation]:
         """The setting to choose for each combination of the other factors' levels."""
-        kept = [s for s, has in zip(self.candidates.settings, self._has(given or {}), strict=True) if has]
-        slices = dict.fromkeys(tuple(setting[name] for name in self.others) for setting in kept)
+        there = zip(self.candidates.settings, self._has(given or {}), strict=True)
+        slices = dict.fromkeys(tuple(setting[name] for name in self.others) for setting, has in there if has)
         return [self.recommend(dict(zip(self.others, levels, strict=True)), **wishes) for levels in slices]
 
     def _has(self, given: Mapping[str, Any]) -> np.ndarray:
         """Which settings have the levels given, shape (settings,)."""
-        has = np.ones(len(self.candidates), dtype=bool)
-        for name, level in given.items():
+        for name in given:
             if name not in self.others:
-                known = ", ".join(self.others) or "none"
-                raise PhaseError(
-                    f"{name!r} cannot be given; the factors beside the knob are {known}.{did_you_mean(name, self.others)}"
-                )
-            wanted = _as_setting(level_name(level))
-            levels = [setting[name] for setting in self.candidates.settings]
-            has &= np.array([one == wanted for one in levels])
-            if not has.any():
-                known = ", ".join(str(one) for one in dict.fromkeys(levels))
-                raise PhaseError(f"No setting has {name} {level}; its levels are {known}.")
+                known = f"the factors beside the knob are {', '.join(self.others) or 'none'}"
+                raise PhaseError(f"{name!r} cannot be given; {known}.{did_you_mean(name, self.others)}")
+        wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
+        settings = self.candidates.settings
+        has = np.array([all(one[name] == level for name, level in wanted.items()) for one in settings])
+        if not has.any():
+            there = dict.fromkeys(_where(list(given), [one[name] for name in given]) for one in settings)
+            asked = _where(list(given), list(given.values()))
+            raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
         return has
 
 
@@ -249,17 +247,8 @@ def answer(
     trials = table.assign(setting=np.argsort(order)[cell], response=values, outlier=spoiled[table.index])[
         ["setting", "response", "outlier"]
     ]
-    return Answer(
-        factors,
-        response,
-        goal,
-        measured,
-        on_knob,
-        models,
-        stacked(parts),
-        trials,
-        (*notes, *_said(asked, models)),
-    )
+    said = (*notes, *_said(asked, models))
+    return Answer(factors, response, goal, measured, on_knob, models, stacked(parts), trials, said)
 
 
 @dataclass(frozen=True)
