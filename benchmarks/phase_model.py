@@ -50,6 +50,9 @@ JITTER = 0.02
 Fits = dict[str, list[scoring.Fitted]]
 """The fits of each tier."""
 
+Draw = Callable[[str, int, int], list[Curve]]
+"""Curves of a tier: so many, of a seed."""
+
 
 def tier_table(fits: Fits) -> pd.DataFrame:
     """Accuracy, coverage, calibration and time of the phase model on each tier."""
@@ -73,26 +76,29 @@ def tier_table(fits: Fits) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _fits(folder: Path | None, tier: str, draw: Callable[[str], list[Curve]]) -> list[scoring.Fitted]:
+def _fits(folder: Path | None, tier: str, draw: Draw, count: int, seed: int) -> list[scoring.Fitted]:
     """The fits of a tier, from the folder where they lie there already."""
-    if folder and (folder / f"{tier}.pkl").exists():
-        return _kept(folder, tier)
-    fits = scoring.fit_all(draw(tier))
+    if folder and (kept := _file(folder, tier, count, seed)).exists():
+        return _kept(kept)
+    fits = scoring.fit_all(draw(tier, count, seed))
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{tier}.pkl").write_bytes(pickle.dumps(fits))
+        kept.write_bytes(pickle.dumps(fits))
     return fits
 
 
-def _kept(folder: Path, tier: str) -> list[scoring.Fitted]:
-    kept: list[scoring.Fitted] = pickle.loads((folder / f"{tier}.pkl").read_bytes())
+def _file(folder: Path, tier: str, count: int, seed: int) -> Path:
+    """Fits of other curves have another name, so that none are taken for these."""
+    return folder / f"{tier}-{count}-{seed}.pkl"
+
+
+def _kept(file: Path) -> list[scoring.Fitted]:
+    kept: list[scoring.Fitted] = pickle.loads(file.read_bytes())
     return kept
 
 
-def _beside(table: pd.DataFrame, before: pd.DataFrame | None) -> pd.DataFrame:
+def _beside(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     """A table with the cells of an earlier one in parentheses, where they differ; times are left as they are."""
-    if before is None:
-        return table
     same = (table == before) | np.isin(table.columns, ["ms a curve"])[None, :]
     return table.where(same, table.astype(str) + " (" + before.astype(str) + ")")
 
@@ -235,13 +241,17 @@ def _best_time(work: Callable[[], object], repeats: int) -> float:
 def page(arguments: argparse.Namespace) -> str:
     """The whole report in Markdown."""
     count, seed, few = arguments.count, arguments.seed, arguments.other_count
-    own = {tier: _fits(arguments.fits, tier, lambda t: draw_tier(t, count, seed)) for tier in TIERS}
-    other = {tier: _fits(arguments.fits, tier, lambda t: draw_tier(t, few, seed)) for tier in OTHER_TIERS}
-    laws = {law: _fits(arguments.fits, law, lambda t: draw_mechanism(t, count, seed)) for law in MECHANISMS}
+    kept, before = arguments.fits, arguments.before
+    own = {tier: _fits(kept, tier, draw_tier, count, seed) for tier in TIERS}
+    other = {tier: _fits(kept, tier, draw_tier, few, seed) for tier in OTHER_TIERS}
+    laws = {law: _fits(kept, law, draw_mechanism, count, seed) for law in MECHANISMS}
 
     def beside(make: Callable[[Fits], pd.DataFrame], fits: Fits) -> pd.DataFrame:
-        kept = arguments.before
-        return _beside(make(fits), make({tier: _kept(kept, tier) for tier in fits}) if kept else None)
+        if not before:
+            return make(fits)
+        return _beside(
+            make(fits), make({tier: _kept(_file(before, tier, len(f), seed)) for tier, f in fits.items()})
+        )
 
     sections = [
         ("Tiers it was developed on", f"{count} curves a tier, seed {seed}.", beside(tier_table, own)),
@@ -274,11 +284,11 @@ def page(arguments: argparse.Namespace) -> str:
         ("One knee", "Only curves that pay and then stop paying.", knee_table(arguments.peer_count, seed)),
         ("Speed", "One core, import excluded, best of five (peer: one run).", speed_table(seed)),
     ]
-    kept = jitter(arguments.jitter_draws, seed)
+    held = jitter(arguments.jitter_draws, seed)
     text = [
         "# How well the phase model does",
         f"Written by `benchmarks/phase_model.py --count {count} --other-count {few} --seed {seed}`; not edited by hand."
-        + (" In parentheses: the version before, on the same curves." if arguments.before else ""),
+        + (" In parentheses: the version before, on the same curves." if before else ""),
         f"deadzone {__version__}, Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", *peers.PEERS, "kneed"))
         + ".",
@@ -288,7 +298,7 @@ def page(arguments: argparse.Namespace) -> str:
     text += [
         "## The published 16-core curve, jittered",
         f"Each point moved by {JITTER:.0%} (one standard deviation), {arguments.jitter_draws} draws: the author's "
-        f"five phases are found, each end within one level, in {kept:.1%} of the draws.",
+        f"five phases are found, each end within one level, in {held:.1%} of the draws.",
     ]
     return "\n\n".join(text) + "\n"
 
