@@ -1,13 +1,16 @@
 """Measure the phase model and its peers on synthetic and published curves; write the table.
 
-    python benchmarks/phase_model.py --count 200 --peer-count 25 --seed 1
+    python benchmarks/phase_model.py --count 200 --peer-count 25 --seed 1 --fits build/phase_model
 
-Writes docs/benchmarks/phase_model.md. Nothing in that file is typed by hand.
+Writes docs/benchmarks/phase_model.md. Nothing in that file is typed by hand. Fits are kept in the folder `--fits`, a file a
+tier, so that the same command goes on where it was ended; `--before` names such a folder of an earlier version, made with
+PYTHONPATH set to it, whose figures then stand beside the new ones.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import platform
 import sys
 import warnings
@@ -24,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import peers
 import scoring
 from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_tier
+from synthetic.mechanism_curves import MECHANISMS, draw_mechanism
 
 from deadzone import __version__, fit_phases
 
@@ -43,8 +47,14 @@ AUTHORS_PHASES = [
 ]
 JITTER = 0.02
 
+Fits = dict[str, list[scoring.Fitted]]
+"""The fits of each tier."""
 
-def tier_table(fits: dict[str, list[scoring.Fitted]]) -> pd.DataFrame:
+Draw = Callable[[str, int, int], list[Curve]]
+"""Curves of a tier: so many, of a seed."""
+
+
+def tier_table(fits: Fits) -> pd.DataFrame:
     """Accuracy, coverage, calibration and time of the phase model on each tier."""
     rows = []
     for tier, results in fits.items():
@@ -66,7 +76,34 @@ def tier_table(fits: dict[str, list[scoring.Fitted]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def outlier_table(fits: dict[str, list[scoring.Fitted]]) -> pd.DataFrame:
+def _fits(folder: Path | None, tier: str, draw: Draw, count: int, seed: int) -> list[scoring.Fitted]:
+    """The fits of a tier, from the folder where they lie there already."""
+    if folder and (kept := _file(folder, tier, count, seed)).exists():
+        return _kept(kept)
+    fits = scoring.fit_all(draw(tier, count, seed))
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(pickle.dumps(fits))
+    return fits
+
+
+def _file(folder: Path, tier: str, count: int, seed: int) -> Path:
+    """Fits of other curves have another name, so that none are taken for these."""
+    return folder / f"{tier}-{count}-{seed}.pkl"
+
+
+def _kept(file: Path) -> list[scoring.Fitted]:
+    kept: list[scoring.Fitted] = pickle.loads(file.read_bytes())
+    return kept
+
+
+def _beside(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """A table with the cells of an earlier one in parentheses, where they differ; times are left as they are."""
+    same = (table == before) | np.isin(table.columns, ["ms a curve"])[None, :]
+    return table.where(same, table.astype(str) + " (" + before.astype(str) + ")")
+
+
+def outlier_table(fits: Fits) -> pd.DataFrame:
     """Precision and recall of the outlier flags where trials were spoiled."""
     rows = []
     for tier, results in fits.items():
@@ -78,21 +115,16 @@ def outlier_table(fits: dict[str, list[scoring.Fitted]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def recommendation_table(fits: dict[str, list[scoring.Fitted]], count: int) -> pd.DataFrame:
+def recommendation_table(fits: Fits) -> pd.DataFrame:
     """How often the recommended setting is good, beside the level with the smallest mean."""
     rows = []
     for tier, results in fits.items():
-        ours = [scoring.good_setting(fit.curve, _setting(fit)) for fit in results[:count]]
-        habit = [scoring.good_setting(fit.curve, scoring.smallest_mean(fit.curve)) for fit in results[:count]]
+        ours = [scoring.good_setting(fit.curve, fit.setting) for fit in results]
+        habit = [scoring.good_setting(fit.curve, scoring.smallest_mean(fit.curve)) for fit in results]
         rows.append({"tier": tier, "recommended": np.mean(ours), "smallest mean": np.mean(habit)})
     table = pd.DataFrame(rows)
     table.loc[len(table)] = ["all", table["recommended"].mean(), table["smallest mean"].mean()]
     return table.assign(**{c: table[c].map("{:.1%}".format) for c in ("recommended", "smallest mean")})
-
-
-def _setting(fit: scoring.Fitted) -> float:
-    setting = fit.model.recommend().setting
-    return float("nan") if setting is None else float(setting)  # type: ignore[arg-type]
 
 
 def peer_table(count: int, seed: int) -> pd.DataFrame:
@@ -208,23 +240,39 @@ def _best_time(work: Callable[[], object], repeats: int) -> float:
 
 def page(arguments: argparse.Namespace) -> str:
     """The whole report in Markdown."""
-    count, seed = arguments.count, arguments.seed
-    own = {tier: scoring.fit_all(draw_tier(tier, count, seed)) for tier in TIERS}
-    other = {tier: scoring.fit_all(draw_tier(tier, arguments.other_count, seed)) for tier in OTHER_TIERS}
+    count, seed, few = arguments.count, arguments.seed, arguments.other_count
+    kept, before = arguments.fits, arguments.before
+    own = {tier: _fits(kept, tier, draw_tier, count, seed) for tier in TIERS}
+    other = {tier: _fits(kept, tier, draw_tier, few, seed) for tier in OTHER_TIERS}
+    laws = {law: _fits(kept, law, draw_mechanism, count, seed) for law in MECHANISMS}
+
+    def beside(make: Callable[[Fits], pd.DataFrame], fits: Fits) -> pd.DataFrame:
+        if not before:
+            return make(fits)
+        return _beside(
+            make(fits), make({tier: _kept(_file(before, tier, len(f), seed)) for tier, f in fits.items()})
+        )
+
     sections = [
-        ("Tiers it was developed on", f"{count} curves a tier, seed {seed}.", tier_table(own)),
+        ("Tiers it was developed on", f"{count} curves a tier, seed {seed}.", beside(tier_table, own)),
         (
             "Curves of other laws",
-            f"{arguments.other_count} curves a tier. `other_smooth` has no joints at all: a scaling law whose "
+            f"{few} curves a tier. `other_smooth` has no joints at all: a scaling law whose "
             "elasticity fades, cut into labels at the thresholds, so a joint within one level is luck.",
-            tier_table(other),
+            beside(tier_table, other),
         ),
         ("Outlier flags", "Trials spoiled by a factor of 1.5 to 4, either way.", outlier_table(own)),
         (
             "Recommended settings",
-            "Share of curves whose setting costs at most 7 % more than the true best and is at most 1.25 times "
-            "the smallest such level.",
-            recommendation_table(own, arguments.advice_count),
+            "Share of curves whose setting costs at most 7 % more than the true best and is at most 1.25 times, or one "
+            "level above, the smallest within 3 % of it.",
+            beside(recommendation_table, own | other),
+        ),
+        (
+            "Recommended settings on curves drawn from mechanisms",
+            f"{count} curves a mechanism: no phases were planted, noise is skewed, levels have effects of their own, runs "
+            "drift, trials are spoiled; half are to minimise, half to maximise.",
+            beside(recommendation_table, laws),
         ),
         (
             "Peers on the same curves",
@@ -236,10 +284,11 @@ def page(arguments: argparse.Namespace) -> str:
         ("One knee", "Only curves that pay and then stop paying.", knee_table(arguments.peer_count, seed)),
         ("Speed", "One core, import excluded, best of five (peer: one run).", speed_table(seed)),
     ]
-    kept = jitter(arguments.jitter_draws, seed)
+    held = jitter(arguments.jitter_draws, seed)
     text = [
         "# How well the phase model does",
-        f"Written by `benchmarks/phase_model.py --count {count} --seed {seed}`; not edited by hand.",
+        f"Written by `benchmarks/phase_model.py --count {count} --other-count {few} --seed {seed}`; not edited by hand."
+        + (" In parentheses: the version before, on the same curves." if before else ""),
         f"deadzone {__version__}, Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", *peers.PEERS, "kneed"))
         + ".",
@@ -249,7 +298,7 @@ def page(arguments: argparse.Namespace) -> str:
     text += [
         "## The published 16-core curve, jittered",
         f"Each point moved by {JITTER:.0%} (one standard deviation), {arguments.jitter_draws} draws: the author's "
-        f"five phases are found, each end within one level, in {kept:.1%} of the draws.",
+        f"five phases are found, each end within one level, in {held:.1%} of the draws.",
     ]
     return "\n\n".join(text) + "\n"
 
@@ -266,7 +315,8 @@ def main() -> None:
     )
     parser.add_argument("--count", type=int, default=200, help="curves a tier")
     parser.add_argument("--other-count", type=int, default=60, help="curves a tier of other laws")
-    parser.add_argument("--advice-count", type=int, default=100, help="curves a tier for recommendations")
+    parser.add_argument("--fits", type=Path, help="folder that keeps the fits")
+    parser.add_argument("--before", type=Path, help="folder of an earlier version's fits of the same curves")
     parser.add_argument("--peer-count", type=int, default=20, help="curves a tier for the peers")
     parser.add_argument("--jitter-draws", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)

@@ -25,16 +25,18 @@ STATED = 0.95
 
 @dataclass(frozen=True)
 class Fitted:
-    """A curve, the model fitted to it and the seconds that took."""
+    """A curve, the model fitted to it, the seconds that took and the setting recommended (nan where there is none)."""
 
     curve: Curve
     model: PhaseModel
     seconds: float
+    setting: float
 
 
 def frame_of(curve: Curve) -> pd.DataFrame:
     """A curve's trials as the table a user would have."""
-    return pd.DataFrame({"knob": curve.x, "wall_s": curve.y})
+    frame = pd.DataFrame({"knob": curve.x, "wall_s": curve.y})
+    return frame if curve.block is None else frame.assign(block=curve.block)
 
 
 def fit_all(curves: Iterable[Curve]) -> list[Fitted]:
@@ -42,8 +44,9 @@ def fit_all(curves: Iterable[Curve]) -> list[Fitted]:
     out = []
     for curve in curves:
         begin = perf_counter()
-        model = fit_phases(frame_of(curve), "knob", "wall_s")
-        out.append(Fitted(curve, model, perf_counter() - begin))
+        model = fit_phases(frame_of(curve), "knob", "wall_s", curve.goal)
+        seconds, setting = perf_counter() - begin, model.recommend().setting
+        out.append(Fitted(curve, model, seconds, float("nan" if setting is None else setting)))
     return out
 
 
@@ -126,22 +129,22 @@ def outlier_scores(fits: Iterable[Fitted]) -> tuple[float, float, int]:
 
 
 COST_SLACK = 1.07
+NEAR_BEST = 1.03
 KNOB_SLACK = 1.25
-"""A good setting costs at most 7 % more than the best and at most 1.25 times the ideal knob."""
+"""A good setting costs at most 7 % more than the best, and is hardly larger than the smallest within 3 % of the best: at
+most 1.25 times as large, or the next level."""
 
 
 def good_setting(curve: Curve, setting: float) -> bool:
-    """Whether a setting is nearly as fast as the best and hardly larger than it needs to be.
-
-    The ideal knob is the smallest level whose true response is within the same 7 % of the true best.
-    """
+    """Whether a setting is nearly as fast as the best and hardly larger than it needs to be."""
     truth = np.exp(curve.log_truth)
-    enough = truth <= truth.min() * COST_SLACK
-    ideal = curve.levels[enough][0]
+    ideal = int(np.argmax(truth <= truth.min() * NEAR_BEST))
     here = int(np.argmin(np.abs(curve.levels - setting)))
-    return bool(enough[here] and curve.levels[here] <= ideal * KNOB_SLACK)
+    cheap = here <= ideal + 1 or curve.levels[here] <= curve.levels[ideal] * KNOB_SLACK
+    return bool(truth[here] <= truth.min() * COST_SLACK and cheap)
 
 
 def smallest_mean(curve: Curve) -> float:
-    """The habit to beat: the level with the smallest mean."""
-    return float(pd.Series(curve.y).groupby(curve.x).mean().idxmin())
+    """The habit to beat: the level with the best mean."""
+    means = pd.Series(curve.y).groupby(curve.x).mean()
+    return float(means.idxmin() if curve.goal == "min" else means.idxmax())

@@ -95,9 +95,9 @@ OTHER_TIERS: dict[str, Tier] = {
 class Curve:
     """One synthetic sweep and its truth.
 
-    levels: shape (n,), increasing. x, y: shape (trials,), in run order; y in seconds, lower is better.
-    log_truth: shape (n,), ln of the true response. step_labels: n - 1 labels.
-    spoiled: shape (trials,), True where a trial was spoiled on purpose.
+    levels: shape (n,), increasing. x, y: shape (trials,), in run order. log_truth: shape (n,), ln of the true response
+    as a time: of a rate to maximise (goal "max"), that of its reciprocal. step_labels: n - 1 labels, none where no
+    phases were planted. spoiled: shape (trials,), True where a trial was spoiled on purpose. block: shape (trials,).
     """
 
     name: str
@@ -107,6 +107,8 @@ class Curve:
     log_truth: np.ndarray
     step_labels: tuple[str, ...]
     spoiled: np.ndarray
+    goal: str = "min"
+    block: np.ndarray | None = None
 
     @property
     def step_elasticities(self) -> np.ndarray:

@@ -71,6 +71,14 @@ def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
     assert "threads = 2" in words.out and "threads = 4" in words.out
 
 
+def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
+    arguments = ("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads", "--given")
+    said = json.loads(deadzone(*arguments, "threads=2", "--json").out)
+    assert said["recommendation"]["setting"] == {"threads": 2, "cores": 2}
+    assert "write FACTOR=LEVEL" in deadzone(*arguments, "threads").err
+    assert "there are threads = 2; threads = 4" in deadzone(*arguments, "threads=3").err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from deadzone.cli.parameters import decision_options, wishes_of
+from deadzone.study.levels import format_level
+
 
 @click.command("fit")
 @click.argument("table", type=click.Path(path_type=Path))
@@ -23,19 +26,13 @@ import click
     help="Scale of the knob; by default what its levels suggest.",
 )
 @click.option(
-    "--within",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %.",
-)
-@click.option(
     "--slo",
     multiple=True,
     nargs=2,
     metavar="STATISTIC VALUE",
     help="Recommend the smallest that meets it.",
 )
-@click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".')
+@decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @click.option("--json", "as_json", is_flag=True, help="Print the model as JSON.")
 def command(
@@ -60,7 +57,7 @@ def command(
     from deadzone.store.tables import read_table
 
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
-    wishes = {"within": asked["within"], "slo": targets, "cost": asked["cost"]}
+    wishes = wishes_of({**asked, "slo": targets})
     frame = read_table(table)
     found = answer(frame, knob, response, goal, by=by, scale=asked["scale"])
     advice = found.recommend(**wishes)
@@ -101,13 +98,13 @@ def command(
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend()))
     # What was said holds the advice for the usual goal already.
-    wanted = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items() if wish is not None)
+    wanted = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
     click.echo("\n".join([*map(str, wrong), *said, *([f"For {wanted}: {advice}"] if wanted else [])]))
 
 
 def _shown(wish: object) -> str:
     if isinstance(wish, dict):
-        return " and ".join(f"{name} {value:g}" for name, value in wish.items())
+        return " and ".join(f"{name} {format_level(value)}" for name, value in wish.items())
     return f"{wish}"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,49 @@ class Asked:
     fail_on: str | None
 
 
+WISHES = ("within", "slo", "cost", "given", "tolerance", "price")
+"""Options that say what is wanted of a recommendation; see `Answer.recommend`."""
+
+
+def decision_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that recommends a setting; see `wishes_of`."""
+    share = partial(click.option, type=click.FloatRange(0, 1), metavar="SHARE")
+    options = (
+        share("--within", help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %."),
+        click.option(
+            "--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".'
+        ),
+        share(
+            "--tolerance", help="What a setting may be worse than the best for nothing (0.03, which is 3 %)."
+        ),
+        share("--price", help="What twice the knob has to bring where a setting is worse than that (0.01)."),
+        click.option(
+            "--given",
+            multiple=True,
+            metavar="FACTOR=LEVEL",
+            help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
+        ),
+    )
+    return reduce(lambda decorated, option: option(decorated), reversed(options), function)
+
+
+def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
+    """What an option that is written NAME=VALUE was given. Raises StudyError for another text, with an example."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not (name and value):
+            raise StudyError(f"{option} {text}: write {example}.")
+        found[name] = value
+    return found
+
+
+def wishes_of(asked: dict[str, Any]) -> dict[str, Any]:
+    """Of what a command was asked, its options by name, the wishes for a recommendation."""
+    asked = asked | {"given": pairs("--given", asked["given"], "FACTOR=LEVEL, such as cpu_limit=1")}
+    return {name: asked[name] for name in WISHES if asked.get(name) not in (None, {})}
+
+
 def study_options(function: Callable[..., None]) -> Callable[..., None]:
     """The options of every command that measures a study.
 
@@ -93,10 +136,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         claim_option,
         fail_on_option,
     )
-    decorated: Callable[..., None] = with_overrides
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated
+    return reduce(lambda decorated, option: option(decorated), reversed(options), with_overrides)
 
 
 def overrides_of(

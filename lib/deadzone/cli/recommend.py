@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.parameters import decision_options, pairs, wishes_of
 from deadzone.errors import FindingError, StoreError, StudyError
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Percentile of the measured CPU usage that becomes the request.",
 )
-@click.option("--within", type=float, help="The cheapest setting within this share of the best.")
-@click.option("--cost", metavar="EXPRESSION", help="The setting of least cost, such as 'cpu_limit * wall_s'.")
+@decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @click.option("--anyway", is_flag=True, help="Recommend in spite of findings about the experiment.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -72,9 +72,7 @@ def command(
     if found.study().analysis_notebook != PHASES:
         _print_conclusion(found, as_manifest, as_json)
         return
-    analysis = analyse(
-        load_source(str(found.folder)), **{name: asked[name] for name in ("within", "cost", "anyway")}
-    )
+    analysis = analyse(load_source(str(found.folder)), asked["anyway"], **wishes_of(asked))
     findings = [one.to_dict() for one in analysis.findings]
     if analysis.stopped:
         if as_json:
@@ -102,8 +100,9 @@ def command(
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice)]))
         return
     where = manifest.destination(analysis, *(asked[name] for name in ("workload", "container", "namespace")))
+    renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
     cut = int(percentile.removeprefix("p"))
-    document = manifest.patch(analysis, levels, used, where, percentile=cut, variables=_pairs(variables))
+    document = manifest.patch(analysis, levels, used, where, percentile=cut, variables=renamed)
     if as_json:
         click.echo(json.dumps(document))
         return
@@ -128,13 +127,3 @@ def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
         raise StoreError(f"Run {run.run_id} has no report yet: deadzone report {study.study}/{run.run_id}")
     said = read_entry(folder).verdict
     click.echo(json.dumps({"conclusion": said}) if as_json else said)
-
-
-def _pairs(variables: tuple[str, ...]) -> dict[str, str]:
-    pairs = {}
-    for text in variables:
-        variable, sign, factor = text.partition("=")
-        if not (variable and sign and factor):
-            raise StudyError(f"--env {text}: write NAME=FACTOR, such as FFMPEG_THREADS=threads.")
-        pairs[variable] = factor
-    return pairs

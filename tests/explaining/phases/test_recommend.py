@@ -255,6 +255,24 @@ def test_within_a_tolerance_a_cheaper_setting_does(plateau_model):
     assert plateau_model.recommend(within=0.15).setting == 6
 
 
+def test_what_does_not_matter_and_what_a_doubling_must_bring_are_the_users_to_say(plateau_model):
+    # 12 s at 5 cores are 20 % worse than the plateau's 10 s.
+    assert plateau_model.recommend(tolerance=0.25).setting == 5
+    levels = np.arange(1, 33, dtype=float)
+    amdahl = fit_phases(sweep(10 * (0.1 + 0.9 / levels), levels=levels, noise=0.03), "cpu_limit", "wall_s")
+    dear, free = (amdahl.recommend(price=price).setting for price in (0.5, 0.0))
+    assert dear < free
+
+
+def test_the_gain_of_a_law_that_fades_is_taken_as_far_as_it_matters():
+    levels = np.arange(1, 17, dtype=float)
+    truth = 10 * (0.08 + 0.92 / levels)
+    for seed in range(4):
+        trials = sweep(truth, levels=levels, noise=0.02, seed=seed)
+        setting = fit_phases(trials, "cpu_limit", "wall_s").recommend().setting
+        assert truth[int(setting) - 1] <= 1.07 * truth.min()
+
+
 def test_targets_are_met_by_the_smallest_setting_that_surely_does(plateau_model):
     # 60 / 4 = 15 s meets a mean of 16 s, 60 / 3 = 20 s does not.
     advice = plateau_model.recommend(slo={"mean": 16, "max": 18})
@@ -399,6 +417,8 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
         ({"goal": "targets"}, "needs the argument 'slo'"),
         ({"goal": "fastest", "within": 0.1}, "takes no 'within'"),
         ({"within": -0.1}, "within is -0.1"),
+        ({"tolerance": -0.1}, "tolerance is -0.1"),
+        ({"price": float("nan")}, "price is nan"),
         ({"slo": {}}, "slo is empty"),
         ({"slo": {"p0": 3}}, "statistic 'p0'"),
         ({"slo": {"average": 3}}, "statistic 'average'"),

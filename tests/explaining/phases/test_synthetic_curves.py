@@ -3,8 +3,21 @@
 import numpy as np
 import pytest
 from benchmarks.synthetic.curves import ELASTICITIES, OTHER_TIERS, TIERS, draw_tier
+from benchmarks.synthetic.mechanism_curves import MECHANISMS, draw_mechanism
 
 from deadzone.errors import PhaseError
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_gives_the_same_positive_trials_for_the_same_seed_in_blocks_of_all_levels(name):
+    one, same = (draw_mechanism(name, 4, 1) for _ in range(2))
+    for curve, again in zip(one, same, strict=True):
+        assert np.array_equal(curve.y, again.y)
+        assert (curve.y > 0).all() and np.isfinite(curve.log_truth).all()
+        for block in np.unique(curve.block):
+            assert set(curve.x[curve.block == block]) == set(curve.levels)
+        slope = np.polyfit(curve.log_truth[np.searchsorted(curve.levels, curve.x)], np.log(curve.y), 1)[0]
+        assert (slope > 0) == (curve.goal == "min")
 
 
 @pytest.mark.parametrize("tier", [*TIERS, *OTHER_TIERS])

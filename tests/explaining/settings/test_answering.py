@@ -10,7 +10,7 @@ import pytest
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.settings.answering import answer
-from deadzone.explaining.settings.wording import compared_in_words, comparisons, verdict
+from deadzone.explaining.settings.wording import compared_in_words, comparisons, grid_verdict, verdict
 
 
 def trials(wall_s, replicates=5, noise=0.03, seed=3, **levels):
@@ -149,3 +149,51 @@ def test_rows_without_a_response_change_nothing_for_the_others():
     first, second = (answer(frame, "threads", "wall_s").recommend() for frame in (sound, with_gaps))
     assert first.setting == second.setting
     assert first.table["estimate"].tolist() == pytest.approx(second.table["estimate"].tolist())
+
+
+def limits():
+    """Seconds of a program that uses min(limit, workers) cores, three at most."""
+    return answer(
+        trials(lambda limit, workers: 12 / min(limit, workers, 3), noise=0.01, cpu_limit=[1, 2, 4], workers=[1, 2, 3, 6]),
+        "workers", "wall_s", by=["cpu_limit"],
+    )  # fmt: skip
+
+
+def test_a_factor_that_is_given_leaves_the_others_to_choose():
+    found = limits()
+    assert found.recommend().setting == {"cpu_limit": 4, "workers": 3}
+    assert found.recommend({"cpu_limit": "2"}).setting == {"cpu_limit": 2, "workers": 2}
+    with pytest.raises(
+        PhaseError,
+        match="No setting has cpu_limit = 8; there are cpu_limit = 1; cpu_limit = 2; cpu_limit = 4",
+    ):
+        found.recommend({"cpu_limit": 8})
+    with pytest.raises(PhaseError, match="Did you mean 'cpu_limit'"):
+        found.recommend({"cpu_limits": 1})
+
+
+def test_the_verdict_of_a_grid_says_what_to_set_in_each_slice():
+    found = limits()
+    said = grid_verdict(found.recommend(), found.in_each_slice()).replace("\N{NO-BREAK SPACE}", " ")
+    assert said.startswith("Cheapest of the best: 4 cores / 3 workers (4.0")
+    assert "1 core / 1 worker (11.9 s), 2 cores / 2 workers (6.0" in said
+
+
+def test_of_settings_as_good_the_one_of_fewest_doublings_is_the_cheapest():
+    # 1 core with 8 workers takes three doublings, 2 cores with 1 worker one.
+    found = answer(
+        trials(lambda limit, workers: 5 if limit == 2 or workers == 8 else 10, cpu_limit=[1, 2], workers=[1, 2, 4, 8]),
+        "workers", "wall_s", by=["cpu_limit"],
+    )  # fmt: skip
+    advice = found.recommend()
+    assert advice.setting == {"cpu_limit": 2, "workers": 1}
+    assert "2 cores / 1 worker is the cheapest of them" in advice.reason.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_slice_of_one_setting_has_its_cost():
+    frame = trials(lambda limit, workers: 12 / min(limit, workers), cpu_limit=[1, 2], workers=[1, 2, 3])
+    found = answer(
+        frame[(frame["cpu_limit"] == 2) | (frame["workers"] == 1)], "workers", "wall_s", by=["cpu_limit"]
+    )
+    each = found.in_each_slice(cost="workers * wall_s")
+    assert [one.setting for one in each] == [{"cpu_limit": 1, "workers": 1}, {"cpu_limit": 2, "workers": 1}]

@@ -117,7 +117,7 @@ def test_from_the_verdict_to_the_raw_trials_it_is_one_click(published):
 def test_the_exact_parameters_are_shown(published):
     notebook = json.loads((published.folder / "report.ipynb").read_text())
     assert notebook["metadata"]["papermill"]["parameters"] == {"run": "probe/run-1"}
-    assert "1 of 10 parameters of the notebook was set for this report." in published.page.read_text()
+    assert "1 of 12 parameters of the notebook was set for this report." in published.page.read_text()
 
 
 def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, published):

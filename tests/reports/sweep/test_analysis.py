@@ -183,5 +183,6 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     Names(blocks)
     assert [block.id for block in report.figures()] == ["response", "slice-2-response"]
     assert not str(report.title().abstract[0]).endswith("..")
+    assert "by slice: 2 cores / 2 threads" in report.analysis.verdict.replace("\N{NO-BREAK SPACE}", " ")
     targets = [item.target for item in report.verdict()[0].paragraphs[0].evidence]
     assert targets[0] == "slice-2-response" and targets[1] == "slice-2-treatments-4"

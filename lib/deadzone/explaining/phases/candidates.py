@@ -75,6 +75,20 @@ class Candidates:
         """1 where a smaller response is better, -1 where a larger one is."""
         return 1.0 if self.goal == "min" else -1.0
 
+    @property
+    def doublings(self) -> np.ndarray:
+        """log2 of what each setting takes of the factors, against the least of each; shape (n,).
+
+        `none` takes twice the largest level, a word and 0 what the least takes.
+        """
+        names = self.settings[0] if isinstance(self.settings[0], Mapping) else [next(iter(self.columns))]
+        total = np.zeros(len(self))
+        for values in (self.columns[name] for name in names):
+            if (there := np.isfinite(values) & (values > 0)).any():
+                low, high = values[there].min(), 2 * values[there].max()
+                total += np.log2(np.where(there, values, np.where(values == np.inf, high, low)) / low)
+        return total
+
     def __len__(self) -> int:
         return len(self.settings)
 
@@ -156,12 +170,7 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
     }
-    arrays["kinds"] = np.concatenate(
-        [
-            part.kinds + (first[i] if own else 0)
-            for i, (part, own) in enumerate(zip(parts, worded, strict=True))
-        ]
-    )
+    arrays["kinds"] = np.concatenate([part.kinds + first[i] * worded[i] for i, part in enumerate(parts)])
     for name in ("settings", "names", "places"):
         arrays[name] = tuple(item for part in parts for item in getattr(part, name))
     return replace(

@@ -33,6 +33,15 @@ PERSISTENCE = 1.3
 """Neighbouring levels share part of their misfit, so along a piece it averages out more slowly than if it
 were independent; a correlation of 0.25 between neighbours has this effect, sqrt((1 + r) / (1 - r))."""
 
+LONG_RUN = 3.0
+"""Variance of the mean of many levels' misfit over what their scatter around the curve suggests, for effects that
+neighbours share with a correlation of 0.5, (1 + r) / (1 - r): a curve follows what neighbours share, so that its residuals
+do not show it, and what rests on several levels is known less well than they say (Hart 1991, Kernel regression
+estimation with time series errors, JRSS B 53)."""
+
+SINGLE_MISFIT = 0.35
+"""Misfit over the noise of a trial where no level has replicates, which cannot tell the two apart."""
+
 SINGLE_NOISE = np.geomspace(0.004, 0.2, 8)
 """Noise tried where no level has replicates (standard deviation of ln(response))."""
 
@@ -243,7 +252,8 @@ def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior
     weight /= weight.sum()
     kept = [(w, fit) for w, fit in zip(weight, fits, strict=True) if w > FORGET]
     total = sum(w for w, _ in kept)
-    parts = [(w / total, fit[2].pieces) for w, fit in kept]
+    count = float(np.median(trials.counts))
+    parts = [(w / total, fit[2].pieces.widened(_sharing(fit[0], count))) for w, fit in kept]
     joined = {
         name: np.concatenate([getattr(pieces, name) for _, pieces in parts])
         for name in ("start", "stop", "left", "right", "label", "bend")
@@ -253,3 +263,13 @@ def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior
     spread = float(weight @ [hypothesis.noise for hypothesis, _, _ in fits])
     misfit = float(weight @ [hypothesis.misfit for hypothesis, _, _ in fits])
     return Posterior(x, trials, pieces, spread, misfit, log_evidence, best, scores)
+
+
+def _sharing(hypothesis: Hypothesis, count: float) -> float:
+    """How much wider values of the curve scatter than they would if neighbouring levels shared no misfit.
+
+    count: of the trials of a typical level.
+    """
+    misfit = hypothesis.misfit or SINGLE_MISFIT * hypothesis.noise
+    sampling, own = hypothesis.noise**2 / count, (PERSISTENCE * misfit) ** 2
+    return float(np.sqrt((sampling + LONG_RUN * own) / (sampling + own)))

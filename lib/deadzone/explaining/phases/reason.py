@@ -24,7 +24,7 @@ def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
         margin = _amount(candidates, np.delete(found.low, index).min())
         said = say("reason.only_best", margin=margin, confidence=found.confidence)
     else:
-        first = int(np.argmax(found.member))
+        first = int(np.where(found.member, candidates.doublings, np.inf).argmin())
         is_ordered = len(np.unique(candidates.kinds[found.member])) == 1
         key = "reason.tied_cheapest" if first == index else "reason.tied_dearer"
         said = say(

@@ -1,8 +1,10 @@
 """Which setting to choose, out of those that noise cannot tell apart, and why.
 
 The smallest mean is a poor guide: among twenty equal settings one is always the luckiest. The set of
-settings that may be the best comes from multiple comparisons with the best (see `best_set`), and the
-cheapest of the set is recommended. What is compared are the level estimates of the fitted curve with each
+settings that may be the best comes from multiple comparisons with the best (see `best_set`), and of the set
+the one of least loss is recommended: what it is expected to be worse than the best, beyond a tolerance, and a price for
+each doubling of the knob (a decision under a loss: Berger 1985, Statistical Decision Theory and Bayesian Analysis,
+chapter 1). What is compared are the level estimates of the fitted curve with each
 level's own deviation (see `level_estimates`), so that the levels of a plateau share their trials.
 """
 
@@ -36,10 +38,9 @@ PRACTICAL_TOLERANCE = 0.03
 the next kernel or input moves the response more than the knob does, and without a tolerance enough
 replicates would always end at the largest setting of a plateau that still gains a little."""
 
-MOST_EXPECTED_LOSS = 0.06
-"""A setting that is expected to cost more than this is not recommended for lack of evidence alone: it
-stays in the tied set, but a dearer member is taken. On synthetic curves whose truth is known, 4 to 6 %
-choose equally well, and without a bound noisy curves too often get a setting that is clearly slower."""
+DOUBLING_PRICE = 0.01
+"""What twice the knob has to bring, as a share of the response, once a setting is worse than the tolerance allows. On
+curves whose truth is known 0.2 to 1 % choose equally well; 2 % stops too early where the gain fades slowly."""
 
 GOALS = ("fastest", "within", "targets", "cost")
 
@@ -135,11 +136,13 @@ def recommend_from(
     confidence: float = 0.95,
     all_there_is: float | None = None,
     barred: Sequence[Any] = (),
+    tolerance: float = PRACTICAL_TOLERANCE,
+    price: float = DOUBLING_PRICE,
 ) -> Recommendation:
     """Recommend one of the candidates, whose first column is the knob.
 
-    goal: "fastest" (the default): the cheapest setting that is not shown to be more than
-        PRACTICAL_TOLERANCE worse than the best; the others follow from their argument.
+    goal: "fastest" (the default): of the settings that are not shown to be worse than the best by more than the
+        tolerance, the one of least loss; the others follow from their argument.
     within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
     slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
         {"mean": 40, "p90": 60, "max": 100}.
@@ -149,10 +152,15 @@ def recommend_from(
     all_there_is: the knob cannot give more than this, such as the cores of the machine to a CPU limit; of the levels
         that reach it the smallest may be recommended, and none beyond.
     barred: levels of the knob that are not recommended, whatever they gain, as long as two others are there.
+    tolerance: what a setting may be worse than the best for nothing, a share of the response. price: the share that a
+        doubling of the knob has to bring beyond it; 0 takes the cheapest setting within the tolerance.
 
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
+    for name, share in (("within", within), ("tolerance", tolerance), ("price", price)):
+        if share is not None and not (isinstance(share, int | float) and 0 <= share < np.inf):
+            raise PhaseError(f"{name} is {share!r}; give a fraction of at least 0, for example 0.05 for 5 %.")
     candidates = _there_to_have(candidates, all_there_is, barred)
     goal = _the_goal(goal, within, slo, cost)
     caveats: list[str] = []
@@ -162,13 +170,16 @@ def recommend_from(
         )
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
-    found = _best(candidates, confidence)
+    e = candidates.estimates
+    found = best_set(
+        candidates.sign * e.log_response, e.covariance, e.degrees_of_freedom, confidence, tolerance
+    )
     if within is not None:
         choice = _cheapest_within(candidates, found, within)
     elif slo is not None:
         choice = _meets_targets(candidates, slo, confidence)
     else:
-        choice = _fastest(candidates, found)
+        choice = _fastest(candidates, found, price)
     replicates = _replicates(candidates, found, choice) if slo is None else None
     caveats += [*choice.caveats, *reason.caveats(candidates, choice.index, choice.member, replicates)]
     return Recommendation(
@@ -204,33 +215,25 @@ def _the_goal(
             if goal != "fastest"
             else f"The goal 'fastest' takes no {given[0]!r}; leave one of them out."
         )
-    if within is not None and not (isinstance(within, int | float) and 0 <= within < float("inf")):
-        raise PhaseError(f"within is {within!r}; give a fraction of at least 0, for example 0.05 for 5 %.")
     return given[0] if given else "fastest"
 
 
-def _best(candidates: Candidates, confidence: float) -> BestSet:
-    e = candidates.estimates
-    return best_set(
-        candidates.sign * e.log_response, e.covariance, e.degrees_of_freedom, confidence, PRACTICAL_TOLERANCE
-    )
-
-
-def _fastest(candidates: Candidates, found: BestSet) -> _Choice:
-    affordable = found.member & (found.loss <= np.log1p(MOST_EXPECTED_LOSS))
-    index = _cheapest(candidates, found, affordable)
+def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
+    taken = candidates.doublings
+    loss = np.maximum(found.loss - np.log1p(found.tolerance), 0.0) + price * taken
+    loss[~(found.member & _kin(candidates, found))] = np.inf
+    index = int(np.where(loss <= loss.min() + 1e-12, taken, np.inf).argmin())
     return _Choice(index, found.member, reason.fastest(candidates, found, index))
 
 
-def _cheapest(candidates: Candidates, found: BestSet, member: np.ndarray) -> int:
-    """The first of the members that is of the best estimate's kind: of other kinds nobody says what they cost."""
-    kin = candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
-    return int(np.nonzero(member & kin)[0][0])
+def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
+    """Which are of the best estimate's kind, shape (n,): of other kinds nobody says what they cost."""
+    return candidates.kinds == candidates.kinds[int(np.argmin(found.loss))]
 
 
 def _cheapest_within(candidates: Candidates, found: BestSet, within: float) -> _Choice:
     member = found.loss <= np.log1p(within) + 1e-12
-    index = _cheapest(candidates, found, member)
+    index = int(np.argmax(member & _kin(candidates, found)))
     return _Choice(index, member, reason.within(candidates, found, index, within))
 
 
@@ -249,7 +252,7 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
     """The candidates by cost, the cheapest first, without those that have no cost."""
     priced = with_cost(candidates, parse_cost(cost))
     known = np.isfinite(priced.estimates.log_response)
-    if known.sum() < 2:
+    if known.sum() < min(2, len(known)):
         raise PhaseError(
             f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
         )
@@ -265,7 +268,7 @@ def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> Repl
     best = int(np.argmin(found.loss))
     order = np.argsort(found.loss, kind="stable")
     other = choice.index if choice.index != best else int(order[1])
-    difference = max(float(found.loss[other]), float(np.log1p(PRACTICAL_TOLERANCE)))
+    difference = max(float(found.loss[other]), float(np.log1p(found.tolerance or PRACTICAL_TOLERANCE)))
     noise = float(np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2))
     settings = int(found.member.sum())
     n = replicates_to_tell(difference, noise, settings, found.confidence) if noise > 0 else None

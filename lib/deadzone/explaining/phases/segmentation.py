@@ -11,7 +11,9 @@ The models fitted are those of segmented regression (Muggeo 2003, Estimating reg
 unknown break-points, Statistics in Medicine 22).
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from deadzone.explaining.phases.thresholds import LABELS
 
 NEGLIGIBLE = 1e-6
 """Pieces with less posterior mass than this are left out of the results."""
+
+BENT = float(priors.BENDS[1])
+"""Distance of the bends tried: a piece that is surely bent has its bend somewhere between two of them, evenly."""
 
 MOST_PHASES = 8
 """Numbers of phases that are compared with each other in the criteria table."""
@@ -41,6 +46,17 @@ class Pieces:
     label: np.ndarray
     bend: np.ndarray
     weight: np.ndarray
+
+    def widened(self, factor: float) -> Pieces:
+        """The pieces with the values at their ends `factor` times as far from the mean of all with their ends and label."""
+        group = (self.start * (self.stop.max() + 1) + self.stop) * len(LABELS) + self.label
+        total = np.maximum(np.bincount(group, self.weight), 1e-300)
+
+        def spread(value: np.ndarray) -> np.ndarray:
+            mean = (np.bincount(group, self.weight * value) / total)[group]
+            return mean + factor * (value - mean)
+
+        return replace(self, left=spread(self.left), right=spread(self.right))
 
 
 @dataclass(frozen=True)
@@ -128,6 +144,8 @@ def _collect(found: np.ndarray, scores: PieceScores) -> Pieces:
     value = scores.grid.value
     mean, deviation = scores.bend(i, j, a, b, k)
     split = np.flatnonzero(deviation > 0)
+    between = np.minimum(2 * np.abs(mean[split]) / BENT, 1.0) * BENT / np.sqrt(12)
+    deviation[split] = np.hypot(deviation[split], between)
     weight = found[:, 5].copy()
     weight[split] *= 0.5
     every = np.concatenate([np.arange(len(i)), split])

@@ -28,15 +28,18 @@ def advice_text(advice: Recommendation) -> str:
     """The recommended setting in words, with its estimate: `Best setting 12 cores (3.48 s)`."""
     if advice.setting is None:
         return say("verdict.no_setting")
+    opening = _opening(advice, float(advice.chosen["loss"]))
+    return say("verdict.advice", opening=opening, chosen=chosen_text(advice))
+
+
+def chosen_text(advice: Recommendation) -> str:
+    """The recommended setting with its estimate: `12 cores (3.48 s)`."""
+    if advice.setting is None:
+        return say("verdict.no_setting")
     row = advice.chosen
     estimate = float(row["estimate"])
     value = response(estimate, advice.quantity, TITLE_UNCERTAINTY * estimate)
-    return say(
-        "verdict.advice",
-        opening=_opening(advice, float(row["loss"])),
-        setting=_unbroken(row["name"]),
-        value=_unbroken(value),
-    )
+    return say("verdict.chosen", setting=_unbroken(row["name"]), value=_unbroken(value))
 
 
 def _unbroken(text: str) -> str:

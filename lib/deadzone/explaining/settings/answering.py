@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import PhaseError
+from deadzone.errors import PhaseError, did_you_mean
 from deadzone.explaining.phases.candidates import (
     Candidates,
     candidates_of,
@@ -166,9 +166,33 @@ class Answer:
         """The factors beside the knob."""
         return self.factors[:-1]
 
-    def recommend(self, **wishes: Any) -> Recommendation:
-        """The setting to choose; the wishes are those of `recommend_from`."""
-        return recommend_from(self.candidates, **wishes)
+    def recommend(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> Recommendation:
+        """The setting to choose; the wishes are those of `recommend_from`.
+
+        given: levels of other factors that are not ours to choose. Raises PhaseError where no setting has them.
+        """
+        return recommend_from(only(self.candidates, self._has(given or {})), **wishes)
+
+    def in_each_slice(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> list[Recommendation]:
+        """The setting to choose for each combination of the other factors' levels."""
+        there = zip(self.candidates.settings, self._has(given or {}), strict=True)
+        slices = dict.fromkeys(tuple(setting[name] for name in self.others) for setting, has in there if has)
+        return [self.recommend(dict(zip(self.others, levels, strict=True)), **wishes) for levels in slices]
+
+    def _has(self, given: Mapping[str, Any]) -> np.ndarray:
+        """Which settings have the levels given, shape (settings,)."""
+        for name in given:
+            if name not in self.others:
+                known = f"the factors beside the knob are {', '.join(self.others) or 'none'}"
+                raise PhaseError(f"{name!r} cannot be given; {known}.{did_you_mean(name, self.others)}")
+        wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
+        settings = self.candidates.settings
+        has = np.array([all(one[name] == level for name, level in wanted.items()) for one in settings])
+        if not has.any():
+            there = dict.fromkeys(_where(list(given), [one[name] for name in given]) for one in settings)
+            asked = _where(list(given), list(given.values()))
+            raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
+        return has
 
 
 def answer(
@@ -223,17 +247,8 @@ def answer(
     trials = table.assign(setting=np.argsort(order)[cell], response=values, outlier=spoiled[table.index])[
         ["setting", "response", "outlier"]
     ]
-    return Answer(
-        factors,
-        response,
-        goal,
-        measured,
-        on_knob,
-        models,
-        stacked(parts),
-        trials,
-        (*notes, *_said(asked, models)),
-    )
+    said = (*notes, *_said(asked, models))
+    return Answer(factors, response, goal, measured, on_knob, models, stacked(parts), trials, said)
 
 
 @dataclass(frozen=True)

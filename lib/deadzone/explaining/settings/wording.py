@@ -19,7 +19,7 @@ from deadzone.explaining.phases.candidates import Candidates
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.explaining.phases.quantities import setting as setting_text
 from deadzone.explaining.phases.recommend import Recommendation
-from deadzone.explaining.phases.verdict import advice_text
+from deadzone.explaining.phases.verdict import advice_text, chosen_text
 from deadzone.explaining.response_scale import RATIO, ResponseScale
 from deadzone.explaining.settings.answering import Answer
 from deadzone.language.catalogue import Message, join, say
@@ -135,12 +135,23 @@ def _p_same(gain: np.ndarray, covariance: np.ndarray, df: float) -> float:
     return float(fdtrc(n - 1, df, square / (n - 1)))
 
 
+MOST_SLICES = 6
+"""Of more slices the verdict names the first and the last; the table has them all."""
+
+
 def verdict(answer: Answer, advice: Recommendation) -> Message:
     """What is found, in a line: `Best setting tool zstd (1.00 s); the 2 others are shown to be worse`."""
     worse = int((~advice.table["tied"]).sum())
     tied = len(advice.table) - worse
     key = "settings.none_worse" if not worse else "settings.all_worse" if tied == 1 else "settings.some_worse"
     return join([advice_text(advice), say(key, n=worse, tied=tied)], "; ")
+
+
+def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
+    """The setting over all, and what to set under each level of the other factors, in a line."""
+    lines = [chosen_text(one) for one in in_each_slice]
+    slices = say("settings.slices", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
+    return join([advice_text(advice), slices], "; ")
 
 
 def in_order(answer: Answer, advice: Recommendation) -> pd.DataFrame:
@@ -175,10 +186,11 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
 
 def page(answer: Answer, advice: Recommendation) -> str:
     """The settings for a terminal: their table, how words compare, the recommendation and what to know."""
+    slices = [grid_verdict(advice, answer.in_each_slice())] if answer.others else []
     title = say("settings.title", response=axis_label(answer.response), factors=", ".join(answer.factors))
     notes: dict[str, Sequence[str]] = {
         say("settings.compared"): compared_in_words(answer),
-        say("summary.recommendation"): [advice.reason, *advice.caveats],
+        say("summary.recommendation"): [*slices, advice.reason, *advice.caveats],
         say("summary.warnings"): list(answer.notes),
     }
     return page_text(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes)

@@ -18,7 +18,7 @@ from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
 from deadzone.explaining.settings.answering import Answer, answer
-from deadzone.explaining.settings.wording import verdict
+from deadzone.explaining.settings.wording import grid_verdict, verdict
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source
 from deadzone.store.table import rows_at
@@ -75,6 +75,7 @@ class Analysis:
     """The slices of a source and the recommendation over all of them.
 
     answer: every setting, with or without a curve. problem: why there is none; slices are empty and advice None then.
+    in_each_slice: the recommendation for each combination of the other factors' levels, where there are others.
     findings: what is wrong with the experiment, the gravest first; one that stops leaves no slices and no advice.
     """
 
@@ -84,6 +85,7 @@ class Analysis:
     problem: str = ""
     findings: tuple[Finding, ...] = ()
     stopped: bool = False
+    in_each_slice: tuple[Recommendation, ...] = ()
     answer: Answer | None = None
 
     def __iter__(self) -> Iterator[Slice]:
@@ -106,7 +108,7 @@ class Analysis:
         if self.answer is None or self.advice is None:
             return say("report.no_fit")
         if self.source.by:
-            return say("report.grid_verdict", reason=self.advice.reason)
+            return grid_verdict(self.advice, self.in_each_slice)
         return (
             curve_verdict(self.slices[0].model, self.advice)
             if self.slices
@@ -115,16 +117,16 @@ class Analysis:
 
 
 def analyse(
-    source: Source, within: float | None = None, cost: str | None = None, anyway: bool = False
+    source: Source, anyway: bool = False, given: Mapping[str, Any] | None = None, **wishes: Any
 ) -> Analysis:
     """Examine the experiment behind a source, fit it, and recommend, unless a finding stops that.
 
-    within, cost: see `deadzone.explaining.phases.recommend.recommend`. anyway: give the verdict in spite of findings that
-    stop it. A source that no curve can be fitted to gives an analysis that says why.
+    anyway: give the verdict in spite of findings that stop it. given: levels of factors that are not ours to choose.
+    wishes: see `deadzone.explaining.phases.recommend.recommend_from`. A source that no curve can be fitted to gives an analysis that says why.
 
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    fitted = _fitted(replace(source, barred=barred_by_failures(source)), within, cost)
+    fitted = _fitted(replace(source, barred=barred_by_failures(source)), given or {}, wishes)
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
     found = findings_of(source, model)
     stop = gravest(found) or next((one for one in found if _names_the_setting(one, fitted)), None)
@@ -142,7 +144,7 @@ def _names_the_setting(one: Finding, fitted: Analysis) -> bool:
     return one.key in BARRING and not one.accepted and chosen in one.levels
 
 
-def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
+def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
     """Fit the source, slice by slice where it has a second factor, and recommend."""
     if source.analysed.empty:
         return Analysis(source, (), None, say("report.no_sound_trial", n=len(source.trials)))
@@ -155,8 +157,8 @@ def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
         )  # fmt: skip
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
-    wishes = {"within": within, "cost": cost, "all_there_is": _all_there_is(source), "barred": source.barred}
-    advice = found.recommend(**wishes)
+    wishes = {"all_there_is": _all_there_is(source), "barred": source.barred, **wishes}
+    advice = found.recommend(given, **wishes)
     slices = tuple(
         Slice(
             ", ".join(f"{name} = {level}" for name, level in zip(source.by, levels, strict=True)),
@@ -167,7 +169,8 @@ def _fitted(source: Source, within: float | None, cost: str | None) -> Analysis:
         )
         for position, (levels, model) in enumerate(found.models.items())
     )
-    return Analysis(source, slices, advice, answer=found)
+    each = found.in_each_slice(given, **wishes) if source.by else ()
+    return Analysis(source, slices, advice, in_each_slice=tuple(each), answer=found)
 
 
 def _all_there_is(source: Source) -> float | None:
