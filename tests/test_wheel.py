@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from jupyterlab_browser import in_browser, lab, run_all, until
+from needs import needs
 
-pytestmark = pytest.mark.xdist_group("wheel")  # which is built once
+pytestmark = pytest.mark.xdist_group("wheel")  # which is built and installed once
 
 ROOT = Path(__file__).resolve().parent.parent
+
+NO_INDEX = re.compile(
+    r"NewConnectionError|ConnectTimeoutError|NameResolutionError|ReadTimeoutError|ProxyError"
+)
+"""What pip says where no package index answers."""
 
 
 @pytest.fixture(scope="module")
@@ -29,50 +38,64 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(wheel, tmp_path_factory):
-    """Runs programs of an environment with the wheel in it, in an empty folder; the dependencies are those here.
+    """Runs programs of an environment that pip made of the wheel alone, in an empty folder, by somebody with a new HOME.
 
-    They are lent by a .pth file that names the packages alone, so that no checkout of Deadzone comes with them.
+    `run.lent` says why the dependencies are those here and not what pip brought; empty where it brought them.
     """
-    import pandas
+    home, folder, own = (tmp_path_factory.mktemp(name) for name in ("environment", "empty", "home"))
+    subprocess.run((sys.executable, "-m", "venv", home), check=True)
+    ours = ("PYTHON", "DEADZONE", "JUPYTER", "VIRTUAL_ENV")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    environment |= {"PATH": f"{home / 'bin'}:{os.environ['PATH']}", "HOME": str(own), "TERM": "dumb"}
 
-    home = tmp_path_factory.mktemp("environment")
-    venv.create(home, with_pip=False)
-    [packages] = home.glob("lib/python*/site-packages")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(packages)
-    (packages / "zz_lent.pth").write_text(f"{Path(pandas.__file__).parents[1]}\n")
-    python = home / "bin" / "python"
-    folder = tmp_path_factory.mktemp("empty")
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "DEADZONE_HOME")}
-    environment = {
-        **kept,
-        "PATH": f"{home / 'bin'}:{os.environ['PATH']}",
-        "JUPYTER_PATH": f"{kernel(home, python)}:{sys.prefix}/share/jupyter",
-    }
-
-    def run(*arguments, cwd=folder, code=0):
-        ended = subprocess.run((python, *map(str, arguments)), cwd=cwd, env=environment, capture_output=True,
-                               text=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
+    def run(program, *arguments, cwd=folder, code=0):
+        ended = subprocess.run((home / "bin" / program, *map(str, arguments)), cwd=cwd, env=environment, text=True,
+                               capture_output=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip
         assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-3000:]
         return ended.stdout
 
-    assert str(packages) in run("-c", "import deadzone; print(deadzone.__file__)")
-    run.folder = folder
-    return run
+    run.folder, run.environment, run.home = folder, environment, home
+    run.lent = installed(home, wheel)
+    if run.lent:
+        lend(home, wheel, run)
+    assert str(home) in run("python", "-c", "import deadzone; print(deadzone.__file__)")
+    yield run
+    shutil.rmtree(home)  # 1.1 GB, which pytest would keep
 
 
-def kernel(home, python):
-    """A folder with the kernel of that environment under the name that every notebook asks for."""
-    folder = home / "share" / "jupyter" / "kernels" / "python3"
-    folder.mkdir(parents=True)
-    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (folder / "kernel.json").write_text(
+def installed(home, wheel):
+    """Let pip install the wheel and, from the index, what it depends on; empty, or why the index gave nothing.
+
+    The versions are those of requirements.lock, so that what others publish tomorrow is no mistake of what is tested.
+    """
+    locked = re.findall(r"^[\w.-]+==[^\\\n]+", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    constraints = home / "constraints.txt"
+    constraints.write_text("\n".join(locked))
+    patience = ("--retries", "1", "--timeout", "20", "--no-input")
+    pip = (home / "bin" / "pip", "install", "-q", "--no-compile", *patience, "-c", constraints, wheel)
+    ended = subprocess.run(pip, capture_output=True, text=True, check=False)
+    silent = NO_INDEX.search(ended.stderr)
+    assert ended.returncode == 0 or silent, ended.stderr[-3000:]
+    return f"no package index answers here ({silent[0]})" if ended.returncode else ""
+
+
+def lend(home, wheel, run):
+    """Install the wheel by itself, and lend it the packages here by a .pth file that names them and no checkout."""
+    run("pip", "install", "-q", "--no-deps", "--no-index", wheel)
+    [packages] = home.glob("lib/python*/site-packages")
+    (packages / "zz_lent.pth").write_text(f"{Path(pd.__file__).parents[1]}\n")
+    kernel = home / "share" / "jupyter" / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    argv = [str(home / "bin" / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernel / "kernel.json").write_text(
         json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"})
     )
-    return folder.parents[1]
-
-
-DEADZONE = ("-m", "deadzone.cli.main")
+    run.environment["JUPYTER_PATH"] = f"{kernel.parents[1]}:{sys.prefix}/share/jupyter"
+    for name in ("papermill", "jupyter", "jupyter-lab", "jupyter-nbconvert"):
+        source = (Path(sys.executable).parent / name).read_text().splitlines(keepends=True)
+        script = home / "bin" / name
+        script.write_text("".join([f"#!{home / 'bin' / 'python'}\n", *source[1:]]))
+        script.chmod(0o755)
 
 
 def test_it_carries_notebooks_studies_tables_and_templates(wheel):
@@ -83,13 +106,20 @@ def test_it_carries_notebooks_studies_tables_and_templates(wheel):
     assert any(name.startswith(f"{carried}/data/reference/") for name in names)
 
 
+def test_pip_brings_all_that_it_needs(alone):
+    if alone.lent:
+        pytest.skip(alone.lent)
+    assert "No broken requirements" in alone("pip", "check")
+    assert "pytest" not in alone("pip", "list")  # nothing of those who develop it
+
+
 def test_try_then_run_of_the_saved_study_then_report_in_an_empty_folder(alone):
     line = ("try", "-L", "n", "1,2,3", "-r", "2", "--save", "my.yaml", "-q", "--", "sleep", "0.0{n}")
-    assert "Run: deadzone/runs/sleep-n/" in alone(*DEADZONE, *line)
-    said = json.loads(alone(*DEADZONE, "run", "my.yaml", "--json").splitlines()[-1])
+    assert "Run: deadzone/runs/sleep-n/" in alone("deadzone", *line)
+    said = json.loads(alone("deadzone", "run", "my.yaml", "--json").splitlines()[-1])
     assert Path(said["report"]).is_relative_to(alone.folder / "deadzone" / "reports" / "sleep-n")
     assert Path(said["report"]).is_file()
-    again = json.loads(alone(*DEADZONE, "report", "sleep-n/latest", "--json"))
+    again = json.loads(alone("deadzone", "report", "sleep-n/latest", "--json"))
     assert Path(again["pdf"]).is_file()
     assert {path.name for path in alone.folder.iterdir()} == {"deadzone", "my.yaml"}
 
@@ -101,30 +131,53 @@ def test_a_bundled_study_finds_the_program_that_it_measures(alone):
         "design.warmup": 0,
         "trust.max_attempts": 1,
     }
-    alone(
-        *DEADZONE, "sweep", "sqlite-threads", *(part for asked in little.items() for part in ("-p", *asked))
-    )
+    options = (part for asked in little.items() for part in ("-p", *asked))
+    alone("deadzone", "sweep", "sqlite-threads", *options)
     [run] = (alone.folder / "deadzone" / "runs" / "sqlite-threads").iterdir()
     assert {json.loads(line)["status"] for line in (run / "trials.jsonl").open()} == {"ok"}
 
 
-def test_a_repository_of_ones_own_runs_its_notebooks_on_a_schedule_and_by_hand(alone):
-    alone(*DEADZONE, "init", "tuning")
+@pytest.fixture(scope="module")
+def repository(alone):
+    """A repository of one's own with the run that its schedule makes, of fewer trials."""
+    alone("deadzone", "init", "tuning")
     folder = alone.folder / "tuning"
     overrides = ("-y", "overrides: {replicates: 1, warmup: 0, factors.level: [1, 5, 9]}")
-    scheduled = ("-m", "papermill", "notebooks/sweep.ipynb", "data/sweep.ipynb", "-p", "study", "gzip-level")
-    alone(*scheduled, *overrides, cwd=folder)
-    [run] = (folder / "data" / "runs" / "gzip-level").iterdir()
+    scheduled = ("notebooks/sweep.ipynb", "data/sweep.ipynb", "-p", "study", "gzip-level")
+    alone("papermill", *scheduled, *overrides, cwd=folder)
+    return folder
+
+
+def test_a_repository_of_ones_own_runs_its_notebooks_on_a_schedule(alone, repository):
+    [run] = (repository / "data" / "runs" / "gzip-level").iterdir()
     assert (run / "trials.parquet").is_file()
-    execute = (
-        "-m",
-        "nbconvert",
-        "--to",
-        "notebook",
-        "--execute",
-        "--output-dir",
-        folder / "data" / "executed",
-    )
-    alone(*execute, "phases.ipynb", "explore.ipynb", cwd=folder / "notebooks")  # what Run All does
-    alone(*DEADZONE, "report", "gzip-level/latest", cwd=folder)
-    assert list((folder / "reports" / "gzip-level").glob("*/index.html"))
+    alone("deadzone", "report", "gzip-level/latest", cwd=repository)
+    assert list((repository / "reports" / "gzip-level").glob("*/index.html"))
+
+
+@pytest.mark.parametrize("name", ["phases", "explore"])
+def test_run_all_in_jupyterlab_runs_every_cell(alone, repository, tmp_path, name):
+    chromium = needs("chromium", "chromium-browser", "google-chrome")
+    path = repository / "notebooks" / f"{name}.ipynb"
+    start = (alone.home / "bin" / "jupyter", "lab")
+    with (
+        lab(start, path.parent, tmp_path, alone.environment) as address,
+        in_browser(chromium, f"{address}/lab/tree/{path.name}?reset") as page,
+    ):
+        run_all(page)
+        until(page, lambda: saved(page, path))
+    outputs = [one for cell in cells(path) for one in cell["outputs"]]
+    assert not [one for one in outputs if one["output_type"] == "error"]
+    assert "gzip" in json.dumps(outputs)
+
+
+def cells(path):
+    """The code cells of a notebook as it was saved."""
+    return [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+
+
+def saved(page, path):
+    """Save the notebook; whether every cell had run."""
+    page.keyboard.press("Control+s")
+    page.wait_for_timeout(1000)
+    return all(cell["execution_count"] or not "".join(cell["source"]).strip() for cell in cells(path))
