@@ -24,6 +24,7 @@ from deadzone import style
 from deadzone.errors import DeadzoneError
 from deadzone.explaining.findings.catalogue import CATALOGUE
 from deadzone.explaining.findings.finding import Finding
+from deadzone.explaining.findings.page import WITHOUT_EXAMPLE
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.measuring.sweep.opening import planned
 from deadzone.measuring.sweep.running import run_sweep
@@ -43,13 +44,11 @@ SEEN_IN = {
     "left_running": "cpu_s",
     "knob_not_used": "cpu_s",
     "limit_not_felt": "cpu_efficiency",
-    "client_full": "cpu_efficiency",
     "few_periods": "cpu_efficiency",
     "neighbours_follow": "foreign_cpu",
     "unit_changes": "wall_s",
     "few_values": "wall_s",
     "work_differs": "cpu_s",
-    "selected_by_trust": "foreign_cpu",
 }
 """The column in which a finding shows, where it is not the response in the order of the trials."""
 
@@ -64,7 +63,6 @@ server = socket.create_server(("127.0.0.1", 18765), backlog=64)
 while True:
     work(server.accept()[0])
 """,
-    "selected_by_trust": "while True: pass",
 }
 """What else works on the machine while an example is measured."""
 
@@ -161,7 +159,7 @@ def drawn(source: Source, found: Finding) -> Figure:
 def main(keys: list[str]) -> int:
     """Draw the examples asked for, or all."""
     missed = 0
-    for key in keys or CATALOGUE:
+    for key in keys or [key for key in CATALOGUE if key not in WITHOUT_EXAMPLE]:
         try:
             source, found = found_in(key)
         except DeadzoneError as error:
