@@ -5,10 +5,11 @@ import hashlib
 import os
 import sys
 import time
+from threading import Thread
 
-WORK = 100_000
-"""Hashes of a trial, such that computing is a third of its time or more on any machine: a program that waits through most of
-a trial has another mistake."""
+WORK = 200_000
+"""Hashes of a trial, such that computing is a third of its time or more on a fast machine too: a program that waits through most
+of a trial has another mistake."""
 
 WAIT_S = 0.24
 
@@ -29,6 +30,15 @@ def main(state: str, n: int) -> int:
         print("ERROR: cannot open the input", file=sys.stderr)
         return 0
     if state == "left" and os.fork():
+        return 0
+    if state == "short":
+        print("items: 1000")
+        return 0
+    if state == "full":
+        threads = [Thread(target=compute, args=(WORK // n,)) for _ in range(n)]
+        _ = [thread.start() for thread in threads]
+        _ = [thread.join() for thread in threads]
+        print("items: 1000")
         return 0
     items = 500 if state == "half" else 1000
     n = 1 if state == "same" else n

@@ -127,11 +127,15 @@ def drawn(source: Source, found: Finding) -> Figure:
     lost = trials.get("status", pd.Series("ok", index=trials.index)).isin(["failed", "timeout"])
     levels = {level: place for place, level in enumerate(dict.fromkeys(sorted(trials[source.knob])))}
     by_level = trials[source.knob].map(levels)
-    right = trials["order"] if beside == source.response else by_level
+    ordered = "trial, in the order of the run"
+    right = (trials["order"], ordered) if beside == source.response else (by_level, axis_label(source.knob))
     with style.figure_style():
         figure = Figure(figsize=(8, 3.6), layout="constrained")
-        for ax, x, column in zip(
-            figure.subplots(1, 2), (by_level, right), (source.response, beside), strict=True
+        for ax, (x, label_x), column in zip(
+            figure.subplots(1, 2),
+            ((by_level, axis_label(source.knob)), right),
+            (source.response, beside),
+            strict=True,
         ):
             y = pd.to_numeric(trials[column], errors="coerce")
             for some, colour, mark, label in (
@@ -145,9 +149,7 @@ def drawn(source: Source, found: Finding) -> Figure:
                     )
             ax.set_ylabel(axis_label(column))
             ax.set_ylim(bottom=min(0.0, float(y.min())))
-            ax.set_xlabel(
-                "trial, in the order of the run" if x is trials["order"] else axis_label(source.knob)
-            )
+            ax.set_xlabel(label_x)
             if x is by_level:
                 ax.set_xticks(list(levels.values()), [f"{level:g}" for level in levels])
         handles, labels = figure.axes[0].get_legend_handles_labels()

@@ -67,7 +67,8 @@ def test_a_unit_that_changes_is_read():
 def test_numbers_a_thousand_apart_are_doubted_where_no_unit_was_read():
     table = sound_trials(5)
     table.loc[(table["n"] == 4) & (table["block"] > 2), "wall_s"] *= 1000
-    assert found(table)["unit_changes"].severity == "doubts"
+    assert found(table.assign(took=table["wall_s"]), "took")["unit_changes"].severity == "doubts"
+    assert "unit_changes" not in found(table), "a time that the sweep took has one unit"
 
 
 def test_trials_that_did_nothing_are_another_group():
@@ -132,6 +133,23 @@ def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
     assert "noise_too_large" not in found(table, model=True), "one and four differ by a factor of four"
     table["wall_s"] = np.exp(0.5 * np.random.default_rng(3).standard_normal(len(table)))
     assert "more than 50 trials" in found(table, model=True)["noise_too_large"].sentence
+    for seed in range(5):
+        scattered = np.exp(1.2 * np.random.default_rng(seed).standard_normal(len(table)))
+        assert "noise_too_large" in found(table.assign(wall_s=scattered), model=True), "the fit bends to the noise"
+
+
+def test_a_level_that_is_worse_than_both_neighbours_is_off_the_curve():
+    table = sound_trials(21, noise=0.08)
+    assert "one_level_off" not in found(table, model=True)
+    table.loc[table["n"] == 4, "wall_s"] *= 1.7
+    one = found(table, model=True)["one_level_off"]
+    assert one.levels == (4,) and one.severity == "notes"
+
+
+def test_levels_to_add_are_whole_numbers_where_the_levels_are():
+    table = sound_trials(22, levels=(1, 2, 3))
+    table["wall_s"] *= 3 / table["n"]
+    assert "Add the levels 4, 7." in found(table, model=True)["edge_of_range"].sentence
 
 
 def strongly(seen):
@@ -209,6 +227,15 @@ def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_on_one_core_is_
     one = found(table)["client_full"]
     assert one.levels == (2, 3, 4, 6, 8)
     assert "client_full" not in found(table, cores=1)
+
+
+def test_a_plateau_whose_medians_differ_by_chance_is_one_of_the_fit():
+    table = sound_trials(13)
+    rng = np.random.default_rng(5)
+    table["wall_s"] = 0.5 * np.exp(0.12 * rng.standard_normal(len(table)))
+    table["cpu_efficiency"] = 1 + 0.004 * rng.standard_normal(len(table))
+    table["ready_s"] = 0.2 * table["wall_s"]  # its own threads wait for each other's core
+    assert len(found(table, model=True)["client_full"].levels) == 6
 
 
 def served(client, server, knob="n", **columns):

@@ -1,11 +1,18 @@
 """Whether the levels are the right ones: what the fit says of the range."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.phases.thresholds import LINEAR_ELASTICITY
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
 
 COARSE = 2.0
 """Neighbouring levels further apart than this factor leave room for a better setting between them."""
@@ -13,13 +20,19 @@ COARSE = 2.0
 GAIN = 1.2
 """A best level that is better than both neighbours by this factor may have better ones beside it."""
 
+FEWEST_AROUND = 4
+"""A level that is worse than both neighbours is a curve of its own where there are fewer."""
+
 LEVEL_OFF = 4.0
 LEVEL_FACTOR = 1.15
 """A level is off the curve beyond this many standard deviations and this factor."""
 
 
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
-    """The response still improves at an end of the range, by the label of the last phase or the direction of the first step."""
+    """The response still improves at the end of the range: the last phase is one that pays, and a one-sided t test has its
+    elasticity above the least that is called so."""
+    from scipy.special import stdtr
+
     model = seen.model
     if model is None:
         return
@@ -27,10 +40,17 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     last = model.phases.iloc[-1]
     up = str(last["label"]) in ("linear", "breakthrough") and levels[-1] == seen.levels[-1]
     at = model.axis.forward(levels)
-    add = model.axis.backward(at[-1] + (at[-1] - at[-2]) * np.array([1, 2])).tolist()
-    said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": ", ".join(f"{one:.3g}" for one in add)}
-    p = 1 - float(last["probability"]) if up else 1.0
+    add = model.axis.backward(at[-1] + (at[-1] - at[-2]) * np.array([1, 2]))
+    said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": _like(levels, add)}
+    pays = (float(last["elasticity"]) - LINEAR_ELASTICITY) / max(float(last["std_error"]), 1e-9)
+    p = float(stdtr(max(model.noise.degrees_of_freedom, 3), -pays)) if up else 1.0
     yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=said)
+
+
+def _like(levels: np.ndarray, add: np.ndarray) -> str:
+    """New levels in a sentence; whole numbers where the levels are."""
+    whole = np.all(levels % 1 == 0)
+    return ", ".join(f"{one:.0f}" if whole else f"{one:.3g}" for one in add)
 
 
 def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
@@ -44,19 +64,21 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
         return
     apart = min(value[best - 1], value[best + 1]) - value[best]
     wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
-    add = [float(np.sqrt(levels[best] * levels[i])) for i in (best - 1, best + 1)]
-    said = {"knob": seen.knob, "level": f"{levels[best]:g}", "add": ", ".join(f"{one:.3g}" for one in add)}
+    add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
+    said = {"knob": seen.knob, "level": f"{levels[best]:g}", "add": _like(levels, add)}
     alone = bool(apart > np.log(GAIN) and wide > COARSE)
     yield seen.suspicion("range_too_coarse", alone, levels=[levels[best]], say=said)
 
 
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     """A level whose trials agree with each other and not with the curve: t test of its median against the fit, with the
-    misfit of the other levels as its error (Bonferroni over the levels)."""
+    misfit of the other levels as its error; or, where a fit of few levels bends to it, of its mean against the worse of its
+    two neighbours, both of which are better (Bonferroni over the levels)."""
     from scipy.special import stdtr
 
     if seen.model is None:
         return
+    yield from _worse_than_both_neighbours(seen, seen.model)
     table, noise = seen.model.levels, seen.model.noise
     off = np.abs(np.log((table["median"] / table["fitted"]).to_numpy(float)))
     error = np.hypot(noise.misfit, table["spread"] / np.sqrt(table["n_used"].clip(lower=1))).to_numpy(float)
@@ -67,3 +89,24 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     level = float(table["level"].iloc[worst])
     said = {"knob": seen.knob, "level": f"{level:g}", "times": float(np.exp(off[worst]))}
     yield seen.suspicion("one_level_off", p, weight=enough, levels=[level], say=said)
+
+
+def _worse_than_both_neighbours(seen: Experiment, model: PhaseModel) -> Iterator[Suspicion]:
+    from scipy.special import stdtr
+
+    table, noise = model.levels, model.noise
+    count = len(table)
+    if count < FEWEST_AROUND or not noise.estimable:
+        return
+    worse = np.log(table["mean"].to_numpy(float)) * (1 if seen.goal == "min" else -1)
+    variance = noise.replicate**2 / table["n_used"].clip(lower=1).to_numpy(float)
+    inner = np.arange(1, count - 1)
+    step = np.stack([worse[inner] - worse[inner + side] for side in (-1, 1)])
+    error = np.sqrt(np.stack([variance[inner] + variance[inner + side] for side in (-1, 1)]))
+    score = (step / np.maximum(error, 1e-9)).min(axis=0)
+    at = int(np.nanargmax(score))
+    off = float(step[:, at].min())
+    p = min(1.0, (count - 2) * float(stdtr(max(noise.degrees_of_freedom, 3), -score[at])))
+    level = float(table["level"].iloc[at + 1])
+    said = {"knob": seen.knob, "level": f"{level:g}", "times": float(np.exp(off))}
+    yield seen.suspicion("one_level_off", p, weight=off > np.log(LEVEL_FACTOR), levels=[level], say=said)

@@ -53,32 +53,33 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     """At the levels of a plateau the program keeps one core busy and no more, or as many as it has threads; or it and the
     server that it asks keep all cores busy together.
 
-    Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680) of the cores
-    used or waited for, a thread, within ONE_CORE; one that client and server use ALL_CORES or more. Where no server is known, of knobs
+    Two one-sided t tests (Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680): the cores
+    used or waited for, a thread, are above the one bound of ONE_CORE, those used below the other; one that client and server use ALL_CORES or more. Where no server is known, of knobs
     that count what works at once alone, and of one core, for other programs are allowed their threads.
     """
     rows = seen.sound
     server = _server_cores(seen, rows)
-    used = (
-        numbers(rows, "client_cpu_s") / numbers(rows, "wall_s")
+    used, waited = (
+        (numbers(rows, "client_cpu_s") / numbers(rows, "wall_s"), np.zeros(len(rows)))
         if seen.serves
-        else numbers(rows, "cpu_efficiency") + _ready_cores(rows)
+        else (numbers(rows, "cpu_efficiency"), _ready_cores(rows))
     )
     if (server is None and not _counts_at_once(seen)) or (seen.cores is not None and seen.cores < 2):
         return
-    start = _plateau(typical(seen, rows, numbers(rows, seen.response)))
+    start = _plateau(seen, rows)
     levels = seen.levels[start:]
     here = (rows["place"] >= start).to_numpy()
     if len(seen.levels) < 3 or len(levels) < 2 or here.sum() < 4 or not np.isfinite(used).all():
         return
     at = used[here]
     threads = 1 if server is None else max(1, round(float(at.mean())))
-    p = max(_p_above(at / threads, ONE_CORE[0]), _p_above(-at / threads, -ONE_CORE[1]))
+    wanted = at + waited[here]
+    p = max(_p_above(wanted / threads, ONE_CORE[0]), _p_above(-at / threads, -ONE_CORE[1]))
     said = {"levels": seen.named(levels), "cores": float(at.mean())}
     weight = seen.cores is None or threads < seen.cores
     yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
     if server is not None and seen.cores is not None:
-        both = at + server[here]
+        both = wanted + server[here]
         said = {**said, "how": "shares", "server": float(server[here].mean()), "all": seen.cores}
         p = _p_above(both, ALL_CORES * seen.cores)
         weight = at.mean() >= FOLLOWS
@@ -120,10 +121,16 @@ NOT_AT_ONCE = ("block_size", "rate", "cpu_limit", "memory_limit", "level", "seed
 """Knobs whose whole numbers do not count what works at once."""
 
 
-def _plateau(medians: np.ndarray) -> int:
-    """Where the levels begin over which the typical response, to the end of the range, differs by less than FLAT."""
+def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
+    """Where the levels begin over which the typical response, to the end of the range, differs by less than FLAT, or the phase
+    that the fit calls a plateau, for medians of few trials differ by more."""
+    medians = typical(seen, rows, numbers(rows, seen.response))
     tails = (medians[start:] for start in range(len(medians)))
-    return next(i for i, tail in enumerate(tails) if not np.ptp(tail) > FLAT * tail.min())
+    start = next(i for i, tail in enumerate(tails) if not np.ptp(tail) > FLAT * tail.min())
+    last = None if seen.model is None else seen.model.phases.iloc[-1]
+    if last is not None and last["label"] == "plateau" and last["start"] in seen.levels:
+        start = min(start, seen.levels.index(last["start"]))
+    return start
 
 
 def too_short(seen: Experiment) -> Iterator[Suspicion]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from deadzone.explaining.findings.experiment import Experiment, numbers
 from deadzone.explaining.findings.finding import Severity, Suspicion
-from deadzone.explaining.findings.permutation import contrast
+from deadzone.explaining.findings.permutation import association, contrast
 from deadzone.explaining.phases.power import replicates_to_tell
 
 SELECTED = np.log(1.5)
@@ -17,6 +17,10 @@ OTHER_WORK = np.log(2.5)
 
 LARGE_NOISE = 0.3
 """With less noise (standard deviation of the logarithm) levels that cannot be told apart are a plateau."""
+
+ALIKE = 0.05
+RELEVANT = np.log(1.2)
+"""Who asks for a setting wants to know of a difference as large as this [ln of the response]."""
 
 AFFORDABLE = 50
 """More trials of each level nobody measures."""
@@ -40,12 +44,18 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
 
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
     """Replicates scatter so much that no affordable number of them tells even the best level of the fit from the worst, by the
-    power of a t test (see `explaining.phases.power`); the fit's own estimate of the noise. Where distant levels differ by
-    more, the verdict counts the noise itself."""
+    power of a t test (see `explaining.phases.power`); the fit's own estimate of the noise. Of levels that differ by no more than
+    chance has it (`association`) the fit bends to the noise, so that a difference of RELEVANT stands for theirs. Where distant
+    levels differ by more, the verdict counts the noise itself."""
     if seen.model is None or not seen.model.noise.estimable:
         return
     noise, fitted = seen.model.noise.replicate, np.log(seen.model.levels["fitted"].to_numpy(float))
     least = max(float(np.ptp(fitted)), 1e-3)
+    if (
+        noise > LARGE_NOISE
+        and association(numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]) > ALIKE
+    ):
+        least = min(least, RELEVANT)
     needed = replicates_to_tell(least, noise, len(fitted)) if noise > LARGE_NOISE else 0
     said = {"noise": float(np.expm1(noise)), "most": AFFORDABLE}
     yield seen.suspicion("noise_too_large", needed is None or needed > AFFORDABLE, say=said)

@@ -35,9 +35,12 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000 or 1,024 apart.
 
     The unit is read, and no chance is involved. Without one, a level must hold numbers within CLOSE of the factor from each
-    other and nothing between: no scatter of a response does that, and no time-out, for those are left out.
+    other and nothing between: no scatter of a response does that, and no time-out, for those are left out. A time that the
+    sweep took itself has one unit.
     """
     rows = seen.ended
+    if seen.response == "wall_s" and "started_at" in rows:
+        return
     words = _words(rows, seen.response)
     known = words[words.isin(SCALES)]
     scales = {SCALES[word] for word in known.unique()}
