@@ -71,7 +71,16 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
         (("-L", "n", "1,2", "--", "seq {n} | wc"), "means something to a shell only: add --shell sh."),
         (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean 'pgbench'?"),
         (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
-        (("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"), "which no trial measures"),
+        (
+            ("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"),
+            "--response is 'lps', which no trial measures",
+        ),
+        (
+            ("-L", "n", "1,2", "--response", "tps = .*", "--", *PRINTS),
+            "is none: put its number in parentheses",
+        ),
+        (("-L", "n", "1,2", "-r", "0", "--", "true", "{n}"), "-r is 0; it must be"),
+        (("--cpu-limit", "0,1", "--", "true"), "the parameter cpu_limit[0] is '0'"),
     ],
 )
 def test_mistakes_are_said_in_a_sentence_with_exit_code_2(deadzone_try, line, said):

@@ -57,7 +57,7 @@ def test_a_list_design_has_its_treatments_once_each():
             "{kind: paired}",
             "cpu_limit has 2, threads has 1. Give each as many levels",
         ),
-        ("{cpu_limit: [0.5], threads: {equals: cpu_limit}}", "{}", "threads is whole and positive"),
+        ("{cpu_limit: [0.5], threads: {equals: cpu_limit}}", "{}", "threads is whole, 0 or more"),
         (
             "{}",
             "{kind: list, treatments: [{cpu_limit: 1, threads: 1}, {cpu_limit: 2}]}",

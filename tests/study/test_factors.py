@@ -100,10 +100,18 @@ def test_a_cpu_limit_is_positive_or_none(level):
         levels(f"[1, {level}]")
 
 
-@pytest.mark.parametrize("level", ["0", "-1", "1.5", "many"])
-def test_threads_are_whole_and_positive_or_auto(level):
-    with pytest.raises(StudyError, match="a number of threads is whole and positive, or auto"):
+@pytest.mark.parametrize("level", ["-1", "1.5", "many"])
+def test_threads_are_whole_or_auto(level):
+    with pytest.raises(StudyError, match="a number of threads is whole, 0 or more, or auto"):
         levels(f"[{level}]", name="threads")
+
+
+def test_threads_of_0_leave_the_number_to_the_program():
+    assert levels("[0, 1, 2]", name="threads") == (0, 1, 2)
+
+
+def test_a_memory_limit_is_written_as_a_size():
+    assert levels("[64MiB, 1 GB, none]", name="memory_limit") == (64 * 2**20, 10**9, "none")
 
 
 def test_on_off_yes_no_true_and_false_are_words_as_written():

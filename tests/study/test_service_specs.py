@@ -78,7 +78,7 @@ def test_a_container_needs_an_image_and_may_start_by_itself():
         ("environments: {a: {url: 'http://a', service: {url: 'http://b'}}}\n", "two URLs"),
         ("environments: {'A b': {}}\n", "must match"),
         ("environments: {a: {target: {cpu_limit: 0}}}\n", "positive number of cores"),
-        ("environments: {a: {target: {memory_limit: -1}}}\n", "positive number of bytes"),
+        ("environments: {a: {target: {memory_limit: -1}}}\n", "a size such as 64MiB"),
         ("environments: {a: {}}\nfactors: {environment: [b]}\n", "none of its environments: a"),
         ("environments: {a: {}}\nanalysis: guess\n", "allowed: phases"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 from deadzone.errors import StudyError
 from deadzone.study.loading import parse_study
@@ -85,7 +86,10 @@ def test_exit_codes_and_the_folder_are_written_down():
         (("xz", "{n}"), {"lists": [("n", "1,,2")]}, "a level is empty"),
         (("xz", "{n}"), {"lists": [("n", "8..1")]}, "a range begins above 0 and ends higher"),
         (("xz", "{n}"), {"lists": [("n", "1")], "scans": [("n", "1", "2")]}, "n is given twice"),
-        (("xz", "{n}"), {"scans": [("n", "1", "x")]}, "-P n 1 x"),
+        (("xz", "{n}"), {"scans": [("n", "1", "x")]}, "-P n 1 x -D 1: 'x' is no number"),
+        (("xz", "{n}"), {"lists": [("n", "1,2")], "steps": ["2"]}, "-D 2 is the step of no -P"),
+        (("xz", "{n}"), {"lists": [("n", "1-8")]}, r"write a range as 1\.\.8"),
+        (("xz",), {"limits": {"memory_limit": "64M..1GiB"}}, "memory_limit 64M..1GiB: is '64M'; a size is"),
         (("xz", "{N}"), {"lists": [("N", "1,2")]}, "lower-case letters"),
         (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
     ],
@@ -94,3 +98,10 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(command, wishes, said):
     with pytest.raises(StudyError, match=said) as error:
         study_text(Wishes(command, **wishes), "deadzone try", 2)
     assert "\n" not in str(error.value)
+
+
+def test_a_range_of_sizes_is_of_whole_mebibytes_between_its_ends():
+    text = study_text(Wishes(("xz",), limits={"memory_limit": "64MiB..1GiB"}), "deadzone try", 2)
+    levels = yaml.safe_load(text)["factors"]["memory_limit"]
+    assert levels[0] == 64 * 2**20 and levels[-1] == 2**30
+    assert 8 <= len(levels) <= 12 and not any(level % 2**20 for level in levels)

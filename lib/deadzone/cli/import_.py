@@ -1,5 +1,6 @@
 """`deadzone import`: result files of other tools as one tidy table."""
 
+import inspect
 import json
 from pathlib import Path
 
@@ -70,14 +71,17 @@ def command(
 
 
 def _print_formats(context: click.Context, asked: bool) -> None:
-    """Each format; with the version that was recorded, and what its numbers are not, where a table describes it."""
+    """Each format; with the version that was recorded, and what its numbers are not, where a table describes it, else what its
+    module says of itself."""
     from deadzone.store.imports.registry import DESCRIBED, FORMATS
 
     if not asked:
         return
-    for form in FORMATS:
+    for form, reader in FORMATS.items():
         one = DESCRIBED.get(form)
-        click.echo(f"{form:17} {one.version:8} {' '.join(one.traps)}" if one else form)
+        said = (inspect.getdoc(inspect.getmodule(reader)) or "").partition("\n\n")[0].partition(": ")[2]
+        version, words = (one.version, " ".join(one.traps)) if one else ("", " ".join(said.split()))
+        click.echo(f"{form:17} {version:8} {words}")
     context.exit()
 
 

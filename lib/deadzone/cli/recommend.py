@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.parameters import decision_options, pairs, wishes_of
-from deadzone.errors import FindingError, StoreError, StudyError
+from deadzone.errors import FindingError, StudyError
 
 if TYPE_CHECKING:
     from deadzone.store.run import Run
@@ -115,6 +115,7 @@ def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
     """What the report of a run concludes whose question is another than where a curve bends."""
     from deadzone import places
     from deadzone.reports.document.index import ENTRY, read_entry
+    from deadzone.reports.document.publishing import publish_run
 
     study = run.study()
     if as_manifest:
@@ -124,6 +125,7 @@ def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
         )
     folder = places.reports_folder() / study.study / run.run_id
     if not (folder / ENTRY).exists():
-        raise StoreError(f"Run {run.run_id} has no report yet: deadzone report {study.study}/{run.run_id}")
+        click.echo("deadzone: What this run concludes stands in its report, which is made first.", err=True)
+        publish_run(run)
     said = read_entry(folder).verdict
     click.echo(json.dumps({"conclusion": said}) if as_json else said)

@@ -31,13 +31,16 @@ def command(asked: Asked) -> None:
     from deadzone.measuring.sweep.opening import Rehearsing, open_run
     from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.measuring.sweep.watching import watched
+    from deadzone.reports.sweep.live import look_of
     from deadzone.study.design import coming_answer
 
     if asked.dry_run or asked.rehearse:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
-    progress = Rehearsing(progress_on(), opened.plan, opened.run, judge_of(opened.plan))
+    shown = watched(progress_on(), look_of(opened.plan, opened.run))
+    progress = Rehearsing(shown, opened.plan, opened.run, judge_of(opened.plan))
     if len(opened.plan.treatments) < 2:
         progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
     run_sweep(opened.plan, opened.run, progress, source_of(opened.plan, progress))

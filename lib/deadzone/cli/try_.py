@@ -17,7 +17,7 @@ from deadzone.cli.parameters import adaptive_option, belongs_option, budget_opti
 from deadzone.cli.sweep import print_rehearsal, source_of
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
 from deadzone.measuring.sweep.progress import Beside, Progress
-from deadzone.study.trying import Wishes
+from deadzone.study.trying import Wishes, as_typed
 
 if TYPE_CHECKING:
     from deadzone.store.run import Run
@@ -36,7 +36,7 @@ LONG_S = 600.0
 @click.option("-D", "--parameter-step-size", "steps", multiple=True, metavar="STEP",
               help="Step of the -P in the same place; default 1.")  # fmt: skip
 @click.option("--cpu-limit", metavar="LEVELS", help="CPU limits in cores, such as 0.25..2 or 0.5,1,none.")
-@click.option("--memory-limit", metavar="LEVELS", help="Memory limits in bytes.")
+@click.option("--memory-limit", metavar="LEVELS", help="Memory limits, such as 64MiB..1GiB or 256MiB,none.")
 @click.option(
     "-r", "--runs", "replicates", type=int, default=5, show_default=True, help="Trials of each level."
 )
@@ -95,12 +95,18 @@ def command(**given: Any) -> None:
     from deadzone.measuring.sweep.opening import Rehearsing, planned
     from deadzone.measuring.sweep.progress import progress_on
     from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.measuring.sweep.watching import watched
+    from deadzone.reports.sweep.live import look_of
     from deadzone.store.run import Run
     from deadzone.study.loading import parse_study
 
     wishes = _wishes(given)
     quiet = given["quiet"] or given["as_json"]
-    plan = planned(parse_study(_text(wishes, None), "deadzone try"), Path.cwd())
+    text = _text(wishes, None)
+    try:
+        plan = planned(parse_study(text, ""), Path.cwd())
+    except StudyError as error:
+        raise StudyError(as_typed(str(error))) from error
     if path := given["save"]:
         _save(path, wishes, quiet)
     if not quiet:
@@ -113,7 +119,7 @@ def command(**given: Any) -> None:
         return
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
-    progress = Progress() if quiet else progress_on()
+    progress = Progress() if quiet else watched(progress_on(), look_of(plan, run))
     told = progress if given["yes"] or quiet else _Asking(progress)
     told = Rehearsing(told, plan, run, judge_of(plan))
     try:
@@ -162,8 +168,9 @@ def _print_plan(plan: Plan) -> None:
     if plan.is_adaptive:
         click.echo(say("adaptive.plan", n=len(plan.treatments)))
         return
+    counted = f"{n} treatments," if (n := len(plan.treatments)) > 1 else "one treatment"
     click.echo(
-        f"{len(plan.trials)} trials: {len(plan.treatments)} treatments, {design.replicates} times in random order"
+        f"{len(plan.trials)} trials: {counted} {design.replicates} times in random order"
         f"{f', after {design.warmup} of each for warm-up' if design.warmup else ''}"
     )
 
@@ -177,7 +184,7 @@ class _Asking(Beside):
         """Ask, where there is a terminal."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return True
-        self.note("")
+        self.clear()
         return click.confirm(question, default=True, err=True)
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
@@ -189,8 +196,8 @@ class _Asking(Beside):
             if left_s > LONG_S:
                 said = f"The {total - done} trials that are left take about {in_words(left_s)}."
                 self.note(f"{said} Fewer levels (-L) or trials (-r) take less.")
-                if sys.stdin.isatty() and sys.stderr.isatty():
-                    click.confirm("Go on?", default=True, abort=True, err=True)
+                if not self.agrees("Go on?"):
+                    raise click.Abort
         self._progress.show(done, total, current, left_s)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -24,6 +25,7 @@ from deadzone.study.service_specs import (
     ServiceSpec,
     service_in,
 )
+from deadzone.study.sizes import parse_size
 from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
@@ -361,21 +363,30 @@ def check_level(factor: str, level: Level) -> str | None:
     """What is wrong with a level of a factor whose meaning Deadzone knows, or None.
 
     A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or none; threads
-    are whole and positive, none or auto.
+    are whole, none or auto; many programs choose themselves at 0.
     """
     factor = limit_named(factor)
     if factor == "memory_limit" and level != NONE and not (is_number(level) and float(level) >= 1):
-        return f"is {format_level(level)!r}; a memory limit is a positive number of bytes, or none"
+        return f"is {format_level(level)!r}; a memory limit is a size such as 64MiB, or none"
     if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not _at_least_one(level):
         unit = "bytes" if factor == "io_bandwidth_limit" else "calls"
         return f"is {format_level(level)!r}; an I/O limit is a number of {unit} a second, 1 or more, or none"
     if factor == "cpu_limit" and level != NONE and not (is_number(level) and float(level) > 0):
         return f"is {format_level(level)!r}; a CPU limit is a positive number of cores, or none"
     if factor == "threads" and level not in (NONE, AUTO):
-        whole = is_number(level) and float(level) == int(float(level)) and float(level) > 0
+        whole = is_number(level) and float(level) == int(float(level)) and float(level) >= 0
         if not whole:
-            return f"is {format_level(level)!r}; a number of threads is whole and positive, or auto"
+            return f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
     return None
+
+
+def as_bytes(factor: str, level: Level) -> Level:
+    """A limit written as a size, such as 64MiB, in bytes; any other level as it is."""
+    if limit_named(factor) not in ("memory_limit", "io_bandwidth_limit") or not isinstance(level, str):
+        return level
+    with contextlib.suppress(ValueError):
+        return parse_size(level)
+    return level
 
 
 def _at_least_one(level: Level) -> bool:

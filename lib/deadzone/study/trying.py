@@ -17,6 +17,7 @@ from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.levels import Level, chosen_levels, placeholders, plain_number, range_levels
 from deadzone.study.loading import dump_value, read_yaml
+from deadzone.study.sizes import parse_size
 
 FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
 """What means something to a shell and nothing to the program that it would be handed to."""
@@ -116,6 +117,29 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
     return "\n".join(lines) + "\n"
 
 
+TYPED = {
+    "workload.argv": "the command",
+    **{f"workload.{name}": f"--{name}" for name in ("setup", "prepare", "cleanup", "output")},
+    "workload.responses": "--response",
+    "response.name": "--response",
+    "design.replicates": "-r",
+    "design.warmup": "-w",
+    "design.timeout_s": "--timeout",
+    "design.budget_s": "--budget",
+    "trust.max_foreign_cpu": "--foreign-cpu",
+    "belongs": "--belongs",
+    "claims": "--claim",
+}
+"""The option behind a key of the study."""
+
+
+def as_typed(problem: str) -> str:
+    """What is wrong with the study, said of the options that it was made of."""
+    for key, option in TYPED.items():
+        problem = re.sub(rf"^{re.escape(key)}\b\S*", option, problem, flags=re.MULTILINE)
+    return re.sub(r"^factors\.", "the parameter ", problem, flags=re.MULTILINE)
+
+
 def _entry(key: str, value: Any, indent: str = "") -> Iterator[str]:
     if value:
         yield f"{indent}{key}: {dump_value(value)}"
@@ -128,9 +152,11 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
     for i, (name, start, stop) in enumerate(wishes.scans):
         step = wishes.steps[i] if i < len(wishes.steps) else "1"
         try:
-            factors[name] = range_levels(float(start), float(stop), float(step))
+            factors[name] = range_levels(*(_number(text) for text in (start, stop, step)))
         except ValueError as error:
             raise StudyError(f"-P {name} {start} {stop} -D {step}: {error}.") from error
+    if len(wishes.steps) > len(wishes.scans):
+        raise StudyError(f"-D {wishes.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP.")
     for name, text in named:
         if name in factors:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
@@ -147,7 +173,16 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
     return factors
 
 
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is no number") from error
+
+
 def _levels(name: str, text: str, cores: int) -> tuple[Level, ...]:
+    if name == "memory_limit" and ".." in text:
+        return _sizes(text, cores)
     if found := RANGE.fullmatch(text.strip()):
         try:
             start, stop = (plain_number(float(end)) for end in found.groups())
@@ -160,10 +195,24 @@ def _levels(name: str, text: str, cores: int) -> tuple[Level, ...]:
         raise StudyError(
             f"{name} {text!r}: a level is empty; write levels with commas between, such as 1,2,4."
         )
+    if re.fullmatch(r"\d+-\d+", text):
+        raise StudyError(f"{name} {text} is one level, a word: write a range as {text.replace('-', '..')}.")
     levels = (
         read_yaml(part, name) if re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?", part) else part for part in parts
     )
     return tuple(levels)
+
+
+def _sizes(text: str, cores: int) -> tuple[Level, ...]:
+    """Levels of a range of sizes, in whole MiB where its ends are."""
+    try:
+        ends = [parse_size(end) for end in text.split("..", 1)]
+        unit = 1 if any(end % 2**20 for end in ends) else 2**20
+        return tuple(
+            int(level) * unit for level in chosen_levels(ends[0] // unit, ends[1] // unit, True, cores)
+        )
+    except ValueError as error:
+        raise StudyError(f"memory_limit {text}: {error}.") from error
 
 
 def _argv(wishes: Wishes) -> list[str]:

@@ -183,6 +183,17 @@ def test_an_item_count_that_falls_is_less_work_and_one_that_stays_is_not():
     assert one.levels == (4, 6, 8) and "items falls from 1000 to 500" in one.sentence
 
 
+def test_a_program_that_works_for_a_set_time_counts_a_rate():
+    table, rng = sound_trials(11), np.random.default_rng(3)
+    table["transactions"] = 80_000 / (1 + 0.02 * table["n"]) * np.exp(0.01 * rng.standard_normal(len(table)))
+    table["achieved_rate"] = table["transactions"] / 2
+    assert "less_work" in found(table, "achieved_rate", "max")
+    table["wall_s"] = 2.03 * np.exp(0.003 * rng.standard_normal(len(table)))
+    assert "less_work" not in found(table, "achieved_rate", "max")
+    table["transactions"] = np.where(table["n"] >= 4, 500, 1000)
+    assert found(table, "achieved_rate", "max")["less_work"].severity == "stops", "half of the items at the same pace"
+
+
 def test_a_trial_that_depends_on_the_one_before_is_found():
     table = sound_trials(8)
     after = table["n"].shift(1, fill_value=0) >= 4

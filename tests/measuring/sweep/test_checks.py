@@ -24,7 +24,7 @@ from deadzone.store.table import SHARED
             "the factor 'scratch' has the name of something else",
         ),
         ({"responses": {"user_s": {"regex": "x"}}}, "the response 'user_s' has the name of something else"),
-        ({"responses": {"threads": {"regex": "x"}}}, "the response 'threads' has the name of something else"),
+        ({"responses": {"threads": {"regex": "x"}}}, "the factor 'threads' has the name of something else"),
         ({"response": {"name": "spede"}, "responses": {"speed": {"regex": "x"}}}, "Did you mean 'speed'?"),
         ({"response": {"name": "status"}}, "response.name is 'status', which no trial measures"),
     ],

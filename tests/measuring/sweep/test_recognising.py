@@ -71,6 +71,15 @@ def test_what_works_between_the_trials_too_stays_a_disturbance(between):
     assert results[-1][0].interference.foreign_cpu == 1.4
 
 
+def test_a_server_that_clears_up_in_one_look_is_recognised_all_the_same():
+    seen = Seen({"mydb": 0.9})
+    recognising = Recognising(seen, Notes(), TrustSpec())
+    for _ in range(LOOKS + 1):
+        recognising.see(attempt(mydb=1.4))
+        seen._between = {}
+    assert [one.process for one in seen.added] == ["mydb"]
+
+
 def test_what_is_not_there_in_each_trial_stays_a_disturbance():
     trials = [attempt(mydb=1.4), attempt(backup=1.0), *[attempt(mydb=1.4)] * LOOKS]
     assert not judged({}, *trials)[1].added

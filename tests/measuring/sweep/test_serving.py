@@ -213,7 +213,7 @@ def asking():
         ({"factors": {"colour": [1]}}, "changes nothing"),
         ({"workload": {"kind": "http", "url": "{service}/"}}, "{service}"),
         ({"response": {"name": "first_byte_s"}}, "no trial measures"),
-        ({"environments": {"bad": {"target": {"memory_limit": "much"}}}}, "positive number of bytes"),
+        ({"environments": {"bad": {"target": {"memory_limit": "much"}}}}, "a size such as 64MiB"),
     ],
 )
 def test_a_service_that_cannot_be_asked_is_refused_before_anything_starts(study, deadzone, home, keys, words):

@@ -8,7 +8,7 @@ import pandas as pd
 
 from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
 from deadzone.explaining.findings.finding import Severity, Suspicion
-from deadzone.explaining.findings.permutation import SEED, association
+from deadzone.explaining.findings.permutation import SEED, association, centred
 from deadzone.explaining.findings.process import START_S, is_coarse
 from deadzone.study.levels import is_number
 
@@ -60,6 +60,10 @@ figures make the bytes."""
 
 LESS = 0.99
 """Work that falls below this share of what another level did is less work."""
+
+SAME_TIME, LEAST_SCATTER = 1.03, 0.001
+"""Trials that last as long as they were told to differ by their start and end; work that was told to be done is the same to the
+last item."""
 
 LESS_CPU = 0.6
 """A level that needs less than this share of the CPU time of every level before it does not do the same job faster."""
@@ -188,12 +192,24 @@ def _p_of_split(statistic: float, sizes: np.ndarray) -> float:
 def less_work(seen: Experiment) -> Iterator[Suspicion]:
     """A response that counts work falls from one level to a later one; or CPU time does, below what any level needed before.
 
-    The count is tested by `association`; CPU time is only a note, for better settings may truly need less of it.
+    The count is tested by `association`; CPU time is only a note, for better settings may truly need less of it. A program that
+    works for a set time does as much as it can: what it counts is a rate.
     """
     rows = seen.sound
     for name in (name for name in rows.columns if _counts_work(str(name), seen)):
-        yield from _falls(seen, rows, str(name), numbers(rows, str(name)), LESS, None)
+        if not _works_for_a_time(seen, rows, values := numbers(rows, str(name))):
+            yield from _falls(seen, rows, str(name), values, LESS, None)
     yield from _falls(seen, rows, "cpu_s", cpu_s(rows), LESS_CPU, "notes")
+
+
+def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -> bool:
+    """Whether the trials of all levels take the same time, and the count scatters as a rate does within a level."""
+    walls = typical(seen, rows, numbers(rows, "wall_s"))
+    known = np.isfinite(count) & (count > 0)
+    if not known.any() or not np.isfinite(walls).any():
+        return False
+    scatter = centred(np.log(count[known]), pd.factorize(rows["level"][known])[0]).std()
+    return bool(np.nanmax(walls) <= SAME_TIME * np.nanmin(walls) and scatter >= LEAST_SCATTER)
 
 
 def _counts_work(name: str, seen: Experiment) -> bool:

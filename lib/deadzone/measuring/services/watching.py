@@ -12,6 +12,9 @@ from deadzone.measuring.targets.processes import ProcessTotals, totals
 
 Pids = tuple[int, ...]
 
+READINGS = 5
+"""Where processes come and go all the time no reading is whole."""
+
 
 class Watch:
     """A companion of a trial: reads what a service uses, at the moments at which the trial itself is read.
@@ -43,7 +46,7 @@ class Watch:
 
     def begin(self) -> float:
         """The trial begins: CPU time of the service so far [s]."""
-        self._before = self._now()
+        self._before = self._whole()
         self._most, self._most_memory = ProcessTotals(), 0
         self._note(*self._before)
         if self._looks_for_waits:
@@ -70,7 +73,7 @@ class Watch:
     def end(self) -> float:
         """The trial has ended: CPU time of the service so far [s]."""
         self._disk_waits.stop()
-        self._after = self._now()
+        self._after = self._whole()
         self._note(*self._after)
         return _cpu_s(*self._after)
 
@@ -105,6 +108,17 @@ class Watch:
 
     def _now(self) -> tuple[Counters, ProcessTotals]:
         return self._read(), totals(*self._processes())
+
+    def _whole(self) -> tuple[Counters, ProcessTotals]:
+        """As now, read again where processes ended meanwhile: what they used would be in no account, for their parent's was
+        read before. A server may end what served a connection just as its client ends."""
+        there = self._processes()
+        for _ in range(READINGS):
+            found, there_before = (self._read(), totals(*there)), there
+            there = self._processes()
+            if there == there_before:
+                break
+        return found
 
     def _note(self, counters: Counters, held: ProcessTotals) -> None:
         """Remember the most that was seen at once."""

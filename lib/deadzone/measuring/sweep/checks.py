@@ -56,14 +56,16 @@ def check_names(plan: Plan, workload: Workload) -> None:
     taken |= {column for one in plan.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
     if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
-    for kind, names in (("factor", plan.factors), ("response", workload.responses)):
+    for kind, names, others in (
+        ("factor", plan.factors, {*taken, *workload.responses}),
+        ("response", workload.responses, taken),
+    ):
         for name in names:
-            if name in taken:
+            if name in others:
                 raise StudyError(
                     f"the {kind} {name!r} has the name of something else; call it otherwise, for "
-                    f"{', '.join(sorted(taken))} are taken."
+                    f"{', '.join(sorted(others))} are taken."
                 )
-        taken |= set(names)
 
 
 def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> None:
@@ -121,5 +123,5 @@ def check_response(name: str, known: Sequence[str], key: str = "response.name") 
     """The response, or what an objective bounds, must be a column that trials will have. key: where the study names it."""
     if name not in known:
         raise StudyError(
-            f"{key} is {name!r}, which no trial measures.{did_you_mean(name, known)} Known: {', '.join(known)}."
+            f"{key} is {name!r}, which no trial measures.{did_you_mean(name, known)} Known: {', '.join(dict.fromkeys(known))}."
         )

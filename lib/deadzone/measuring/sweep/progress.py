@@ -96,6 +96,9 @@ class Progress:
         """Whether somebody who is asked agrees; so does nobody."""
         return True
 
+    def clear(self) -> None:
+        """Leave the line to what is written next."""
+
     def close(self, sentence: str) -> None:
         """The sweep is over."""
 
@@ -114,6 +117,10 @@ class Beside(Progress):
         """Ask."""
         return self._progress.agrees(question)
 
+    def clear(self) -> None:
+        """Leave the line."""
+        self._progress.clear()
+
     def close(self, sentence: str) -> None:
         """Tell the end."""
         self._progress.close(sentence)
@@ -125,19 +132,23 @@ class BarProgress(Progress):
     def __init__(self, stream: TextIO) -> None:
         from tqdm import tqdm
 
-        width = "{desc} |{bar:24}| {postfix}"
-        self._bar = tqdm(total=1, file=stream, bar_format=width, leave=False, dynamic_ncols=True)
+        self._bar = tqdm(total=1, file=stream, bar_format="{desc}", leave=False, dynamic_ncols=True)
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Redraw the bar."""
         self._bar.total = total
         self._bar.n = done
-        self._bar.set_description_str(f"trial {min(done + 1, total)} of {total}", refresh=False)
-        self._bar.set_postfix_str(_state(current, left_s))
+        state = _state(current, left_s).replace("{", "{{").replace("}", "}}")
+        self._bar.bar_format = f"trial {min(done + 1, total)} of {total} |{{bar:24}}| {state}"
+        self._bar.refresh()
 
     def note(self, sentence: str) -> None:
         """Print a line above the bar."""
         self._bar.write(sentence, file=self._bar.fp)
+
+    def clear(self) -> None:
+        """Take the bar away until it is drawn again."""
+        self._bar.clear()
 
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""

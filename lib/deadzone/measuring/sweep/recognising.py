@@ -23,6 +23,9 @@ from deadzone.study.spec import TrustSpec
 LOOKS = 5
 """So many disturbed trials, each with a look after it, decide."""
 
+BEGINNINGS = 2
+"""A server may have work of its own in one look, such as to clear up after the data were loaded; then it is begun again."""
+
 LOOK_S = 0.4
 """Long enough for a core that is kept busy to be counted to a fortieth, by the kernel's tick [s]."""
 
@@ -39,7 +42,7 @@ class Recognising:
     def __init__(self, measuring: Measuring | ServiceMeasuring, progress: Progress, trust: TrustSpec) -> None:
         self._measuring, self._progress, self._trust = measuring, progress, trust
         self._candidates: set[str] | None = None
-        self._looks = 0
+        self._looks, self._begun = 0, 1
 
     @property
     def is_open(self) -> bool:
@@ -73,13 +76,12 @@ class Recognising:
         between = self._measuring.others_between_trials(LOOK_S)
         if between is None:
             return measured, []
-        at_work = {
-            name
-            for name, cores in seen.processes
-            if cores >= WORKS and between.get(name, 0.0) <= RESTS * cores
-        }
-        self._candidates = at_work if self._candidates is None else self._candidates & at_work
+        at_work = {name: cores for name, cores in seen.processes if cores >= WORKS}
+        expected = at_work.keys() if self._candidates is None else self._candidates & at_work.keys()
+        self._candidates = {name for name in expected if between.get(name, 0.0) <= RESTS * at_work[name]}
         self._looks += 1
+        if expected and not self._candidates and self._begun < BEGINNINGS:
+            self._candidates, self._looks, self._begun = None, 0, self._begun + 1
         if not self._candidates or self._looks < LOOKS:
             return measured, []
         named = {name: cores for name, cores in seen.processes if name in self._candidates}

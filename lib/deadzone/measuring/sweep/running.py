@@ -37,6 +37,9 @@ FAILURES_IN_A_ROW = 3
 OPENING = 0.5
 """The least that an adaptive sweep measures: about half of the treatments, once."""
 
+REPEATS_TOLD = 3
+"""So many repeated trials are told as they come; the end of the sweep counts them all."""
+
 SHOWN_LINES, SHOWN_LINE = 6, 80
 """Lines with numbers that are shown where a response was not found, and how much of each [characters]."""
 
@@ -94,7 +97,8 @@ def run_sweep(
         except BaseException:
             progress.close(_keep(run, max(len(plan.trials), sweep.total)))
             raise
-        progress.close(f"Run {run.run_id}: {len(run.finished())} trials, recorded in {run.folder}")
+        repeats = f", {sweep.repeats} attempts at them repeated" if sweep.repeats else ""
+        progress.close(f"Run {run.run_id}: {len(run.finished())} trials{repeats}, recorded in {run.folder}")
     return run
 
 
@@ -119,14 +123,16 @@ def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[Planne
 
 
 class _Sweep:
-    """How far a sweep is, over all its batches. total: trials known of, measured ones included."""
+    """How far a sweep is, over all its batches. total: trials known of, measured ones included. repeats: attempts that had to
+    be made again."""
 
     def __init__(self, plan: Plan, run: Run, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
         self._estimate = Estimate((), plan.design.cooldown_s)
         self._harm, self._spares = Harm(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
-        self._failures, self._sound, self._unread, self._done, self.total = 0, 0, 0, 0, 0
+        self._failures, self._sound, self._unread, self._done = 0, 0, 0, 0
+        self.total = self.repeats = 0
         self._turn = threading.Lock()
 
     def begin(self, measuring: Measuring | ServiceMeasuring) -> None:
@@ -206,11 +212,18 @@ class _Sweep:
                     record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles
                 )
                 if again:
-                    self._progress.note(f"trial {trial.trial} is repeated: {masked((*lost, *reasons)[0])}")
+                    self._tell_repeat(trial, masked((*lost, *reasons)[0]))
             if not again:
                 break
         printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout
         return {**record, "printed": masked(printed.strip()), "unread": outcome.unread}
+
+    def _tell_repeat(self, trial: PlannedTrial, reason: str) -> None:
+        """Beside a busy neighbour nearly every trial is repeated: the first ones say all there is to say."""
+        self.repeats += 1
+        if self.repeats <= REPEATS_TOLD:
+            last = "; more are counted at the end" if self.repeats == REPEATS_TOLD else ""
+            self._progress.note(f"trial {trial.trial} is repeated: {reason}{last}")
 
     def _spared(self, seen: Interference) -> bool:
         """Whether neighbours that would make a trial distrusted make no difference in this run; told the first time."""

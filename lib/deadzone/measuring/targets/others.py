@@ -24,6 +24,10 @@ LOOKING_SHARE = 0.02
 OLDEST_S = 0.5
 """A look that is older tells nothing of the trial, however many processes there are; neighbours are counted over as long [s]."""
 
+READINGS = 3
+"""Where processes come and go all the time no reading is whole; this many are enough for a server that ends its own with a
+trial."""
+
 KERNEL = 2
 """Parent of the kernel's own threads."""
 
@@ -107,9 +111,23 @@ def _family(root: int, processes: dict[tuple[int, int], Process]) -> set[int]:
 
 
 def _all() -> dict[tuple[int, int], Process]:
-    """Every process by its id and start."""
+    """Every process by its id and start, read again where some ended meanwhile: what they used would be in no account, for
+    their parent's was read before."""
+    listed = _listed()
+    for _ in range(READINGS):
+        found, listed = _read(listed), _listed()
+        if listed == {str(pid) for pid, _ in found}:
+            break
+    return found
+
+
+def _listed() -> set[str]:
+    return set(filter(str.isdigit, os.listdir("/proc")))  # noqa: PTH208 a path object for each would cost as much as the rest
+
+
+def _read(pids: Collection[str]) -> dict[tuple[int, int], Process]:
     found = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 a path object for each would cost as much as the rest
+    for pid in pids:
         with contextlib.suppress(IndexError):  # it has ended
             head, _, tail = told(f"/proc/{pid}/stat").rpartition(b")")
             fields = tail.split()

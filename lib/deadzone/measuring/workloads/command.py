@@ -121,9 +121,10 @@ class CommandWorkload:
         for name, extraction in self._spec.responses.items():
             value = extract(extraction, measurement)
             if value is None:
-                return Outcome(
-                    responses, f"the program printed no number for the response {name}", unread=True
-                )
+                matched = found_by(extraction.regex or r"(?!)", _printed(measurement, extraction.stream))
+                why = f", for {matched[:60]!r} is none: put its number in parentheses" if matched else ""
+                failure = f"the program printed no number for the response {name}{why}"
+                return Outcome(responses, failure, unread=True)
             responses[name] = value
         return Outcome(responses, units=units)
 

@@ -132,7 +132,7 @@ def analyse(
     stop = gravest(found) or next((one for one in found if _names_the_setting(one, fitted)), None)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:
-        return replace(fitted, findings=found)
+        return replace(fitted, findings=found, stopped=none_sound and stop is not None and not anyway)
     problem = say("findings.stopped", finding=stop.sentence)
     return Analysis(fitted.source, (), None, problem, found, stopped=True)
 

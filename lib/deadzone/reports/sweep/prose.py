@@ -16,6 +16,7 @@ from deadzone.explaining.mechanisms.wording import sentences
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.doubts import UNSURE
 from deadzone.explaining.phases.quantities import listing, plain_name
+from deadzone.explaining.phases.shape import shape
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
@@ -223,8 +224,10 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
 
 
 def phases_in_words(s: Slice) -> Prose:
-    """One sentence a phase."""
+    """One sentence a phase, and one on whether there are thresholds at all."""
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
+    if told := shape(s.model):
+        claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
     return Prose((*claims, *_whys(s)))
 
 

@@ -135,7 +135,9 @@ class Belonging:
         return Counters()
 
     def _pids(self) -> tuple[Pids, Pids]:
-        return self.processes(), ()
+        """Those that count; of one that has ended and was not waited for yet, what it used is in no other account."""
+        roots = tuple(self._roots)
+        return (*roots, *below(*roots)), ()
 
     def _called(self, metric: str) -> str:
         return f"{self.label}_{metric.removeprefix('service_')}"
