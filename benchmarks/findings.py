@@ -19,6 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -323,38 +324,74 @@ def told(rows: Iterable[dict]) -> list[dict]:
     return [print(row, flush=True) or row for row in rows]
 
 
-def hyperfine(folder: Path) -> list[dict]:
-    """What hyperfine says of commands that crash, do nothing or print errors now and then: its warnings, once each."""
-    if not shutil.which("hyperfine"):
-        return []
+SAID = {
+    "hyperfine": ("outliers", "first benchmarking run", "less than 5 ms", "non-zero exit code"),
+    "pyperf": ("unstable", "standard deviation", "shortest raw value", "exit code", "failed"),
+    "google/benchmark": ("ERROR OCCURRED", "CPU scaling is enabled"),
+}
+"""Words of the warnings of each tool."""
+
+GOOGLE = """
+#include <benchmark/benchmark.h>
+#include <cstdlib>
+static void program(benchmark::State& state) {
+  for (auto _ : state) if (std::system(std::getenv("LINE"))) { state.SkipWithError("exit code"); break; }
+}
+BENCHMARK(program)->UseRealTime()->Iterations(1)->Repetitions(5);
+BENCHMARK_MAIN();
+"""
+
+
+def google_benchmark(folder: Path) -> Path | None:
+    """A program of google/benchmark that runs the line it is given, built now; None where it is not installed."""
+    source, built = folder / "line.cpp", folder / "line"
+    source.write_text(GOOGLE)
+    argv = ["g++", "-O1", "-o", str(built), str(source), "-lbenchmark", "-lpthread"]
+    if not shutil.which("g++") or subprocess.run(argv, capture_output=True, check=False).returncode:
+        return None
+    return built
+
+
+def lines_of(tool: str, folder: Path) -> Callable[[str], list[str]] | None:
+    """How a tool is asked to run a line five times; None where it is not installed."""
+    if tool == "hyperfine" and shutil.which(tool):
+        return lambda line: [tool, "-N", "-r", "5", "-w", "1", "-L", "n", "1,4,8", "--style", "basic", line]
+    if tool == "pyperf" and find_spec(tool):
+        begin = [sys.executable, "-m", tool, "command", "-p", "5", "-n", "1", "-w", "1", "--"]
+        return lambda line: [*begin, *line.replace("{n}", "4").split()]
+    if tool == "google/benchmark" and (built := google_benchmark(folder)):
+        return lambda line: ["env", f"LINE={line.replace('{n}', '4')}", str(built)]
+    return None
+
+
+def peers_say(folder: Path) -> list[dict]:
+    """What other tools say of commands that crash, do nothing or print errors now and then: their warnings, once each."""
     program = f"{sys.executable} -I -S {HERE / 'planted_mistakes.py'}"
     mixed = folder / "mixed.sh"
     mixed.write_text(
         '[ $(od -An -N1 -tu1 /dev/urandom) -lt 128 ] && state=$1 || state=sound\nexec "$2" -I -S "$3" $state $4\n'
     )
+    sometimes = f"{sys.executable} {HERE / 'planted_mistakes.py'} {{n}}"
     cases = {
         "sound": f"{program} sound {{n}}",
-        "half of the trials do nothing": f"sh {mixed} nothing {sys.executable} {HERE / 'planted_mistakes.py'} {{n}}",
+        "half of the trials do nothing": f"sh {mixed} nothing {sometimes}",
         "ERROR, exit code 0": f"{program} error {{n}}",
         "a child works on": f"{program} left {{n}}",
         "the knob is not used": f"{program} same {{n}}",
-        "half of the trials crash": f"sh {mixed} fails {sys.executable} {HERE / 'planted_mistakes.py'} {{n}}",
+        "half of the trials crash": f"sh {mixed} fails {sometimes}",
     }
+    tools = {tool: asked for tool in SAID if (asked := lines_of(tool, folder))}
     rows = []
     for words, line in cases.items():
-        done = subprocess.run(
-            ["hyperfine", "-N", "-r", "5", "-w", "1", "-L", "n", "1,4,8", "--style", "basic", line],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        text = done.stderr + done.stdout
-        said = [
-            one
-            for one in ("outliers", "first benchmarking run", "less than 5 ms", "non-zero exit code")
-            if one in text
-        ]
-        rows.append({"mistake": words, "said": ", ".join(said) or "nothing", "ended": done.returncode})
-        print(rows[-1], flush=True)
-    return rows
+        row = {"mistake": words}
+        for tool, asked in tools.items():
+            done = subprocess.run(asked(line), capture_output=True, text=True, check=False)
+            text = done.stderr + done.stdout
+            said = ", ".join(one for one in SAID[tool] if one in text) or "nothing"
+            row[tool] = f"{said} (ended with {done.returncode})"
+        rows.append(row)
+        print(row, flush=True)
+    return rows if tools else []
 
 
 def table_of(rows: list[dict]) -> str:
@@ -399,7 +436,7 @@ def main() -> None:
                     asked,
                     lambda: measured(name, busy, asked.replicates, ("sound",)),  # noqa: B023
                 )
-        peers = hyperfine(Path(scratch))
+        peers = peers_say(Path(scratch))
     for name, pool in pools.items():
         log = np.log(pool.loc[pool["state"] == "sound", "wall_s"])
         scatter[name] = float((log - log.groupby(pool["n"]).transform("mean")).std())
@@ -470,8 +507,9 @@ def write(
     ]
     if peers:
         parts += [
-            "## hyperfine of the same program",
-            "Five runs of each of three levels, once; what it warned of.",
+            "## Other tools on the same program",
+            "Five runs, once (hyperfine of three levels); what each warned of. google/benchmark runs functions: here one that "
+            "starts the program and looks at its exit code.",
             table_of(peers),
         ]
     PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -11,6 +11,7 @@ import yaml
 from disturbance import GENERATOR, NO_DOUBTS, undisturbed
 from needs import needs
 from servers import postgres_programs
+from spring_build import built_jar
 
 from deadzone.errors import SweepError
 from deadzone.study.loading import load_study
@@ -22,6 +23,8 @@ PROGRAMS = {
     "redis": ("redis-server", "redis-benchmark", "redis-cli"),
     "postgres": ("pgbench",),
     "zstd": ("zstd",),
+    "xz": ("xz",),
+    "jvm": ("java",),
     "sort": ("sort",),
     "sqlite": ("sqlite3",),
     "python": ("python3",),
@@ -50,6 +53,8 @@ def test_it_runs_to_its_end(path, home, sweep):
         postgres_programs()
         if os.geteuid():
             pytest.skip("only root may run a server as the user postgres")
+    if first == "jvm" and not built_jar(ROOT / "deploy" / "spring-websocket").is_file():
+        pytest.skip("the Spring server is not built here: run the study spring-websocket once")
     document = yaml.safe_load(path.read_text())
     if (
         first == "duckdb"
