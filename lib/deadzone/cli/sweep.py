@@ -39,8 +39,8 @@ def command(asked: Asked) -> None:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
-    shown = watched(progress_on(), look_of(opened.plan, opened.run))
-    progress = Rehearsing(shown, opened.plan, opened.run, judge_of(opened.plan))
+    bar = watched(progress_on(), look_of(opened.plan, opened.run))
+    progress = Rehearsing(bar, opened.plan, opened.run, judge_of(opened.plan))
     if len(opened.plan.treatments) < 2:
         progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
     run_sweep(opened.plan, opened.run, progress, source_of(opened.plan, progress))

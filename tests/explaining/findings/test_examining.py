@@ -135,7 +135,9 @@ def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
     assert "more than 50 trials" in found(table, model=True)["noise_too_large"].sentence
     for seed in range(5):
         scattered = np.exp(1.2 * np.random.default_rng(seed).standard_normal(len(table)))
-        assert "noise_too_large" in found(table.assign(wall_s=scattered), model=True), "the fit bends to the noise"
+        assert "noise_too_large" in found(table.assign(wall_s=scattered), model=True), (
+            "the fit bends to the noise"
+        )
 
 
 def test_a_level_that_is_worse_than_both_neighbours_is_off_the_curve():
@@ -191,7 +193,9 @@ def test_a_program_that_works_for_a_set_time_counts_a_rate():
     table["wall_s"] = 2.03 * np.exp(0.003 * rng.standard_normal(len(table)))
     assert "less_work" not in found(table, "achieved_rate", "max")
     table["transactions"] = np.where(table["n"] >= 4, 500, 1000)
-    assert found(table, "achieved_rate", "max")["less_work"].severity == "stops", "half of the items at the same pace"
+    assert found(table, "achieved_rate", "max")["less_work"].severity == "stops", (
+        "half of the items at the same pace"
+    )
 
 
 def test_a_trial_that_depends_on_the_one_before_is_found():

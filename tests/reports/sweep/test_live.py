@@ -10,18 +10,18 @@ import sys
 import termios
 from pathlib import Path
 
+from explaining.findings.made import sound_trials
 from PIL import Image
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.reports.sweep.live import drawn
-from explaining.findings.made import sound_trials
 
 
 def test_the_figure_shows_the_curve_the_doubt_and_what_comes():
     model = fit_phases(sound_trials(3), "n", "wall_s")
     plain, coming = (Image.open(io.BytesIO(drawn(model, text))) for text in ("", "Next: 3, 4"))
     assert plain.size == coming.size == (720, 580)
-    assert list(plain.getdata()) != list(coming.getdata())
+    assert plain.tobytes() != coming.tobytes()
 
 
 def test_a_sweep_in_a_terminal_redraws_its_curve(tmp_path):

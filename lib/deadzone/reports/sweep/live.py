@@ -68,18 +68,20 @@ class _Figure:
 def drawn(model: PhaseModel, coming: str = "") -> bytes:
     """A PNG of a model: the curve with its phases, below it the doubt of each step (one less the probability of its label), and
     what comes next."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from deadzone.style import MUTED, figure_style
 
     with figure_style():
-        figure = Figure(figsize=(7.2, 5.8), layout="constrained")
+        figure = FigureCanvasAgg(Figure(figsize=(7.2, 5.8), layout="constrained")).figure
         above, below = figure.subplots(2, 1, height_ratios=(5, 1))
         model.plot(ax=above)
         below.set_xscale(above.get_xscale())
         below.set_xlim(above.get_xlim())
-        for step in model.steps.itertuples():
-            below.fill_between([step.start, step.stop], 1 - step.probability, color=MUTED, alpha=0.5, lw=0)
+        for step in model.steps.to_dict("records"):
+            span, doubt = [step["start"], step["stop"]], 1 - float(step["probability"])
+            below.fill_between(span, doubt, color=MUTED, alpha=0.5, lw=0)
         below.set(ylim=(0, 1), ylabel=say("live.doubt"), xlabel=coming, xticks=[])
         below.minorticks_off()
         kept = io.BytesIO()
