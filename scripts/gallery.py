@@ -21,6 +21,9 @@ PAGES = ROOT / "docs" / "gallery"
 LEAST_TRUSTED = 0.5
 """A run of which fewer trials can be trusted shows the machine's other work [share]."""
 
+QUIET = 0.95
+"""A run of which more trials can be trusted was made on a quiet machine [share]."""
+
 NO_RUN = "No run of it on a quiet machine is at hand, so no figure is shown; the line above makes one."
 
 
@@ -38,7 +41,7 @@ def cost(source: Source) -> str:
     machine = f"{facts.get('cpu_model', 'unknown CPU')}, {facts.get('cores_usable', '?')} cores"
     busy = (
         " The machine was busy with other work: take the shape from this, and no figure."
-        if trusted < len(trials)
+        if trusted < QUIET * len(trials)
         else ""
     )
     return f"{len(trials)} trials, {took} of measuring, on {machine}; {trusted} of {len(trials)} trials can be trusted.{busy}"
