@@ -7,7 +7,7 @@ import pandas as pd
 
 from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, well
 from deadzone.explaining.findings.finding import Suspicion
-from deadzone.explaining.findings.permutation import association, centred
+from deadzone.explaining.findings.permutation import association, centred, p_value
 
 MOST_LEFT = 0.2
 """Processes left behind by a smaller share of the trials are accidents, which the table of exceptions shows."""
@@ -65,7 +65,7 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
 
     An absence is no test: it is found where neither the response nor CPU time nor any of MEASURES is associated with the
     level at NO_SIGN, though a difference of SEEN between two levels would be twice its standard error, and no level of the
-    response stands out (Tukey's range: among many alike, `association` loses it). The counters
+    response stands out (Tukey's range, permuted: among many alike, `association` loses it). The counters
     among these, such as page faults and switches, hardly scatter: one more thread shows.
     """
     rows = seen.sound
@@ -84,14 +84,11 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     scatter = float(np.nanstd(centred(log, codes), ddof=len(np.unique(codes))))
     sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
     unused = sees and all(association(values, codes) > NO_SIGN for values in known)
-    unused = unused and not _one_stands_out(pd.Series(log).groupby(codes).mean(), scatter, codes)
+    unused = unused and not _one_stands_out(np.nan_to_num(log), codes)
     yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})
 
 
-def _one_stands_out(at_level: pd.Series, scatter: float, codes: np.ndarray) -> bool:
-    """Whether the range of the levels' means, of trials that scatter so, is significant at NO_SIGN."""
-    from scipy.stats import studentized_range
-
-    error = scatter / np.sqrt(np.bincount(codes).min())
-    wide = float(at_level.max() - at_level.min()) / max(error, 1e-9)
-    return bool(studentized_range.sf(wide, len(at_level), len(codes) - len(at_level)) <= NO_SIGN)
+def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether the range of the levels' means is significant at NO_SIGN, by permutation."""
+    member = np.eye(codes.max() + 1)[codes] / np.bincount(codes)
+    return p_value(lambda rows: np.ptp(rows @ member, axis=1), log) <= NO_SIGN

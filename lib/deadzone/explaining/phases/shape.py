@@ -24,9 +24,11 @@ SHARES = {"Amdahl's law": ("amdahl", "serial share"), "Universal Scalability Law
 def shape(model: PhaseResult) -> Message | None:
     """Whether the curve fades smoothly, against a straight line where it is a single phase, else against its phases, or is better
     described by phases; with the difference of BIC. None where the data do not decide."""
+    is_single = len(model.phases) == 1
+    if is_single and model.phases["label"].iloc[0] != "linear":
+        return None
     laws = {one.name: one for one in fit_rivals(model) if one.converged}
     smooth = [laws[name] for name in SHARES if name in laws]
-    is_single = len(model.phases) == 1
     reference = laws[LINE].bic if is_single and LINE in laws else phase_criteria(model)[2]
     if not smooth or not np.isfinite(reference):
         return None
