@@ -30,8 +30,8 @@ CLUSTER_RECORD := build/cluster.jsonl
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
-report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publish the report
-	$(BIN)/deadzone run ffmpeg-cpu-limit
+report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publish the report; GRID=1 measures every level five times
+	$(BIN)/deadzone run ffmpeg-cpu-limit $(if $(GRID),,--adaptive)
 
 test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)

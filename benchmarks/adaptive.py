@@ -271,9 +271,12 @@ are CPU time of one thread.
 `adaptive` (Learner1D) is in no lock file yet and was not measured where its column is missing. It has no replicates and no
 model of noise, which is why the comparison gives it the mean of two trials a point.
 
+The ffmpeg study on 2 cores of an AMD EPYC: the grid took 78 trials and 109 s (`deadzone sweep ffmpeg-cpu-limit`), two adaptive runs
+23 and 57 trials and 22 and 38 s (`--adaptive`); all three found the same two phases and 2 cores.
+
 Not done yet: levels between the listed ones; cells chosen at the edge of what meets `objectives:` (trials go to the slice
-where one tells most, whatever the objectives say); a picture in JupyterLab and in the terminal while it runs; the ffmpeg
-study, the load test and the pod as adaptive sweep and as grid beside each other.
+where one tells most, whatever the objectives say); the load test and the pod as adaptive sweep and as grid beside each
+other.
 """
 """What the tables do not say by themselves."""
 
