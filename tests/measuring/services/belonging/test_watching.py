@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 from needs import needs
 from servers import postgres_programs, postgres_server, redis_server
 
 from deadzone.errors import SweepError
+from deadzone.measuring.services.belonging.watching import Belonging
 from deadzone.reports.sweep.analysis import analyse
 from deadzone.reports.sweep.source import load_source
 from deadzone.reports.sweep.tables import treatments_table
 from deadzone.store.run import Run
+from deadzone.study.belonging_specs import BelongingSpec
 
 PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 
@@ -131,3 +136,34 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
         assert (trials["db_cores"] > trials["cpu_efficiency"]).all(), "a server works more than its client"
     analysis = analyse(load_source(str(run.folder)))
     assert "db (cores)" in treatments_table(next(iter(analysis))).frame.columns
+
+
+def test_what_a_process_used_that_ended_and_was_not_waited_for_is_in_the_account(tmp_path):
+    """PostgreSQL ends a process for each connection just as its client ends: at the trial's end it is a zombie."""
+    program = """
+import os, sys, time
+while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+if not os.fork():
+    end = time.process_time() + 0.3
+    while time.process_time() < end: pass
+    os._exit(0)
+time.sleep(60)
+"""
+    begin, pid_file = tmp_path / "begin", tmp_path / "pid"
+    server = subprocess.Popen([sys.executable, "-I", "-S", "-c", program, str(begin)])
+    try:
+        pid_file.write_text(str(server.pid))
+        seen = Belonging(BelongingSpec(pid_file=str(pid_file), name="server"))
+        seen.find()
+        before_s = seen.begin()
+        begin.touch()
+        child = psutil.Process(server.pid)
+        deadline = time.monotonic() + 20
+        while not any(one.status() == psutil.STATUS_ZOMBIE for one in child.children()):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert seen.end() - before_s == pytest.approx(0.3, abs=0.1)
+        assert seen.responses()["server_cpu_s"] == pytest.approx(0.3, abs=0.1)
+    finally:
+        server.kill()
+        server.wait()
