@@ -77,7 +77,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
         "findings": [one.to_dict() for one in found],
     }
     click.echo(json.dumps(shown, ensure_ascii=False) if asked.as_json else str(published.front))
-    if since and since.now.stopped:
+    if since and since.now.is_spoilt:
         raise click.exceptions.Exit(EXIT_FINDING)
     fail_where_claims_fell(judged, asked.fail_on)
     if moved:

@@ -246,6 +246,6 @@ def _print_result(run: Run, report: bool, quiet: bool, as_json: bool, fail_on: s
         name = f"{run.folder.parent.name}/{run.run_id}"
         click.echo(f"Run: {os.path.relpath(run.folder)}")
         click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")
-    if analysis.stopped:
+    if analysis.is_spoilt:
         raise click.exceptions.Exit(EXIT_FINDING)
     fail_where_claims_fell(judged, fail_on)

@@ -92,6 +92,11 @@ class Analysis:
         return iter(self.slices)
 
     @property
+    def is_spoilt(self) -> bool:
+        """Whether a finding says why there is no verdict: it stopped one, or left nothing to make one of."""
+        return self.stopped or (self.advice is None and gravest(self.findings) is not None)
+
+    @property
     def verdict(self) -> str:
         """The whole verdict in a line, with what makes it doubtful, or why there is none."""
         if self.stopped:
@@ -132,7 +137,7 @@ def analyse(
     stop = gravest(found) or next((one for one in found if _names_the_setting(one, fitted)), None)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:
-        return replace(fitted, findings=found, stopped=none_sound and stop is not None and not anyway)
+        return replace(fitted, findings=found)
     problem = say("findings.stopped", finding=stop.sentence)
     return Analysis(fitted.source, (), None, problem, found, stopped=True)
 
