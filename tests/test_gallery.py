@@ -61,9 +61,15 @@ def test_it_runs_to_its_end(path, home, sweep):
         and subprocess.run(["python3", "-c", "import duckdb"], capture_output=True).returncode
     ):
         pytest.skip("DuckDB is not installed: pip install duckdb")
-    ends = {f"factors.{name}": levels[:2] for name, levels in document["factors"].items()}
+    listed = {
+        name: one if isinstance(one, list) else one["levels"] for name, one in document["factors"].items()
+    }
+    two = (
+        slice(-2, None) if first == "jvm" else slice(2)
+    )  # with the least heap its server lets nobody connect
+    ends = {f"factors.{name}": levels[two] for name, levels in listed.items()}
     short = {"workload.duration_s": 2} if document["workload"]["kind"] == "load" else {}
-    searched = "rate" in document["workload"]
+    searched = isinstance(document["workload"].get("rate"), dict)
     short |= (
         {"workload.rate": {"find": "capacity", "from": 20, "within": 1}, "design.budget_s": 20}
         if searched
