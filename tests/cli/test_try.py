@@ -28,11 +28,14 @@ def deadzone_try(tmp_path):
     return run
 
 
+BUSY = ("--foreign-cpu", "64")
+"""What is asked here is what is said, beside whatever else runs: a level that no trial can be trusted at is left out."""
+
 PRINTS = ("sh", "-c", "echo tps = {n}00.5; sleep 0.02")
 
 
 def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp_path):
-    said = deadzone_try("-L", "n", "1,2,4", "-r", "2", "-w", "0", "--response", r"tps = ([\d.]+)", "--goal", "max",
+    said = deadzone_try(*BUSY, "-L", "n", "1,2,4", "-r", "2", "-w", "0", "--response", r"tps = ([\d.]+)", "--goal", "max",
                         "--export-json", "out.json", "--", *PRINTS).stdout  # fmt: skip
     assert "sh-n: n 1, 2, 4" in said and "6 trials: 3 treatments, 2 times in random order" in said
     assert "Setting: n 4: 400" in said
@@ -58,7 +61,7 @@ def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tm
 
 def test_output_of_a_known_program_needs_no_expression(deadzone_try):
     script = "echo 'transaction type: x'; echo 'latency average = {n} ms'; echo 'tps = {n}1.5'"
-    said = deadzone_try("-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",
+    said = deadzone_try(*BUSY, "-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",
                         "--goal", "max", "--json", "--", "sh", "-c", script).stdout  # fmt: skip
     assert json.loads(said)["recommendation"]["setting"] == 3
 
