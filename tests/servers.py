@@ -61,7 +61,8 @@ def await_port(port: int) -> None:
 @contextlib.contextmanager
 def redis_server(folder: Path, *options: str) -> Iterator[Server]:
     """A Redis that keeps nothing on disk."""
-    program, port, note = needs("redis-server"), free_port(), folder / "redis.pid"
+    program, port = needs("redis-server"), free_port()
+    note = folder / f"redis-{port}.pid"  # a second one in the folder would be taken for the first
     listens = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
     subprocess.run(
         [program, *listens, "--daemonize", "yes", "--pidfile", str(note), *options],

@@ -15,7 +15,7 @@ from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.serving import ServiceMeasuring
-from deadzone.measuring.targets.processes import listening, names_of
+from deadzone.measuring.targets.processes import listening, names_of, totals
 from deadzone.measuring.trust import foreign_cpu
 from deadzone.study.belonging_specs import BelongingSpec
 from deadzone.study.spec import TrustSpec
@@ -114,8 +114,14 @@ class Recognising:
 
 
 def _spec_of(name: str) -> tuple[BelongingSpec, int | None]:
-    """What to write for a program: the port that it listens on, else its name; and that port."""
-    ports = [port for port, pids in listening().items() if any(name in names_of(pid)[:1] for pid in pids)]
-    keys: Mapping[str, Any] = {"port": min(ports)} if ports else {"process": name}
+    """What to write for a program: the port that it listens on, of several of its kind the one that worked most, else its name;
+    and that port."""
+    worked_s = {}
+    for port, pids in sorted(listening().items()):
+        if of_name := [pid for pid in pids if name in names_of(pid)[:1]]:
+            used = totals(of_name)
+            worked_s[port] = used.user_s + used.sys_s
+    found = max(worked_s, key=worked_s.__getitem__, default=None)
+    keys: Mapping[str, Any] = {"port": found} if found else {"process": name}
     label = BelongingSpec(name=None, process=name).label
-    return BelongingSpec.model_validate({"name": label, **keys}), min(ports, default=None)
+    return BelongingSpec.model_validate({"name": label, **keys}), found
