@@ -1,8 +1,10 @@
 """Programs whose scaling stops by exactly one mechanism, built from planted.c, and the trials of their sweeps."""
 
+import resource
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +20,13 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 SOURCE = Path(__file__).with_name("planted.c")
 WORK = 40_000_000
-"""Turns of a loop, a tenth of a second or so of one core; what runs on a small limit does a quarter."""
+"""Turns of a loop, a tenth of a second or so of one core; on a faster one there are more."""
 
+WORK_S = 0.1
+"""With less, trials under a limit are over before its first period is [s]."""
+
+
+PACES = 5
 
 TRUST = TrustSpec()
 """As in a sweep, a trial that neighbours disturbed is measured again: they are a mechanism too, and not the planted one."""
@@ -56,6 +63,16 @@ def built(folder: Path) -> Path | None:
     return program
 
 
+@cache
+def pace(program: Path) -> float:
+    """How many times WORK takes WORK_S of a core here, at least once."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(PACES):
+        subprocess.run([program, "none", "1", str(WORK)], check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before.ru_utime
+    return max(1.0, WORK_S * PACES / max(used, 1e-3))
+
+
 def trials(
     program: Path, of: Planted, replicates: int, seed: int = 1, most_untrusted: float = 1.0
 ) -> pd.DataFrame:
@@ -73,7 +90,7 @@ def trials(
                 target.prepare(Treatment({"cpu_limit": limit}))
                 threads = int(level) if of.knob == "threads" else of.threads
                 mode = of.mode if of.mode != "skip" else "skip" if level == of.levels[-1] else "none"
-                command = Command((str(program), mode, str(threads), str(of.work)))
+                command = Command((str(program), mode, str(threads), str(round(of.work * pace(program)))))
                 for _ in range(TRUST.max_attempts):
                     measured = target.execute(command, 60)
                     assert measured.status == "ok", measured.stderr
