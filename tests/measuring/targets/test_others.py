@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,16 +18,20 @@ BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() <
 
 @pytest.fixture
 def stranger(tmp_path):
-    """Start a program that is no descendant of this process, under a name of its own."""
+    """Start a program that is no descendant of this process, under a name of its own; it ends with the test."""
     program = tmp_path / f"stranger{os.getpid() % 1000}"
     program.symlink_to(sys.executable)
+    started = []
 
     def begin(source):
-        with subprocess.Popen(["sh", "-c", '"$0" -c "$1" >/dev/null 2>&1 &', str(program), source]):
-            pass
+        line = ["sh", "-c", '"$0" -c "$1" >/dev/null 2>&1 & echo $!', str(program), source]
+        started.append(int(subprocess.run(line, stdout=subprocess.PIPE, check=True).stdout))
         return program.name[:15]
 
-    return begin
+    yield begin
+    for pid in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def used(looks, name):
