@@ -18,7 +18,7 @@ from deadzone.study.factors import HOST_CORES, EqualFactor, FactorSpec, LevelsFa
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
-from deadzone.study.spec import Study, as_bytes, check_level
+from deadzone.study.spec import Study, check_level, sized_level
 from deadzone.study.target_specs import KUBERNETES, UNCHANGED
 
 MOST_TRIALS = 100_000
@@ -98,7 +98,7 @@ def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
 
 
 def _written_out(study: Study, name: str, factor: FactorSpec, levels: tuple[Level, ...]) -> LevelsFactor:
-    levels = tuple(as_bytes(name, level) for level in levels)
+    levels = tuple(sized_level(name, level) for level in levels)
     for i, level in enumerate(levels):
         _check(name, level, f"factors.{name}[{i}]")
     try:

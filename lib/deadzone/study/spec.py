@@ -25,7 +25,7 @@ from deadzone.study.service_specs import (
     ServiceSpec,
     service_in,
 )
-from deadzone.study.sizes import parse_size
+from deadzone.study.sizes import as_size
 from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
@@ -380,12 +380,11 @@ def check_level(factor: str, level: Level) -> str | None:
     return None
 
 
-def as_bytes(factor: str, level: Level) -> Level:
+def sized_level(factor: str, level: Level) -> Level:
     """A limit written as a size, such as 64MiB, in bytes; any other level as it is."""
-    if limit_named(factor) not in ("memory_limit", "io_bandwidth_limit") or not isinstance(level, str):
-        return level
-    with contextlib.suppress(ValueError):
-        return parse_size(level)
+    if limit_named(factor) in ("memory_limit", "io_bandwidth_limit"):
+        with contextlib.suppress(ValueError):  # a word, such as none
+            level = as_size(level)
     return level
 
 

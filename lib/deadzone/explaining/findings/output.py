@@ -81,10 +81,11 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     measures = [numbers(rows, seen.response), cpu_s(rows), *(numbers(rows, name) for name in MEASURES)]
     known = [values for values in measures if np.isfinite(values).all()]
     log = np.log(np.where(measures[0] > 0, measures[0], np.nan))
+    good = np.isfinite(log)
     scatter = float(np.nanstd(centred(log, codes), ddof=len(np.unique(codes))))
     sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
     unused = sees and all(association(values, codes) > NO_SIGN for values in known)
-    unused = unused and not _one_stands_out(np.nan_to_num(log), codes)
+    unused = unused and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
     yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})
 
 

@@ -8,12 +8,9 @@ from deadzone.measurement import Sample
 from deadzone.measuring.services.base import Use
 from deadzone.measuring.services.disk_waits import DiskWaits
 from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.processes import ProcessTotals, totals
+from deadzone.measuring.targets.processes import ProcessTotals, totals, whole
 
 Pids = tuple[int, ...]
-
-READINGS = 5
-"""Where processes come and go all the time no reading is whole."""
 
 
 class Watch:
@@ -110,15 +107,9 @@ class Watch:
         return self._read(), totals(*self._processes())
 
     def _whole(self) -> tuple[Counters, ProcessTotals]:
-        """As now, read again where processes ended meanwhile: what they used would be in no account, for their parent's was
-        read before. A server may end what served a connection just as its client ends."""
-        there = self._processes()
-        for _ in range(READINGS):
-            found, there_before = (self._read(), totals(*there)), there
-            there = self._processes()
-            if there == there_before:
-                break
-        return found
+        """As now, with what processes used that ended meanwhile: a server may end what served a connection just as its client
+        ends."""
+        return whole(self._processes, lambda there: (self._read(), totals(*there)))
 
     def _note(self, counters: Counters, held: ProcessTotals) -> None:
         """Remember the most that was seen at once."""

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from deadzone.measuring.targets.kernel_files import TICK_S, told
+from deadzone.measuring.targets.processes import whole
 
 LEAST_CORES = 0.02
 """Others that use less are not named [cores]."""
@@ -23,10 +24,6 @@ LOOKING_SHARE = 0.02
 
 OLDEST_S = 0.5
 """A look that is older tells nothing of the trial, however many processes there are; neighbours are counted over as long [s]."""
-
-READINGS = 3
-"""Where processes come and go all the time no reading is whole; this many are enough for a server that ends its own with a
-trial."""
 
 KERNEL = 2
 """Parent of the kernel's own threads."""
@@ -111,14 +108,8 @@ def _family(root: int, processes: dict[tuple[int, int], Process]) -> set[int]:
 
 
 def _all() -> dict[tuple[int, int], Process]:
-    """Every process by its id and start, read again where some ended meanwhile: what they used would be in no account, for
-    their parent's was read before."""
-    listed = _listed()
-    for _ in range(READINGS):
-        found, listed = _read(listed), _listed()
-        if listed == {str(pid) for pid, _ in found}:
-            break
-    return found
+    """Every process by its id and start."""
+    return whole(_listed, _read)
 
 
 def _listed() -> set[str]:

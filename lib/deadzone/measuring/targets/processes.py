@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
 from deadzone.measuring.targets.kernel_files import TICK_S, key_values, told
+
+READINGS = 4
+"""Where processes come and go all the time no reading is whole; so many are enough for a server that ends its own as its client
+ends."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,24 @@ class ProcessTotals:
         sums = {name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
         sums["largest_rss_bytes"] = max(self.largest_rss_bytes, other.largest_rss_bytes)
         return ProcessTotals(**sums)
+
+
+There = TypeVar("There")
+Read = TypeVar("Read")
+
+
+def whole(there: Callable[[], There], read: Callable[[There], Read]) -> Read:
+    """What is read of processes, again where others are there after it than before.
+
+    What a process used that ended meanwhile is in no account: it was not there to be read, and its parent's was read before.
+    """
+    before = there()
+    for _ in range(READINGS):
+        found, after = read(before), there()
+        if after == before:
+            break
+        before = after
+    return found
 
 
 def totals(pids: Iterable[int], account_only: Iterable[int] = ()) -> ProcessTotals:

@@ -6,29 +6,35 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import DeadzoneError
-from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel
 from deadzone.language.catalogue import say
-from deadzone.reports.sweep.terminal import Terminal, terminal_of
 from deadzone.store.run import Run
 from deadzone.study.plan import Plan
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.model import PhaseModel
+    from deadzone.reports.sweep.terminal import Terminal
 
 
 def look_of(plan: Plan, run: Run) -> Callable[[], str] | None:
     """What shows the curve of a run as far as it is known: a text of it in a terminal, a figure that is replaced in a notebook;
-    None where nobody watches, and of more curves than one."""
+    None where nobody watches, and of more curves than one. What fits and draws is loaded only where somebody does."""
     if len(plan.factors) > 1 or plan.study.search:
         return None
-    if terminal := terminal_of(sys.stderr):
-        return None if terminal.plain else partial(_in_text, plan, run, terminal)
-    return _Figure(plan, run).show if _in_notebook() else None
+    if not sys.stderr.isatty():
+        return _Figure(plan, run).show if _in_notebook() else None
+    from deadzone.reports.sweep.terminal import terminal_of
+
+    terminal = terminal_of(sys.stderr)
+    return partial(_in_text, plan, run, terminal) if terminal and not terminal.plain else None
 
 
 def _known(plan: Plan, run: Run) -> tuple[PhaseModel, str]:
     """The phases so far, and the levels of the last batch of an adaptive sweep in words; a grid is known beforehand."""
+    from deadzone.explaining.phases.fit import fit_phases
+
     knob, response = plan.study.knob_name, plan.study.response
     last: Sequence[Any] = next((one["trials"] for one in run.batches()[::-1] if "trials" in one), ())
     coming = ", ".join(str(one["levels"][knob]) for one in last)
