@@ -496,7 +496,8 @@ def write(
         )
         + " (standard deviation): with more noise, less is found. Made by `benchmarks/findings.py`.",
         table_of(summary),
-        f"The wrong settings: {missed or 'none'}. Of these mistakes a run that chance kept from showing them looks like a sound one.",
+        f"The wrong settings: {missed or 'none'}. Of these mistakes a run that chance kept from showing them looks like a sound one. "
+        "The checks were last changed after runs of other seeds, drawn from these same trials, had been looked at.",
         "## Planted",
         "Not planted here: `limit_not_felt`, `few_periods`, `neighbours_follow` and `range_too_coarse`, which need limits, another "
         "process or other levels; each is shown by a run of its own in `docs/findings`, and tested in `tests/explaining/findings`. "
