@@ -87,7 +87,7 @@ def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, m
 def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(stranger):
     others = Others()
     others.look()
-    name = stranger(BURN.format(0.3))
+    name = stranger(BURN.format(0.3) + "\ntime.sleep(20)")
     time.sleep(1.0)
     assert used(others.between(), name) > 0.1
     assert used(others.beside(), name) == 0.0
