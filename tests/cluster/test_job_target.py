@@ -101,7 +101,7 @@ def test_no_job_is_left_after_an_interruption(
     code, _, err = begun.end()
     if number == signal.SIGKILL:
         assert left.jobs()
-        said = deadzone("restore")
+        said = deadzone("restore", "--namespace", namespace)
         assert said.code == 0, said.err
         assert "removed" in said.out
     else:

@@ -155,6 +155,6 @@ def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(
     assert "go on with --resume" in said.err
     assert CACHED_S < 30
     monkeypatch.setenv("KUBECONFIG", str(own_cluster.kubeconfig))
-    restored = deadzone("restore")
+    restored = deadzone("restore", "--namespace", namespace)
     assert restored.code == 0, restored.err
     Left(own_cluster, namespace).check_nothing()

@@ -147,7 +147,7 @@ def test_after_kill_9_restore_gives_back_and_resume_goes_on(
     os.kill(begun.pid, signal.SIGKILL)
     begun.process.wait()
     assert left.annotation()
-    said = deadzone("restore", "--json")
+    said = deadzone("restore", "--json", "--namespace", namespace)
     assert said.code == 0, said.err
     assert "limit 1, request 50m again" in " ".join(json.loads(said.out)["restored"])
     left.check_nothing()
@@ -192,12 +192,12 @@ def test_a_program_that_a_killed_sweep_left_running_is_ended(
     os.kill(begun.pid, signal.SIGKILL)
     begun.process.wait()
     assert running()
-    assert deadzone("restore").code == 0
+    assert deadzone("restore", "--namespace", namespace).code == 0
     assert not running()
     left.check_nothing()
 
 
-def test_two_sweeps_never_share_a_workload(deployment, long_study, start, deadzone, left):
+def test_two_sweeps_never_share_a_workload(namespace, deployment, long_study, start, deadzone, left):
     deployment(annotations=ALLOWED)
     study = long_study()
     first = start("sweep", study)
@@ -205,7 +205,7 @@ def test_two_sweeps_never_share_a_workload(deployment, long_study, start, deadzo
     second = deadzone("sweep", study)
     assert second.code == 4
     assert "Another sweep works on deployment/worker" in second.err
-    restored = deadzone("restore")
+    restored = deadzone("restore", "--namespace", namespace)
     assert restored.code == 0
     assert "left alone: Another sweep works on deployment/worker" in restored.err
     assert first.process.poll() is None
@@ -215,6 +215,7 @@ def test_two_sweeps_never_share_a_workload(deployment, long_study, start, deadzo
     left.check_nothing()
 
 
+@pytest.mark.alone
 def test_what_goes_with_its_namespace_needs_nothing_back(
     cluster, namespace, deployment, long_study, start, deadzone, left
 ):
@@ -293,9 +294,10 @@ def test_an_annotation_that_something_changed_is_not_guessed_at(
     cluster, namespace, deployment, deadzone, left
 ):
     deployment(annotations={**ALLOWED, "deadzone.dev/original-resources": "{}"})
-    said = deadzone("restore")
+    said = deadzone("restore", "--namespace", namespace)
     assert said.code == 4
     assert "cannot be read, so what it had before is not known" in said.err
+    assert deadzone("restore", "--namespace", "default").code == 0
     assert resources(cluster.get("deployment", "worker", "--namespace", namespace)) == {
         "limits": {"cpu": "1"},
         "requests": {"cpu": "50m"},

@@ -26,7 +26,7 @@ PATIENCE_S = 10.0
     "--namespace",
     "namespaces",
     multiple=True,
-    help="Where to look if not all namespaces may be listed.",
+    help="Look in this namespace of the cluster only; may be given several times.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> None:
@@ -38,7 +38,9 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
 
     done, problems = keep_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
-    found = [_restored(name, known) for name, known in _clusters(context, namespaces).items()]
+    found = [
+        _restored(name, known, bool(namespaces)) for name, known in _clusters(context, namespaces).items()
+    ]
     busy = [said for one in found for said in one.busy]
     for one in found:
         done += one.done
@@ -57,11 +59,11 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
 
 
 def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | None, list[str]]:
-    """Contexts to look at, each with namespaces to fall back to: those asked for, and those of recorded runs."""
+    """Contexts to look at, each with the namespaces asked for, else with those of recorded runs to fall back to."""
     found: dict[str | None, list[str]] = {context: list(namespaces)}
     for recorded, namespace in _recorded():
         if context in (None, recorded):
-            found.setdefault(recorded, []).append(namespace)
+            found.setdefault(recorded, list(namespaces)).extend(() if namespaces else (namespace,))
     return {name: list(dict.fromkeys(known)) for name, known in found.items()}
 
 
@@ -85,7 +87,7 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
                 yield target.get("context"), target.get("namespace") or "default"
 
 
-def _restored(context: str | None, namespaces: list[str]) -> Restored:
+def _restored(context: str | None, namespaces: list[str], only: bool) -> Restored:
     """What was given back in a cluster; nothing where no cluster is named, as on most machines."""
     from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
     from deadzone.measuring.targets.kubernetes.restoring import Restored, restore_cluster
@@ -94,6 +96,6 @@ def _restored(context: str | None, namespaces: list[str]) -> Restored:
         if not is_configured():
             return Restored()
         cluster = Cluster(context, lambda sentence: click.echo(sentence, err=True), PATIENCE_S)
-        return restore_cluster(cluster, namespaces)
+        return restore_cluster(cluster, namespaces, only=only)
     except DeadzoneError as error:
         return Restored(problems=(str(error),))

@@ -21,6 +21,9 @@ from deadzone.measuring.targets.kubernetes.workload import METHODS, Workload, po
 
 JOBS = "batch.{}_namespaced_job"
 
+Listed = Callable[..., list[Object]]
+"""The objects of a kind, by what they are called, the method that lists them, and its options."""
+
 RESTORER = "restore"
 """Whose lock it is while something is given back."""
 
@@ -34,10 +37,11 @@ class Restored:
     problems: tuple[str, ...] = ()
 
 
-def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restored:
+def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: bool = False) -> Restored:
     """Find and give back whatever killed sweeps left in a cluster.
 
     namespaces: where to look if the account may not look everywhere; by default the namespace of its context.
+    only: look nowhere else even where the account may.
 
     Raises ClusterError where the cluster cannot even be asked.
     """
@@ -45,13 +49,13 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restore
     done: list[str] = []
     busy: list[str] = []
     problems: list[str] = []
+    listed = partial(_listed, cluster, places, only, problems.append)
     left: list[Callable[[], list[str]]] = [
-        partial(_restore, cluster, workload, found)
-        for workload, found in _annotated(cluster, places, problems.append)
+        partial(_restore, cluster, workload, found) for workload, found in _annotated(listed)
     ]
     left += [
         partial(_remove_jobs, cluster, namespace, lock, names)
-        for (namespace, lock), names in _jobs(cluster, places, problems.append).items()
+        for (namespace, lock), names in _jobs(listed).items()
     ]
     for give_back in left:
         try:
@@ -65,22 +69,18 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = ()) -> Restore
     return Restored(tuple(done), tuple(busy), tuple(dict.fromkeys(problems)))
 
 
-def _annotated(
-    cluster: Cluster, namespaces: tuple[str, ...], tell: Callable[[str], None]
-) -> Iterator[tuple[Workload, Object]]:
+def _annotated(listed: Listed) -> Iterator[tuple[Workload, Object]]:
     for kind, method in METHODS.items():
-        for item in _listed(cluster, f"{kind}s", method, namespaces, tell):
+        for item in listed(f"{kind}s", method):
             metadata = item["metadata"]
             if originals.ANNOTATION in (metadata.get("annotations") or {}):
                 yield Workload(kind, metadata["namespace"], metadata["name"]), item
 
 
-def _jobs(
-    cluster: Cluster, namespaces: tuple[str, ...], tell: Callable[[str], None]
-) -> dict[tuple[str, str], list[str]]:
+def _jobs(listed: Listed) -> dict[tuple[str, str], list[str]]:
     """Names of the Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
     ours = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
-    found = _listed(cluster, "Jobs", JOBS, namespaces, tell, label_selector=ours)
+    found = listed("Jobs", JOBS, label_selector=ours)
     sweeps: dict[tuple[str, str], list[str]] = {}
     for metadata in (job["metadata"] for job in found):
         lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
@@ -91,18 +91,20 @@ def _jobs(
 
 def _listed(
     cluster: Cluster,
+    namespaces: tuple[str, ...],
+    only: bool,
+    tell: Callable[[str], None],
     what: str,
     method: str,
-    namespaces: tuple[str, ...],
-    tell: Callable[[str], None],
     **options: str,
 ) -> list[Object]:
-    """Objects of all namespaces, or of those named where the account may not list all."""
+    """Objects of all namespaces, or of those named: where no other is asked for, or the account may not list all."""
     inside = method.format("list")
     everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
     with contextlib.suppress(errors.MissingVerbError):
-        everything: list[Object] = cluster.call(f"list all {what}", everywhere, **options)["items"]
-        return everything
+        if not only:
+            everything: list[Object] = cluster.call(f"list all {what}", everywhere, **options)["items"]
+            return everything
     found: list[Object] = []
     for namespace in namespaces:
         try:
