@@ -13,7 +13,7 @@ import pandas as pd
 from deadzone.explaining.attribution import parts
 from deadzone.explaining.attribution.environments import Roles
 from deadzone.explaining.attribution.measures import Measure
-from deadzone.explaining.hypothesis_tests.holm import holm
+from deadzone.explaining.hypothesis_tests.holm import judged
 from deadzone.explaining.hypothesis_tests.margins import p_equivalence
 from deadzone.explaining.hypothesis_tests.ranks import smallest_p
 
@@ -189,7 +189,7 @@ def _client(known: Known, case: Case) -> Case:
 class Judged:
     """A hypothesis judged.
 
-    p_excluded, p_confirmed: after Holm's correction, nan untested. why: of an undecided one, the last part of a
+    p_excluded, p_confirmed: corrected for all that was tested, nan untested. why: of an undecided one, the last part of a
     catalogue key: unmeasured, few, throttled_without, not_restored, no_dose, events, near_limit, outside,
     machine, no_slowdown or open.
     """
@@ -208,8 +208,8 @@ def judge(
     sizes: trials of the slow and of the fast environment. is_slower: whether there is a slowdown to explain at all.
     """
     level = 1 - confidence
-    raw = np.array([p for case in cases.values() for p in (case.p_excluded, case.p_confirmed)])
-    adjusted = holm(raw).reshape(-1, 2)
+    raw = np.array([(case.p_excluded, case.p_confirmed) for case in cases.values()])
+    adjusted = judged(raw)
     tests = int(np.isfinite(raw).sum())
     few = smallest_p(*sizes, sides=1) * tests > level
     found = {}

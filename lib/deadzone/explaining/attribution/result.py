@@ -26,7 +26,7 @@ class AttributionResult:
     hypotheses: one row a hypothesis (cpu_limit, network, disk, memory, client). Columns: hypothesis, slow_s, fast_s,
     difference_s, low_s, high_s (the time it would take, means over the middle half of the trials, bootstrap interval),
     share, share_low, share_high (of the slowdown), p_excluded, p_excluded_adjusted, p_confirmed, p_confirmed_adjusted
-    (Holm, over all tests of all hypotheses; nan untested), verdict, why (of an undecided one).
+    (for all tests of all hypotheses, `hypothesis_tests.holm`; nan untested), verdict, why (of an undecided one).
 
     waterfall: parts that add up to the slowdown exactly, the last one what nothing accounts for. Columns: part, fast_s,
     slow_s, difference_s, low_s, high_s, share, share_low, share_high.

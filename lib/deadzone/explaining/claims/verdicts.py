@@ -1,10 +1,5 @@
-"""The verdicts on claims, and how they follow from p-values, family-wise over all claims of a study.
-
-Every claim has a test in each direction: that it holds (the null: it does not), and that it does not (the null: it does).
-A claim whose smaller p-value survives Holm's correction over all claims (1979, Scandinavian Journal of Statistics 6,
-65-70) is decided in that direction. As each claim asks two or three one-sided questions, the p-value that enters is
-the smallest times their number, so that the direction of a verdict is covered too (Shaffer 1980, Annals of Statistics 8,
-1342-1347): with the confidence stated, not one of the verdicts is wrong.
+"""The verdicts on claims: every claim has a test in each direction, that it holds (the null: it does not), and that it does
+not (the null: it does), and all claims of a study are judged together (`hypothesis_tests.holm`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadzone.explaining.hypothesis_tests.holm import holm
+from deadzone.explaining.hypothesis_tests.holm import judged
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
 
@@ -58,25 +53,14 @@ class Tested:
 
 def verdicts(tested: Sequence[Tested], confidence: float = CONFIDENCE) -> list[tuple[Verdict, float | None]]:
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing was tested or decided."""
-    smallest = np.array(
-        [np.nan if one.reason else min(1.0, len(one.ways) * min(p for _, p in one.ways)) for one in tested]
-    )
-    adjusted = holm(smallest)
-    return [
-        _verdict(one, p, after, confidence) for one, p, after in zip(tested, smallest, adjusted, strict=True)
-    ]
-
-
-def _verdict(
-    one: Tested, smallest: float, adjusted: float, confidence: float
-) -> tuple[Verdict, float | None]:
-    if one.reason:
-        return "not_measured", None
-    times = len(one.ways) * (adjusted / smallest if smallest > 0 else 1.0)
-    for verdict, p in one.ways:
-        if p * times <= 1 - confidence:
-            return verdict, 1 - p * times
-    return "undecided", None
+    asked: list[Verdict] = ["supported", "contradicted", "partly"]
+    p = np.array([[dict(one.ways).get(way, np.nan) for way in asked] for one in tested]).reshape(-1, 3)
+    corrected = judged(np.where([[bool(one.reason)] for one in tested], np.nan, p))
+    found: list[tuple[Verdict, float | None]] = []
+    for one, row in zip(tested, corrected.tolist(), strict=True):
+        sure = [(way, 1 - chance) for way, chance in zip(asked, row, strict=True) if chance <= 1 - confidence]
+        found.append(("not_measured", None) if one.reason else sure[0] if sure else ("undecided", None))
+    return found
 
 
 def more_trials(one: Tested, claims: int, confidence: float = CONFIDENCE) -> int | None:

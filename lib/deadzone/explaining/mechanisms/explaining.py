@@ -25,7 +25,7 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.estimates import Estimate
-from deadzone.explaining.hypothesis_tests.holm import holm
+from deadzone.explaining.hypothesis_tests.holm import judged
 from deadzone.explaining.phases.candidates import places
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.study.scales import level_name
@@ -176,8 +176,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
         losses.append({**where, **dict(zip(CHANGE, loss, strict=True))})
         rows += [{**where, **row} for row in _mechanisms(ends[0], ends[1], loss[0])]
     table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
-    raw = table[[*TESTS]].to_numpy(float)
-    table[[*TESTS]] = holm(raw.ravel()).reshape(raw.shape)
+    table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
     table["verdict"] = np.select(
         [table[name] <= 1 - CONFIDENCE for name in TESTS], [EXCLUDED, CONFIRMED], UNDECIDED
     )
