@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.claims.forms import Measured
 from deadzone.explaining.claims.judging import judge
+from deadzone.explaining.claims.measured import Measured
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.study.claims import ClaimSpec
 

@@ -169,14 +169,15 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
 
 
 def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.explaining.profiles.export import verdict_data
-    from deadzone.explaining.profiles.gates import judge, read_gates
-    from deadzone.explaining.profiles.tables import verdict_text
+    from deadzone.explaining.claims.gates import judge_tables, read_gates
+    from deadzone.reports.sweep.claims import line
 
     if not options["gates"]:
         return None
-    verdict = judge(*read_gates(options["gates"]))
-    return verdict_text(verdict), verdict_data(verdict)
+    found = judge_tables(*read_gates(options["gates"]))
+    return "\n".join(
+        [f"Verdict: {found}", *(f"  {line(one)}" for one in found.gates.values())]
+    ), found.to_dict()
 
 
 def _write_figures(folder: Path, comparison: Comparison, attribution: Attribution | None) -> list[str]:

@@ -109,6 +109,9 @@ class NotWorse(Spec):
     absolute: bool | None = None
     """whether by_at_most is in the response's unit; default: for shares it is"""
 
+    goal: Literal["min", "max"] | None = None
+    """whether less or more is better; default: of the study's response as the study says, else as the name says"""
+
 
 FORMS = ("better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds", "not_worse", "why", "cannot_be_judged")  # fmt: skip
 """The keys of which a claim has exactly one."""

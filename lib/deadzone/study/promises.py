@@ -1,10 +1,13 @@
-"""What a study promises: its claims, and its objectives as the claim that one setting at least meets them all."""
+"""What a study promises: its claims, its objectives as the claim that one setting at least meets them all, and its gates, each
+as the claim that a response gets no worse from before to after.
+"""
 
 from collections.abc import Sequence
 
-from deadzone.study.claims import ClaimSpec
-from deadzone.study.design import levels_of
+from deadzone.study.claims import ClaimSpec, NotWorse
+from deadzone.study.design import changed, levels_of
 from deadzone.study.levels import Level, is_number
+from deadzone.study.profile_specs import GateSpec
 from deadzone.study.spec import Study
 
 OBJECTIVES = "objectives"
@@ -15,13 +18,36 @@ RATE = "rate"
 
 
 def promises(study: Study) -> tuple[ClaimSpec, ...]:
-    """Every claim of a resolved study, that of its objectives last; where the rate is searched by them, they claim nothing."""
+    """Every claim of a resolved study, then those of its objectives and gates; where the rate is searched by them, objectives
+    claim nothing."""
     bounds = {
         name: one for name, one in study.objectives.items() if name not in (*study.factor_names(), RATE)
     }
     if not bounds or study.search or any(claim.name == OBJECTIVES for claim in study.claims):
-        return study.claims
-    return (*study.claims, ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)))
+        return (*study.claims, *_gates(study))
+    return (
+        *study.claims,
+        ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)),
+        *_gates(study),
+    )
+
+
+def _gates(study: Study) -> list[ClaimSpec]:
+    sides = changed(study) if study.gates else None
+    return [gate(name, spec, *sides[1:]) for name, spec in study.gates.items()] if sides else []
+
+
+def gate(response: str, spec: GateSpec, before: Level, after: Level) -> ClaimSpec:
+    """A gate as a claim."""
+    stated = NotWorse(response=response, by_at_most=spec.margin, absolute=spec.absolute, goal=spec.goal)
+    return ClaimSpec.model_validate(
+        {"name": gate_name(response), "not_worse": stated, "from": before, "to": after}
+    )
+
+
+def gate_name(response: str) -> str:
+    """The name of the claim that a gate on a response makes."""
+    return f"gate-{response.replace('_', '-')}"
 
 
 def _load(study: Study) -> dict[str, Level]:

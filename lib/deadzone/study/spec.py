@@ -248,6 +248,11 @@ class Study(Spec):
                 f"searches the {searched}: its response is {CAPACITY} and its trials are chosen by the search, so leave out "
                 "response and kind: adaptive"
             )
+        if self.gates and self.profiles is None and ENVIRONMENT not in names:
+            raise ValueError(
+                "has gates, and nothing says which trials are before the change and which after: give profiles.change or "
+                "environments, or a claim not_worse with from and to"
+            )
         self._check_services()
         return self
 

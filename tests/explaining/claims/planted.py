@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.claims.forms import Measured
+from deadzone.explaining.claims.measured import Measured
 from deadzone.explaining.phases.fit import fit_phases
 
 NOISE = 0.01

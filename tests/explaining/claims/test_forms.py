@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.explaining.claims.forms import Measured
 from deadzone.explaining.claims.judging import judge
+from deadzone.explaining.claims.measured import Measured
 from deadzone.explaining.mechanisms.explaining import mechanisms_between
 from deadzone.study.claims import ClaimSpec
 from explaining.claims.planted import planted

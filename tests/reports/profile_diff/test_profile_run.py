@@ -96,10 +96,10 @@ def test_one_load_is_projected_in_proportion_with_a_warning_and_several_by_a_lin
     assert "an assumption, not a measurement" in words(made.projection())
 
 
-def test_gates_are_judged_by_compare_and_the_verdict_cites_them(made):
-    assert made.verdict.verdict == "undecided"
-    table = tables(made.gates())["gates"]
-    assert column(table, "result") == ["not worse", "not measured"]
+def test_gates_are_judged_with_the_claims_and_the_verdict_cites_them(made):
+    assert made.shipping.verdict == "undecided"
+    table = tables(made.claims())["claims"]
+    assert column(table, "verdict") == ["supported", "not measured"]
     assert "Undecided, for these are not decided: frames lost." in words(made.gates())
 
 
@@ -107,7 +107,7 @@ def test_what_got_worse_forbids_shipping(runs):
     study = STUDY.replace("latency_p99_ms: {margin: 0.1}", "latency_p99_ms: {margin: 0.0001}")
     profiled_run(runs, study.replace("  frames_lost: {margin: 1, absolute: true}\n", ""))
     made = profile_diff.load("relay/latest")
-    assert made.verdict.verdict == "do not ship", str(made.verdict)
+    assert made.shipping.verdict == "do not ship", str(made.shipping)
     assert "worse by more than their margin" in made.title()[0].verdict
     assert made.title()[0].verdict.endswith("(p99) (ms).")
 
@@ -157,11 +157,11 @@ def test_a_report_in_korean_has_the_same_blocks(runs):
 
 
 def test_sections_of_the_published_study_are_empty_for_a_run(made):
-    assert made.claims() == made.guideline() == made.arithmetic() == []
+    assert made.guideline() == made.arithmetic() == []
 
 
 def test_what_cannot_be_compared_is_said(runs):
-    without = STUDY[: STUDY.index("profiles:")] + STUDY[STUDY.index("gates:") :]
+    without = STUDY[: STUDY.index("profiles:")]
     profiled_run(runs, without, TRIALS[:2])
     with pytest.raises(ReportError, match="took no profiles"):
         profile_diff.load("relay/latest")

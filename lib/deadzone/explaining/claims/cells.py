@@ -6,6 +6,7 @@ elsewhere (shares of errors, which may be none).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,9 @@ import pandas as pd
 from deadzone.explaining.capacity.estimates import Estimate, cell_means
 from deadzone.study.claims import same_level
 from deadzone.study.levels import Level
+
+FEWEST_BLOCKS = 5
+"""From so many pairs on their scatter is known well enough to test blocks against one another."""
 
 
 def rows_at(trials: pd.DataFrame, levels: Mapping[str, Level]) -> np.ndarray:
@@ -27,7 +31,7 @@ def rows_at(trials: pd.DataFrame, levels: Mapping[str, Level]) -> np.ndarray:
 class Cells:
     """One column of the trials. trials: the sound ones that have it. values: of the column, shape (trials,), logarithms
     where is_log. treatment: of each trial, its position in means, shape (trials,). means: of every treatment; None where
-    nothing tells how trials scatter.
+    nothing tells how trials scatter. factors: whose levels make a treatment.
     """
 
     trials: pd.DataFrame
@@ -35,6 +39,7 @@ class Cells:
     is_log: bool
     treatment: np.ndarray
     means: Sequence[Estimate] | None
+    factors: Sequence[str]
 
     def at(self, levels: Mapping[str, Level]) -> Estimate | None:
         """The mean at a setting; None without a trial there, or where nothing tells how trials scatter.
@@ -44,10 +49,46 @@ class Cells:
         there = np.unique(self.treatment[rows_at(self.trials, levels)])
         if self.means is None or not len(there):
             return None
-        mean = self.means[there[0]]
-        for other in there[1:]:
-            mean = mean - self.means[other] * -1
-        return mean * (1 / len(there))
+        return _mean([self.means[i] for i in there])
+
+    def change(
+        self, factor: str, ends: tuple[Level, Level], given: Mapping[str, Level] = MappingProxyType({})
+    ) -> Estimate | None:
+        """The change of the mean from one level of a factor to another, over the treatments that were made at both.
+
+        Where these levels are all there are, within blocks if FEWEST_BLOCKS have both, so that what drifts over the blocks is
+        left out; else as the means differ, whose scatter the other treatments tell too. None where no treatment was made at both, or nothing tells how trials scatter.
+        """
+        side = np.full(len(self.trials), -1)
+        for i, end in enumerate(ends):
+            side[rows_at(self.trials, {**given, factor: end})] = i
+        others = [self.trials[name].astype(str) for name in self.factors if name != factor]
+        place = self.trials.groupby([*others, np.zeros(len(side))], sort=False).ngroup().to_numpy()
+        table = pd.DataFrame(
+            {"value": self.values, "treatment": self.treatment, "place": place, "side": side}
+        )
+        if "block" in self.trials and (side >= 0).all():
+            table["block"] = (
+                self.trials.groupby([n for n in ("run_id", "block") if n in self.trials]).ngroup().to_numpy()
+            )
+            pairs = table.pivot_table("value", ["place", "block"], "side").reindex(columns=[0, 1]).dropna()
+            if len(pairs) >= FEWEST_BLOCKS:
+                changes = (pairs[1] - pairs[0]).groupby("place")
+                return _mean(cell_means([one.to_numpy() for _, one in changes]) or [])
+        both = table[side >= 0].pivot_table("treatment", "place", "side").reindex(columns=[0, 1]).dropna()
+        if self.means is None:
+            return None
+        return _mean([self.means[int(after)] - self.means[int(before)] for before, after in both.to_numpy()])
+
+
+def _mean(estimates: Sequence[Estimate]) -> Estimate | None:
+    """The mean of independent estimates; None of none."""
+    if not estimates:
+        return None
+    total = estimates[0]
+    for other in estimates[1:]:
+        total = total - other * -1
+    return total * (1 / len(estimates))
 
 
 def cells_of(
@@ -67,4 +108,5 @@ def cells_of(
     scaled = np.log(values) if is_log else values
     treatment = trials.groupby([trials[name].astype(str) for name in factors], sort=False).ngroup().to_numpy()
     groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
-    return Cells(trials, scaled, is_log, treatment, cell_means(groups, noise if is_log else None))
+    means = cell_means(groups, noise if is_log else None)
+    return Cells(trials, scaled, is_log, treatment, means, factors)

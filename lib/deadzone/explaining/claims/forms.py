@@ -15,17 +15,16 @@ Means of logarithms make "twice as fast" a statement about geometric means.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.confidence import chance_met, errors_interval
 from deadzone.explaining.capacity.estimates import Estimate
-from deadzone.explaining.capacity.objectives import ERRORS, Objective, column_values, objectives_of
-from deadzone.explaining.claims.cells import Cells, cells_of, rows_at
+from deadzone.explaining.capacity.objectives import ERRORS, Objective, objectives_of
+from deadzone.explaining.claims.cells import rows_at
+from deadzone.explaining.claims.measured import Measured, NotMeasured, missing
 from deadzone.explaining.claims.verdicts import Tested
 from deadzone.explaining.claims.wording import WORK, cause_name, settings_text, words
 from deadzone.explaining.compare.goals import known_goal
@@ -39,85 +38,12 @@ from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED
 from deadzone.style import PHASE_STYLES
 
-LEAST_NOISE_DF = 4.0
-"""Degrees of freedom of a noise that was read off the curve, where no treatment was repeated: it is known poorly."""
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What a study measured, as its claims are judged by it.
-
-    trials: the sound ones, every factor a column. response, goal: of the study. knob: the factor that plain numbers speak
-    of. factors: levels of each. model_of: the phase model of the curve at some levels of the other factors, None where
-    none can be fitted. mechanisms: what explains the change between two levels of the knob, by name, as trials at the
-    given levels tell (`mechanisms_between`); None where nobody asks.
-    """
-
-    trials: pd.DataFrame
-    response: str
-    goal: str
-    knob: str
-    factors: Mapping[str, Sequence[Level]]
-    model_of: Callable[[Mapping[str, Level]], PhaseModel | None]
-    mechanisms: Callable[[pd.DataFrame, tuple[float, float]], pd.DataFrame] | None = None
-
-    def cells(self, column: str, values: np.ndarray | None = None, *, linear: bool = False) -> Cells | None:
-        """The cells of a column, or of values made from columns; None where it was not measured. linear: take no logarithms."""
-        if values is None:
-            try:
-                values = column_values(self.trials, column)
-            except PhaseError:
-                return None
-        known = np.isfinite(values)
-        if not known.any():
-            return None
-        return cells_of(self.trials[known], values[known], list(self.factors), self._noise(), linear=linear)
-
-    def _noise(self) -> tuple[float, float] | None:
-        """Scatter read off the curve, where no treatment was repeated."""
-        repeated = self.trials.groupby(list(self.factors), observed=True).size().max() > 1
-        model = None if repeated else self.model_of({})
-        return (
-            None if model is None else (math.hypot(model.noise.replicate, model.noise.misfit), LEAST_NOISE_DF)
-        )
-
-    def trials_of(self, claim: ClaimSpec) -> tuple[int, ...]:
-        """The numbers of the trials that a verdict on a claim rests on; none where the table has no numbers.
-
-        They are those of the settings it names; of a claim about a curve, or about all rivals, those of all its settings.
-        """
-        if "trial" not in self.trials:
-            return ()
-        chosen = rows_at(self.trials, claim.given)
-        if claim.form in ("better", "same", "scaling", "holds", "not_worse", "why"):
-            chosen &= np.any([rows_at(self.trials, one) for one in self._settings_of(claim)], axis=0)
-        return tuple(sorted(int(n) for n in self.trials["trial"][chosen]))
-
-    def _settings_of(self, claim: ClaimSpec) -> list[Mapping[str, Level]]:
-        if claim.not_worse:
-            return [{str(factor_of(claim, self.factors)): end} for end in claim.compared]
-        if claim.better or claim.same:
-            return list(claim.compared)
-        return [claim.at or {}] if claim.holds else [self.at(level) for level in claim.knob_levels()]
-
-    def at(self, level: Level) -> dict[str, Level]:
-        """A level of the knob by its factor."""
-        return {self.knob: level}
-
-    def sign(self, goal: str | None = None) -> int:
-        """What a difference of ln(response) is multiplied by, so that positive is better."""
-        return -1 if (goal or self.goal) == "min" else 1
-
-
-class _NotMeasured(Exception):
-    """What a claim speaks of was not measured; its one argument says what, in words."""
-
 
 def tested(claim: ClaimSpec, measured: Measured) -> Tested:
     """The test of a claim."""
     try:
         return FORMS[claim.form](claim, measured)
-    except _NotMeasured as missing:
+    except NotMeasured as missing:
         return Tested(reason=say("claim.not_measured", what=missing.args[0]))
 
 
@@ -128,7 +54,7 @@ def _gain(
     cells = measured.cells(measured.response)
     ends = [cells.at({**claim.given, **levels}) for levels in (at, than)] if cells else []
     if cells is None or ends[0] is None or ends[1] is None or not cells.is_log:
-        raise _NotMeasured(plain_name(measured.response))
+        raise missing(measured.response, cells)
     return (ends[0] - ends[1]) * measured.sign()
 
 
@@ -203,7 +129,7 @@ def _against_each(
     """By how much a level is better than each of its rivals, of which there must be one."""
     rivals = _rivals(measured, factor, level, claim.given, above)
     if not rivals:
-        raise _NotMeasured(plain_name(measured.response))
+        raise NotMeasured(plain_name(measured.response))
     return [(other, _gain(claim, measured, {factor: level}, {factor: other})) for other in rivals]
 
 
@@ -258,7 +184,7 @@ def _holds(claim: ClaimSpec, measured: Measured) -> Tested:
         (at, *held) for at in settings if (held := _held(bounds, {**claim.given, **at}, measured)) is not None
     ]
     if not found:
-        raise _NotMeasured(join([plain_name(one.column) for one in bounds], ", "))
+        raise NotMeasured(join([plain_name(one.column) for one in bounds], ", "))
     at, sure, figures, n = max(found, key=lambda one: min(one[1]))
     return Tested(
         any_of([1 - min(sure) for _, sure, _, _ in found]), all_of([any_of(sure) for _, sure, _, _ in found]),
@@ -305,14 +231,14 @@ def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
     column, absolute = claim.not_worse.response or measured.response, claim.not_worse.absolute
     if absolute is None:
         absolute = column in DERIVED or column.endswith("_share")
-    goal = measured.goal if column == measured.response else known_goal(column) or "min"
+    known = measured.goal if column == measured.response else known_goal(column)
+    goal = claim.not_worse.goal or known or "min"
     factor, cells = factor_of(claim, measured.factors), measured.cells(column, linear=absolute)
-    if cells is None or factor is None or cells.is_log == absolute:
-        raise _NotMeasured(plain_name(column))
-    before, after = (cells.at({**claim.given, factor: level}) for level in claim.compared)
-    if before is None or after is None:
-        raise _NotMeasured(plain_name(column))
-    change = after - before
+    if cells is not None and cells.is_log == absolute:
+        raise NotMeasured(say("claim.no_share", column=plain_name(column)))
+    change = cells.change(factor, claim.compared, claim.given) if cells and factor else None
+    if change is None:
+        raise missing(column, cells)
     margin = claim.not_worse.by_at_most if absolute else math.log1p(claim.not_worse.by_at_most)
     shown = [number(v) if absolute else percent(math.expm1(v)) for v in (change.value, *change.interval())]
     figures = dict(zip(("change", "low", "high"), shown, strict=True))
@@ -325,12 +251,12 @@ def _phase(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.phase is not None
     model = measured.model_of(claim.given)
     if model is None:
-        raise _NotMeasured(say("claim.phases"))
+        raise NotMeasured(say("claim.phases"))
     steps = model.steps
     start, stop = (_position(model, end) for end in (claim.phase.start, claim.phase.stop))
     inside = steps[(steps["start"] >= start) & (steps["stop"] <= stop)]
     if inside.empty:
-        raise _NotMeasured(say("claim.phases"))
+        raise NotMeasured(say("claim.phases"))
     likely = inside[f"p_{claim.phase.label}"].to_numpy(float)
     labels = [PHASE_STYLES[str(label)].name for label in dict.fromkeys(inside["label"])]
     values = {
@@ -354,13 +280,13 @@ def _why(claim: ClaimSpec, measured: Measured) -> Tested:
         return _mechanism(claim.why, measured, measured.trials[rows_at(measured.trials, claim.given)])
     trials = measured.trials
     if not {"wall_s", "user_s", "sys_s"} <= set(trials):
-        raise _NotMeasured(say("claim.cpu_time"))
+        raise NotMeasured(say("claim.cpu_time"))
     cpu, wall = (trials["user_s"] + trials["sys_s"]).to_numpy(float), trials["wall_s"].to_numpy(float)
     start, stop = ({**claim.given, **measured.at(level)} for level in (claim.why.start, claim.why.stop))
     halves = [measured.cells("", cpu / np.sqrt(wall)), measured.cells("", cpu), measured.cells("", wall)]
     ends = [(one.at(start), one.at(stop)) if one else (None, None) for one in halves]
     if any(end is None for pair in ends for end in pair):
-        raise _NotMeasured(say("claim.cpu_time"))
+        raise NotMeasured(say("claim.cpu_time"))
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
     asked = (excess, cpu_change) if claim.why.cause == "less_work" else (excess * -1, wall_change)
     values = {
@@ -378,7 +304,7 @@ def _mechanism(why: Why, measured: Measured, trials: pd.DataFrame) -> Tested:
     """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account of time."""
     found = measured.mechanisms(trials, (why.start, why.stop)) if measured.mechanisms else pd.DataFrame()
     if why.cause not in found.index or found.loc[why.cause].isna().any():
-        raise _NotMeasured(say("claim.account"))
+        raise NotMeasured(say("claim.account"))
     row = found.loc[[why.cause]].to_dict("records")[0]
     times = {name: f"{math.exp(row[name]):.2f}" for name in ("change", "low", "high")}
     values = {"cause": cause_name(why.cause), "start": level_number(why.start, measured.knob),

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from deadzone.explaining.claims.forms import Measured, tested
+from deadzone.explaining.claims.forms import tested
+from deadzone.explaining.claims.measured import Measured
 from deadzone.explaining.claims.verdicts import CONFIDENCE, Verdict, more_trials, verdicts
 from deadzone.explaining.claims.wording import sentence, words
 from deadzone.language.catalogue import join, say

@@ -54,8 +54,10 @@ class Tested:
 def verdicts(tested: Sequence[Tested], confidence: float = CONFIDENCE) -> list[tuple[Verdict, float | None]]:
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing was tested or decided."""
     asked: list[Verdict] = ["supported", "contradicted", "partly"]
-    p = np.array([[dict(one.ways).get(way, np.nan) for way in asked] for one in tested]).reshape(-1, 3)
-    corrected = judged(np.where([[bool(one.reason)] for one in tested], np.nan, p))
+    ways = [{} if one.reason else dict(one.ways) for one in tested]
+    corrected = judged(
+        np.array([[p.get(way, np.nan) for way in asked] for p in ways]).reshape(-1, len(asked))
+    )
     found: list[tuple[Verdict, float | None]] = []
     for one, row in zip(tested, corrected.tolist(), strict=True):
         sure = [(way, 1 - chance) for way, chance in zip(asked, row, strict=True) if chance <= 1 - confidence]

@@ -1,7 +1,7 @@
-"""p-values of the three questions about a shift: any change, no change that matters, no harm that matters.
+"""p-values of the two questions about a shift: any change, and no change that matters.
 
-Each is a rank test; a margin is a shift of B against A before ranking. Equivalence and non-inferiority are
-one-sided tests against the margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority).
+Each is a rank test; a margin is a shift of B against A before ranking. Equivalence is two one-sided tests against the
+margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority).
 """
 
 import math
@@ -28,17 +28,6 @@ def p_equivalence(pairs: Pairs, paired: bool, margin: float, absolute: bool = Fa
     shift = margin if absolute else math.log1p(margin)
     below = _test(pairs, paired, -shift, absolute).less
     return max(below, _test(pairs, paired, shift, absolute).greater)
-
-
-def p_beyond(pairs: Pairs, paired: bool, margin: float, *, goal: str, absolute: bool) -> tuple[float, float]:
-    """p-values of non-inferiority: that B is worse than A by the margin or more, and that it is not.
-
-    margin: > 0; a fraction, or in the response's unit where absolute. goal: min or max. A small first value shows that
-    B is not worse; a small second one shows that it is.
-    """
-    worse = 1.0 if goal == "min" else -1.0
-    test = _test(pairs, paired, -worse * (margin if absolute else math.log1p(margin)), absolute)
-    return (test.less, test.greater) if goal == "min" else (test.greater, test.less)
 
 
 def _test(pairs: Pairs, paired: bool, shift: float, absolute: bool = False) -> RankTest:

@@ -6,7 +6,6 @@ from typing import Any
 from deadzone.explaining.profiles.ablation import Ablations
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison, method_text
-from deadzone.explaining.profiles.gates import Verdict
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.records import records
 
@@ -64,18 +63,3 @@ def projection_data(projection: Projection, unit: str) -> dict[str, Any]:
         "doubts": list(projection.doubts),
         "unit": unit,
     }
-
-
-def verdict_data(verdict: Verdict) -> dict[str, Any]:
-    """The verdict, and each gate with its outcome."""
-    gates = [
-        {
-            "gate": one.name,
-            **one.gate.model_dump(),
-            "result": one.result,
-            "text": str(one),
-            "tested": one.tested.to_dict() if one.tested else None,
-        }
-        for one in verdict.outcomes
-    ]
-    return {"verdict": verdict.verdict, "text": str(verdict), "gates": gates}

@@ -14,7 +14,6 @@ from deadzone.explaining.profiles.ablation import Ablations
 from deadzone.explaining.profiles.attribution import Attribution, rule_text
 from deadzone.explaining.profiles.causes import OTHER
 from deadzone.explaining.profiles.comparison import Comparison
-from deadzone.explaining.profiles.gates import Verdict
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.units import readable
 from deadzone.explaining.profiles.wording import (
@@ -155,11 +154,6 @@ def projection_text(name: str, projection: Projection, unit: str) -> str:
     return "\n".join(
         [projected(name, projection, unit), *(f"Warning: {doubt}" for doubt in projection.doubts)]
     )
-
-
-def verdict_text(verdict: Verdict) -> str:
-    """The verdict of the quality gates, and each gate."""
-    return "\n".join([f"Verdict: {verdict}", *(f"  {outcome}" for outcome in verdict.outcomes)])
 
 
 def aligned(table: pd.DataFrame) -> str:

@@ -7,12 +7,11 @@ from typing import Any
 from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
-from deadzone.explaining.phases.quantities import axis_label, capital, number
+from deadzone.explaining.phases.quantities import capital, number
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.figures import headline, package_bars, waterfall
 from deadzone.explaining.profiles.flame_graph import flame_graph
-from deadzone.explaining.profiles.gates import Verdict
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.tables import cause_name, changes_table, interval_text, split_unit
 from deadzone.explaining.profiles.units import readable
@@ -125,21 +124,6 @@ def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> 
         Prose(tuple(projected(say(f"profile.{when}"), one, unit) for when, (one, unit) in made.items())),
     ]
     return [*found, Prose(tuple(doubts), style="warnings")] if doubts else found
-
-
-def gates_table(verdict: Verdict) -> Table:
-    """Each gate with its margin, what was measured, and its outcome."""
-    rows = []
-    for one in verdict.outcomes:
-        tested, relative = one.tested, not one.gate.absolute
-        change, worst = (
-            "" if tested is None or not math.isfinite(value) else _change(value, relative)
-            for value in ((tested.change, tested.worst) if tested else (math.nan, math.nan))
-        )
-        p, result = f"{tested.p_value:.2g}" if tested else "", one.result.replace(" ", "_")
-        told = {"label": axis_label(one.name), "margin": one.margin, "result": result}
-        rows.append({"name": one.name, "change": change, "worst": worst, "p": p, **told})
-    return table_of("profile_diff.gates", rows)
 
 
 def _ratio(row: Mapping[str, Any]) -> str:

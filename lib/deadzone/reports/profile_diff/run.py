@@ -7,6 +7,7 @@ import pandas as pd
 
 from deadzone import places
 from deadzone.errors import CompareError
+from deadzone.explaining.claims.gates import Shipping, shipping
 from deadzone.explaining.compare.comparing import compare_tables
 from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.phases.quantities import capital
@@ -14,7 +15,6 @@ from deadzone.explaining.profiles.ablation import Ablations, ablate
 from deadzone.explaining.profiles.attribution import Attribution, attribute
 from deadzone.explaining.profiles.causes import Cause, causes_from
 from deadzone.explaining.profiles.comparison import Comparison, compare_profiles
-from deadzone.explaining.profiles.gates import Verdict, judge
 from deadzone.explaining.profiles.projection import Projection, measured_at, project
 from deadzone.explaining.profiles.tables import ablations_table, causes_table
 from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
@@ -23,9 +23,10 @@ from deadzone.reports.document.display import Block, Claim, Evidence, Prose
 from deadzone.reports.document.tabling import shown as shown_as
 from deadzone.reports.profile_diff import blocks
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
+from deadzone.reports.published.claims import row_of
 from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section
+from deadzone.reports.sweep.claims import claims_section, judge_run, line
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run
 
@@ -103,11 +104,10 @@ class ProfileRun:
         return self.sides.before, self.sides.after
 
     @cached_property
-    def verdict(self) -> Verdict:
-        """The quality gates of the study, tested on all trials of both sides."""
+    def shipping(self) -> Shipping:
+        """Whether to ship, by the quality gates of the study, which are judged with its claims."""
         study = self.source.study
-        rows = [self.sides.comparable(self.sides.rows(level, every=True)) for level in self.names]
-        return judge(study.gates if study else {}, rows[0], rows[1], self.names, self.sides.others)
+        return shipping(study.gates if study else {}, judge_run(self.source))
 
     def projections(self) -> dict[str, tuple[Projection, str]]:
         """What each side would take at the load asked for, and its unit; empty where none was asked for."""
@@ -148,7 +148,7 @@ class ProfileRun:
         attribution = self.attribution(self.main) if self.main else None
         if attribution:
             found.append(Claim(f"{largest_cause(attribution)}.", (Evidence("waterfall"),)))
-        found.append(Claim(capital(str(self.verdict)), (Evidence("gates"),) if self.verdict.outcomes else ()))
+        found.append(Claim(capital(str(self.shipping)), tuple(map(row_of, self.shipping.gates.values()))))
         return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._headline())]
 
     def totals(self) -> list[Block]:
@@ -221,16 +221,11 @@ class ProfileRun:
         return [section("profile_run.projection"), *blocks.projection_blocks(made, self.main)] if made else []
 
     def gates(self) -> list[Block]:
-        """What must not get worse, tested, and the verdict."""
-        shown: list[Block] = [section("profile_run.gates")]
-        if self.verdict.outcomes:
-            shown.append(blocks.gates_table(self.verdict))
-        style = "verdict" if self.verdict.verdict == "ship" else "warnings"
-        words = [capital(str(self.verdict)), *(str(one) for one in self.verdict.outcomes)]
-        return [
-            *shown,
-            Prose(tuple(words), heading=say("profile_run.verdict"), level=3, style=style, id="verdict"),
-        ]
+        """What must not get worse, judged, and whether to ship."""
+        style = "verdict" if self.shipping.verdict == "ship" else "warnings"
+        words = [capital(str(self.shipping)), *map(line, self.shipping.gates.values())]
+        told = Prose(tuple(words), heading=say("profile_run.verdict"), level=3, style=style, id="verdict")
+        return [section("profile_run.gates"), told]
 
     def claims(self) -> list[Block]:
         """What was claimed of the run."""
@@ -267,7 +262,7 @@ class ProfileRun:
         change = say(
             "profile_run.headline", name=pair.what, change=row.change / row.before if row.before else 0.0
         )
-        return join([change, capital(str(self.verdict))])
+        return join([change, capital(str(self.shipping))])
 
 
 def load_run(name: str) -> ProfileRun:

@@ -15,9 +15,9 @@ from deadzone.explaining.profiles.reading import SAMPLES, read_profile, sampled
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
+from deadzone.study.design import changed
 from deadzone.study.levels import format_level
 from deadzone.study.profile_specs import ProfilesSpec
-from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study
 
 VALUES = {
@@ -149,18 +149,10 @@ def sides_of(run: Run, source: Source) -> Sides:
 
 def _change(study: Study) -> tuple[str, str, str]:
     """The factor that was changed, and its levels before and after, as text."""
-    assert study.profiles is not None
-    change = study.profiles.change
-    names = study.factor_names()
-    factor = change.factor or (ENVIRONMENT if ENVIRONMENT in names else study.knob_name)
-    listed = getattr(study.factors.get(factor), "levels", None)
-    levels = list(listed or (t.get(factor) for t in study.design.treatments or ()))
-    known = list(dict.fromkeys(format_level(level) for level in levels if level is not None))
-    before = known[0] if change.before is None else format_level(change.before)
-    rest = [level for level in known if level != before]
-    if not rest and change.after is None:
-        raise ReportError(say("profile_run.one_level", factor=factor))
-    return factor, before, rest[0] if change.after is None else format_level(change.after)
+    found = changed(study)
+    if found is None:
+        raise ReportError(say("profile_run.one_level", factor=study.knob_name))
+    return found[0], format_level(found[1]), format_level(found[2])
 
 
 def _load(study: Study, trials: pd.DataFrame, factor: str) -> pd.Series:
