@@ -37,8 +37,10 @@ def test_what_was_promised_before_a_run_is_judged_by_it(study, deadzone):
     kept = deadzone("sweep", "probe", "--fail-on", "not-supported", "--json")
     assert kept.code == 0 and "supported: an eighth of the pause halves the time" in kept.err
     assert [one["verdict"] for one in json.loads(kept.out)["claims"]] == ["supported", "supported"]
-    broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.8 is best")
-    assert broken.code == 8 and "contradicted: pause 0.8 is best" in broken.err
+    broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.2 is best")
+    assert broken.code == 8 and "contradicted: pause 0.2 is best" in broken.err
+    refused = deadzone("sweep", "probe", "--claim", "pause 0.8 is best")
+    assert refused.code == 2 and "contradict each other" in refused.err
 
 
 def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):

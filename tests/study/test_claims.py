@@ -62,6 +62,11 @@ def test_what_a_study_cannot_test_is_refused_with_the_nearest_name(form, said):
             {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 2}},
             {"same": {"at": {"threads": 1}, "as": {"threads": 4}, "within": 0.1}},
         ),
+        ({"better": {"at": {"threads": 1}, "than": {"threads": 4}}}, {"best": {"threads": 4}}),
+        (
+            {"better": {"at": {"threads": 1}, "than": {"threads": 4}, "by_at_least": 1.2}},
+            {"not_worse": {"by_at_most": 0.1}, "from": 1, "to": 4},
+        ),
         (
             {"holds": {"wall_s": {"at_most": 1}}, "at": {"threads": 4}},
             {"holds": {"wall_s": {"at_least": 2}}, "at": {"threads": 4}},

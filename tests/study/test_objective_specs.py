@@ -28,9 +28,20 @@ def test_bounds_on_responses_and_the_load_to_be_borne_are_read():
     assert study.objectives["rate"].at_least == 150
 
 
+def test_a_bound_may_have_a_unit_of_its_own():
+    study = parsed("{latency_mean_ms: {at_most: 0.04 s}, max_rss_bytes: {at_most: 64 MiB}}")
+    assert study.objectives["latency_mean_ms"].at_most == 40
+    assert study.objectives["max_rss_bytes"].at_most == 64 * 2**20
+
+
 @pytest.mark.parametrize(
     ("objectives", "said"),
     [
+        (
+            "{latency_mean_ms: {at_most: 3 MB}}",
+            "latency_mean_ms is not measured in 'mb'; write the bound in ms",
+        ),
+        ("{latency_mean_ms: {at_most: '40'}}", "40 of what"),
         ("{latency_mean_ms: {at_most: 40, at_least: 3}}", "exactly one"),
         ("{latency_mean_ms: {}}", "exactly one"),
         ("{pool_size: {at_least: 2}, latency_mean_ms: {at_most: 40}}", "the knob"),

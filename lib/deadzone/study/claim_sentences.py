@@ -23,14 +23,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from deadzone.errors import StudyError
+from deadzone.study.bounds import in_unit_of
 from deadzone.study.claims import Cause, ClaimSpec
 from deadzone.study.levels import Level
 from deadzone.study.loading import read_yaml
-from deadzone.study.sizes import UNITS as SIZES
-
-UNITS = {"s": ("time", 1.0), "ms": ("time", 1e-3), "us": ("time", 1e-6), "ns": ("time", 1e-9), "min": ("time", 60.0),
-         "bytes": ("size", 1.0), **{name.lower(): ("size", float(scale)) for name, scale in SIZES.items()}}  # fmt: skip
-"""Units a bound may be told in: their kind, and how many of the kind's first unit they are."""
 
 SETTING = r"(\w+) ([\w.]+)"
 NUMBER = r"([\d.]+(?:e[-+]?\d+)?)"
@@ -62,7 +58,7 @@ FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], dict[str, Any]]], 
         (
             rf"(\w+) (at most|at least) {NUMBER} ?([a-zµ]*)((?: (?:at|and) {SETTING})*)",
             lambda m: {
-                "holds": {m[1]: {m[2].lower().replace(" ", "_"): _bound(m[1], float(m[3]), m[4].lower())}},
+                "holds": {m[1]: {m[2].lower().replace(" ", "_"): in_unit_of(m[1], float(m[3]), m[4].lower())}},
                 **({"at": {name: _level(level) for name, level in re.findall(SETTING, re.sub(r"\b(?:at|and) ", "", m[5]))}}
                    if m[5] else {}),
             },
@@ -71,7 +67,7 @@ FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], dict[str, Any]]], 
             rf"(\w+) no worse by {NUMBER} ?(%|[a-zµ]*) from ([\w.]+) to ([\w.]+)",
             lambda m: {
                 "not_worse": {"response": m[1], "absolute": m[3] != "%",
-                              "by_at_most": float(m[2]) / 100 if m[3] == "%" else _bound(m[1], float(m[2]), m[3].lower())},
+                              "by_at_most": float(m[2]) / 100 if m[3] == "%" else in_unit_of(m[1], float(m[2]), m[3].lower())},
                 "from": _level(m[4]), "to": _level(m[5]),
             },
         ),
@@ -94,7 +90,11 @@ def parse_claim(text: str) -> ClaimSpec:
                 if given
                 else {}
             )
-            return _checked({"says": text, **read(match), **others}, text)
+            try:
+                document = {"says": text, **read(match), **others}
+            except ValueError as error:
+                raise StudyError(f"{error}.") from None
+            return _checked(document, text)
     raise StudyError(
         f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than threads 1', "
         "'nothing to gain beyond threads 4' or 'latency_p99_ms at most 20 ms at workers 8'."
@@ -120,17 +120,3 @@ def _level(text: str) -> Level:
     except ValueError:
         return text
     return int(value) if value.is_integer() else value
-
-
-def _bound(column: str, value: float, unit: str) -> float:
-    """A bound in its column's unit."""
-    own = next((end for end in sorted(UNITS, key=len, reverse=True) if column.endswith(f"_{end}")), None)
-    if own is None and not unit:
-        return value
-    if own is None or (unit and UNITS.get(unit, ("", 0))[0] != UNITS[own][0]):
-        raise StudyError(
-            f"{column} is not measured in {unit!r}; write the bound in {own or 'its own unit, without one'}."
-        )
-    if not unit:
-        raise StudyError(f"{column}: {value:g} of what? Write the unit, such as {value:g} {own}.")
-    return float(f"{value * UNITS[unit][1] / UNITS[own][1]:.12g}")

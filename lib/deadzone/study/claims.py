@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from deadzone.errors import StudyError, did_you_mean
-from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
+from deadzone.study.base import NAME_PATTERN, Spec
+from deadzone.study.bounds import in_own_units
 from deadzone.study.factors import FactorLevel
 from deadzone.study.levels import Level, format_level, is_number
-from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
+from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec
 
 PRACTICAL_SHARE = 0.03
 """A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the claim names none."""
@@ -23,7 +24,6 @@ PRACTICAL_SHARE = 0.03
 MOST_CLAIMS = 200
 """More claims than this leave each so little confidence that none can be decided."""
 
-Column = Annotated[str, Field(pattern=COLUMN_PATTERN)]
 Levels = Annotated[dict[Column, FactorLevel], Field(min_length=1)]
 Cause = Literal[
     "less_work", "more_cores", "more_cpu_work", "cpu_full", "throttled", "waiting_for_disk", "memory_short",
@@ -167,6 +167,8 @@ class ClaimSpec(Spec):
 
     given: dict[Column, FactorLevel] = Field(default_factory=dict)
     """levels of other factors at which the claim is to hold"""
+
+    _units = field_validator("holds", mode="before")(in_own_units)
 
     @property
     def form(self) -> str:
@@ -312,14 +314,24 @@ def _contradict(a: ClaimSpec, b: ClaimSpec) -> bool:
         apart = all(map(is_number, ends)) and (ends[1] <= ends[2] or ends[3] <= ends[0])
         return a.phase.label != b.phase.label and not apart
     for one, other in ((a, b), (b, a)):
-        if (
-            one.better
-            and other.same
-            and {str(one.better.at), str(one.better.than)} == {str(other.same.at), str(other.same.other)}
-        ):
-            return one.better.by_at_least > 1 + other.same.within
+        if one.better and _refuted(one.better, other):
+            return True
     if a.holds and b.holds and a.at == b.at:
         return any(_apart(a.holds[name], b.holds[name]) for name in a.holds.keys() & b.holds.keys())
+    return False
+
+
+def _refuted(better: Better, other: ClaimSpec) -> bool:
+    """Whether a setting cannot be so much better than another if the other claim is true."""
+    if other.same:
+        apart = {str(better.at), str(better.than)} == {str(other.same.at), str(other.same.other)}
+        return apart and better.by_at_least > 1 + other.same.within
+    if other.best:
+        return better.than == other.best
+    if other.not_worse and other.not_worse.response is None and not other.not_worse.absolute:
+        ends = [(other.start,), (other.stop,)]
+        apart = [tuple(better.at.values()), tuple(better.than.values())] == ends
+        return apart and better.by_at_least > 1 + other.not_worse.by_at_most
     return False
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 from pydantic import Field
 
-from deadzone.study.base import Spec
+from deadzone.study.base import COLUMN_PATTERN, Spec
+
+Column = Annotated[str, Field(pattern=COLUMN_PATTERN)]
 
 DERIVED = {
     "error_share": ("errors", "requests"),
@@ -15,15 +18,24 @@ DERIVED = {
 """Objectives on shares that are made from two columns of the trials."""
 
 
+Bound = Annotated[
+    float | None,
+    Field(
+        ge=0,
+        json_schema_extra={"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}, {"type": "null"}]},
+    ),
+]
+
+
 class ObjectiveSpec(Spec):
     """A bound on one column of the trials."""
 
     one_of = ("at_most", "at_least")
 
-    at_most: float | None = Field(default=None, ge=0)
-    """largest value allowed, in the column's unit"""
+    at_most: Bound = None
+    """largest value allowed, in the column's unit, or with its own (20 ms)"""
 
-    at_least: float | None = Field(default=None, ge=0)
+    at_least: Bound = None
     """smallest value allowed; of a factor such as rate: the load to be borne"""
 
     @property

@@ -11,11 +11,12 @@ from deadzone.errors import did_you_mean
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, labels_of
+from deadzone.study.bounds import in_own_units
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.load_specs import CAPACITY, RateSearch
-from deadzone.study.objective_specs import ObjectiveSpec, objective_problem
+from deadzone.study.objective_specs import Column, ObjectiveSpec, objective_problem
 from deadzone.study.profile_specs import GateSpec, ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.service_specs import (
@@ -166,12 +167,10 @@ class Study(Spec):
     profiles: ProfilesSpec | None = None
     """profiles taken during the trials"""
 
-    gates: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], GateSpec] = Field(default_factory=dict)
+    gates: dict[Column, GateSpec] = Field(default_factory=dict)
     """responses that must not get worse from before to after"""
 
-    objectives: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ObjectiveSpec] = Field(
-        default_factory=dict
-    )
+    objectives: dict[Column, ObjectiveSpec] = Field(default_factory=dict)
     """what responses have to be for a setting to be good enough; of a factor such as rate: the load to be borne"""
 
     claims: tuple[ClaimSpec, ...] = Field(default=(), max_length=MOST_CLAIMS)
@@ -226,6 +225,8 @@ class Study(Spec):
                     f"{name} equals {factor.equals!r}, which is no factor with levels of its own"
                 )
         return factors
+
+    _units = field_validator("objectives", mode="before")(in_own_units)
 
     @field_validator("belongs")
     @classmethod
