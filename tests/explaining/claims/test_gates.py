@@ -33,7 +33,7 @@ def test_no_worse_than_the_margin_ships():
         {"latency_p99_ms": (20.3, 20.1, 20.2, 20.0)},
     )
     assert found.verdict == "ship"
-    assert "p99" in str(found) and "changes by" in str(found.gates["latency_p99_ms"].found)
+    assert "p99" in str(found) and "Change of response time" in str(found.gates["latency_p99_ms"].found)
 
 
 def test_worse_than_the_margin_forbids_it_whatever_else_holds():

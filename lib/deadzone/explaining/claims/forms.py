@@ -30,7 +30,14 @@ from deadzone.explaining.claims.wording import WORK, cause_name, settings_text, 
 from deadzone.explaining.compare.goals import known_goal
 from deadzone.explaining.hypothesis_tests.holm import all_of, any_of
 from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.quantities import level_number, number, percent, plain_name, response
+from deadzone.explaining.phases.quantities import (
+    level_number,
+    number,
+    percent,
+    plain_name,
+    response,
+    unit_name,
+)
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.language.catalogue import join, say
 from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, Why, factor_of, same_level
@@ -240,7 +247,10 @@ def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
     if change is None:
         raise missing(column, cells)
     margin = claim.not_worse.by_at_most if absolute else math.log1p(claim.not_worse.by_at_most)
-    shown = [number(v) if absolute else percent(math.expm1(v)) for v in (change.value, *change.interval())]
+    spread = max(2 * change.error, claim.not_worse.by_at_most / 100)
+    ends = [v if abs(v) > spread / 100 else 0.0 for v in (change.value, *change.interval())]
+    shown = [number(v, spread) if absolute else percent(math.expm1(v)) for v in ends]
+    shown[0] = f"{shown[0]} {unit_name(column) if absolute else ''}".strip()
     figures = dict(zip(("change", "low", "high"), shown, strict=True))
     return _one_sided(
         change * measured.sign(goal), -margin, "claim.not_worse_found", column=plain_name(column), **figures
