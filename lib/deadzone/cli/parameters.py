@@ -27,6 +27,12 @@ belongs_option = click.option(
 adaptive_option = click.option(
     "--adaptive", is_flag=True, help="Measure of the levels those that tell most for their time."
 )
+resolution_option = click.option(
+    "--resolution",
+    type=float,
+    metavar="SHARE",
+    help="Adaptive, and between the levels too, until those where a phase begins are as near as this, such as 0.05.",
+)
 rehearse_option = click.option(
     "--rehearse",
     is_flag=True,
@@ -107,7 +113,10 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         overrides = overrides_of(*(given.pop(name) for name in changes))
         if belongs := given.pop("belongs"):
             overrides["belongs"] = [belonging_of(text) for text in belongs]
-        overrides |= {"design.kind": "adaptive"} if given.pop("adaptive") else {}
+        if (resolution := given.pop("resolution")) is not None:
+            overrides["design.until.resolution"] = resolution
+        is_adaptive = given.pop("adaptive") or resolution is not None
+        overrides |= {"design.kind": "adaptive"} if is_adaptive else {}
         overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
         overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
@@ -128,6 +137,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         ),
         belongs_option,
         adaptive_option,
+        resolution_option,
         budget_option,
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),

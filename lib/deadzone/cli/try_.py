@@ -13,7 +13,13 @@ import click
 
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE
-from deadzone.cli.parameters import adaptive_option, belongs_option, budget_option, rehearse_option
+from deadzone.cli.parameters import (
+    adaptive_option,
+    belongs_option,
+    budget_option,
+    rehearse_option,
+    resolution_option,
+)
 from deadzone.cli.sweep import print_rehearsal, source_of
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
 from deadzone.measuring.sweep.progress import Beside, Progress
@@ -42,6 +48,7 @@ LONG_S = 600.0
 )
 @click.option("-w", "--warmup", type=int, default=1, show_default=True, help="Warm-up trials of each level.")
 @adaptive_option
+@resolution_option
 @budget_option
 @click.option("-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")

@@ -59,6 +59,7 @@ class Wishes:
     goal: str | None = None
     belongs: Sequence[str] = ()
     adaptive: bool = False
+    resolution: float | None = None
     budget: str | None = None
     sentences: Sequence[str] = ()
 
@@ -87,11 +88,12 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         "responses": responses,
     }
     design = {
-        "kind": "adaptive" if wishes.adaptive else None,
+        "kind": "adaptive" if wishes.adaptive or wishes.resolution is not None else None,
         "replicates": wishes.replicates,
         "warmup": wishes.warmup,
         "timeout_s": wishes.timeout_s,
         "budget_s": wishes.budget,
+        "until": None if wishes.resolution is None else {"resolution": wishes.resolution},
     }
     lines = [
         f"# Does the same as: {line}",
@@ -126,6 +128,7 @@ TYPED = {
     "design.warmup": "-w",
     "design.timeout_s": "--timeout",
     "design.budget_s": "--budget",
+    "design.until.resolution": "--resolution",
     "trust.max_foreign_cpu": "--foreign-cpu",
     "belongs": "--belongs",
     "claims": "--claim",

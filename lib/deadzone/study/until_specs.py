@@ -23,6 +23,10 @@ class UntilSpec(Spec):
     joint_levels: int = Field(default=1, ge=0)
     """how far off a joint may lie, either way [listed levels]"""
 
+    resolution: float | None = Field(default=None, gt=0, lt=1)
+    """how near levels are to each other where a phase begins [share]: between the listed ones others are measured until
+    then, whole numbers where all listed ones are; default: the listed levels alone"""
+
     loss: float = Field(default=0.01, gt=0, lt=1)
     """loss to be expected from the setting, beyond what does not matter [share]"""
 

@@ -57,6 +57,31 @@ def test_a_knee_is_found_as_by_the_grid_in_a_part_of_its_time():
     assert len(frame) < 0.5 * 5 * len(LEVELS)
 
 
+@pytest.mark.parametrize("at", [2.3, 3.4])
+def test_a_joint_between_levels_is_found_to_the_resolution_asked_for(at):
+    levels = (0.5, 1, 1.5, 2, 3, 4, 6, 8)
+    frame, said = sweep(
+        lambda level, rng: 10 / min(level, at) * np.exp(0.02 * rng.standard_normal()),
+        levels,
+        80,
+        until=UntilSpec(resolution=0.05),
+    )
+    assert said.done and not said.open
+    joint = fit_phases(frame, "n", "wall_s").phases["start"].iloc[1]
+    assert joint == pytest.approx(at, rel=0.05) and joint not in levels
+    near = sorted({*frame["n"]} - {*levels})
+    assert all(len(f"{level:g}") <= 4 for level in near), near
+
+
+def test_whole_numbers_stay_whole_and_without_a_resolution_nothing_is_between():
+    levels = (1, 2, 4, 8, 16, 32)
+    measure = lambda level, rng: 60 / min(level, 6) * np.exp(0.02 * rng.standard_normal())  # noqa: E731
+    frame, _ = sweep(measure, levels, until=UntilSpec(resolution=0.05))
+    assert fit_phases(frame, "n", "wall_s").phases["start"].iloc[1] == 6
+    assert all(float(level).is_integer() for level in frame["n"])
+    assert {*sweep(measure, levels)[0]["n"]} <= {*levels}
+
+
 def test_what_is_proposed_is_told_with_its_gain_and_its_cost():
     frame, _ = sweep(knee, most=12)
     said = propose(frame.head(12), "n", "wall_s", LEVELS, batch=2)

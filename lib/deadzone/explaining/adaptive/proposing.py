@@ -20,6 +20,8 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.adaptive.gains import Coverage, Gains, gains_of
+from deadzone.explaining.adaptive.joints import joint
+from deadzone.explaining.adaptive.refining import levels_between
 from deadzone.explaining.phases.drift import estimate_drift
 from deadzone.explaining.phases.inference import Posterior, infer
 from deadzone.explaining.phases.intervals import curve_values
@@ -88,23 +90,11 @@ def _open_phases(
         if sure < until.certainty:
             yield say("adaptive.open_label", knob=knob, low=low, high=high, probability=sure)
         if first:
-            low_at, high_at = _joint(posterior, first, stop, label, until.certainty)
+            low_at, high_at = joint(posterior, first, stop, label, until.certainty)
             below = measured[max(low_at - 1, 0)] + (low_at > 0)
             above = measured[min(high_at + 1, len(measured) - 1)] - (high_at < len(measured) - 1)
             if above - below > 2 * until.joint_levels:
                 yield say("adaptive.open_joint", knob=knob, low=names[below], high=names[above])
-
-
-def _joint(posterior: Posterior, first: int, stop: int, label: int, certainty: float) -> tuple[int, int]:
-    """Measured levels (positions) between which a phase begins, with the certainty; as a joint's interval is stated."""
-    pieces = posterior.pieces
-    here = (pieces.label == label) & (pieces.start < stop) & (pieces.stop > first) & (pieces.start > 0)
-    mass = np.bincount(pieces.start[here], pieces.weight[here], minlength=stop + 1)
-    if mass.sum() <= 0:
-        return first, first
-    below = np.cumsum(mass) / mass.sum()
-    tail = (1 - certainty) / 2
-    return int(np.searchsorted(below, tail)), int(np.searchsorted(below, 1 - tail))
 
 
 def expected_loss(posterior: Posterior) -> tuple[int, float]:
@@ -187,7 +177,8 @@ def propose(
     """Choose the next trials of a sweep over the levels of a knob.
 
     frame: the trials so far, one a row, as for `fit_phases`; may be empty. Trials that failed or are not trusted count
-    as tried. levels: to choose from, at least FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest). goal: "min" or
+    as tried. levels: to choose from, at least FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest), and with a
+    resolution in until whatever lies between them. goal: "min" or
     "max". batch: trials to propose. seed: of the order; the same arguments always give the same proposal. until: when
     enough is known.
 
@@ -208,7 +199,18 @@ def propose(
         if edge:
             return _of_failures(listed, edge, knob)
         return Proposal((), True, say("adaptive.unfitted", problem=str(error)))
-    return _informed(sample, listed, knob, batch, rng, until or UntilSpec())
+    until = until or UntilSpec()
+    _, correction = estimate_drift(sample, CERTAINTY)
+    posterior = infer(
+        sample.axis.forward(sample.levels), sample.value - correction, sample.level, Thresholds()
+    )
+    places = {place: level for level, place in _places(listed.scale, frame[knob], levels).items()}
+    measured = [places[one] for one in sample.levels]
+    between = levels_between(posterior, measured, levels, until)
+    added = [one for one in (*measured, *between) if one not in levels]
+    if added:
+        listed = _listed(frame, knob, response, [*levels, *added])
+    return _informed(sample, posterior, listed, knob, batch, rng, until, between)
 
 
 def _listed(frame: pd.DataFrame, knob: str, response: str, levels: Sequence[Level]) -> _Listed:
@@ -268,12 +270,22 @@ def _of_failures(listed: _Listed, edge: list[int], knob: str) -> Proposal:
     return Proposal(chosen, False, say("adaptive.edge", knob=knob), (float(np.log(2)),) * len(edge))
 
 
+def _places(scale: KnobScale, known: pd.Series, levels: Sequence[Level]) -> dict[Level, float]:
+    """Where each level lies that was listed or measured."""
+    named = {one: level_name(one) for one in (*known.tolist(), *levels)}
+    return {one: scale.positions[name] for one, name in named.items() if name in scale.positions}
+
+
 def _informed(
-    sample: Sample, listed: _Listed, knob: str, batch: int, rng: np.random.Generator, until: UntilSpec
+    sample: Sample,
+    posterior: Posterior,
+    listed: _Listed,
+    knob: str,
+    batch: int,
+    rng: np.random.Generator,
+    until: UntilSpec,
+    between: Sequence[Level],
 ) -> Proposal:
-    _, correction = estimate_drift(sample, CERTAINTY)
-    x = sample.axis.forward(sample.levels)
-    posterior = infer(x, sample.value - correction, sample.level, Thresholds())
     measured = np.searchsorted(listed.positions, sample.levels)
     counts = np.zeros(len(listed.levels), dtype=int)
     counts[measured] = np.bincount(sample.level)
@@ -289,6 +301,9 @@ def _informed(
     gain[edge] = np.log(2)
     names = [level_name(one) for one in listed.levels]
     questions = open_questions(posterior, coverage, gains, names, knob, until)
+    if between:
+        told = ", ".join(map(level_name, sorted(between)))
+        questions += (say("adaptive.open_between", knob=knob, levels=told, resolution=until.resolution),)
     missing = FEWEST_REPEATS - int(np.maximum(counts - 1, 0).sum())
     if missing > 0:
         cheap = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing]

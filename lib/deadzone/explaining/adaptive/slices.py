@@ -47,7 +47,7 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
             return NextTreatments((), reason, (), still_open, 0.0)
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
         best, found = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
-        treatments = tuple(best.treatments[level] for level in found.levels)
+        treatments = tuple(_treatment(plan, best, level) for level in found.levels)
         return NextTreatments(treatments, _of_slice(best, found.reason), found.gain, still_open, found.cost)
 
     return choose
@@ -59,6 +59,15 @@ def _propose(plan: Plan, one: _Slice, rows: pd.DataFrame) -> Proposal:
         rows, plan.study.knob_name, response.name, tuple(one.treatments), response.goal,
         batch=design.batch, seed=design.seed, until=design.until,
     )  # fmt: skip
+
+
+def _treatment(plan: Plan, one: _Slice, level: Level) -> Treatment:
+    """The treatment at a level of the knob; at one that was not listed, with what equals the knob."""
+    if level in one.treatments:
+        return one.treatments[level]
+    knob, like = plan.study.knob_name, next(iter(one.treatments.values()))
+    follows = {name for name, factor in plan.study.factors.items() if getattr(factor, "equals", None) == knob}
+    return Treatment({name: level if name in (knob, *follows) else old for name, old in like.levels.items()})
 
 
 def _of_slice(one: _Slice, said: Message) -> Message:
