@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from deadzone.explaining.adaptive.cell_search import next_cells, seeks_cells
 from deadzone.explaining.adaptive.proposing import NextTreatments, Proposal, propose
 from deadzone.explaining.adaptive.rate_search import next_rates
 from deadzone.language.catalogue import Message, say
@@ -33,6 +34,8 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
     """What chooses the next trials of a plan from the tidy table of those before, without warm-up."""
     if plan.study.search:
         return lambda table: next_rates(plan, table)
+    if seeks_cells(plan):
+        return lambda table: next_cells(plan, table)
     slices = _slices(plan)
 
     def choose(table: pd.DataFrame) -> NextTreatments:

@@ -1,6 +1,6 @@
 """Adaptive sweeps beside grids and other rules of stopping, on curves whose phases are known; writes the table.
 
-    python benchmarks/adaptive.py --count 100 --seed 23
+    python benchmarks/adaptive_sweeps.py --count 100 --seed 23
 
 The cost of a trial is its response. Every way of measuring draws from the same replicates of a curve: the k-th trial of a
 level is the same for all. Seeds 11 and 12 were used while the rules were made, seed 23 is looked at in the end alone. Results of a
@@ -30,6 +30,7 @@ from phase_model import markdown
 from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_curve
 
 from deadzone import __version__, fit_phases, propose
+from deadzone.study.until_specs import UntilSpec
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "adaptive.md"
 RESULTS = Path(__file__).parents[1] / "build" / "adaptive"
@@ -39,6 +40,10 @@ POOL = 30
 
 GRID, HALF_WIDTH = 5, 0.02
 """Replicates of the grid, and the half width of a mean's 95 % interval at which a level is left, as a share."""
+
+
+BETWEEN = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+"""Levels of the curves whose joint lies between two of them."""
 
 
 class Machine:
@@ -142,10 +147,9 @@ def judged(machine: Machine) -> dict[str, Any]:
     labels = np.repeat(model.step_labels, spans).tolist()
     sure = np.repeat(model.steps["probability"].to_numpy(), spans) >= scoring.STATED
     right = np.array(labels) == np.array(curve.step_labels)
-    held, phases = (
-        scoring.phase_coverage([scoring.Fitted(curve, model, 0.0)]) if len(model.phases) else (0.0, 0)
-    )
     setting = model.recommend().setting
+    fitted = scoring.Fitted(curve, model, 0.0, float("nan" if setting is None else setting))
+    held, phases = scoring.phase_coverage([fitted]) if len(model.phases) else (0.0, 0)
     return {
         "hits": scoring.matched(scoring.knots(labels), curve.knots),
         "found": len(scoring.knots(labels)),
@@ -181,6 +185,51 @@ def tier_results(tier: str, count: int, seed: int) -> dict[str, Any]:
             if (machine := way()) is not None:
                 rows.setdefault(name, []).append(judged(machine))
     return {"count": count, "seed": seed, "ways": rows, "choices": choices}
+
+
+def between(resolution: float | None, noise: float, count: int, seed: int) -> dict[str, float]:
+    """Curves that pay in proportion up to a place drawn between the levels, then nothing more: what a sweep finds."""
+    off, trials, spent, held = [], [], [], 0
+    for k in range(count):
+        rng = np.random.default_rng([seed, k])
+        at, rows = float(np.exp(rng.uniform(np.log(1.2), np.log(5.5)))), []
+        until = UntilSpec(resolution=resolution)
+        while len(rows) < GRID * 2 * len(BETWEEN):
+            frame = pd.DataFrame(rows, columns=["knob", "wall_s"], dtype=float)
+            said = propose(frame, "knob", "wall_s", BETWEEN, seed=k, until=until)
+            if not said.levels:
+                break
+            rows += [
+                (float(one), 10 / min(float(one), at) * float(np.exp(noise * rng.standard_normal())))
+                for one in said.levels
+            ]
+        frame = pd.DataFrame(rows, columns=["knob", "wall_s"])
+        phases = fit_phases(frame, "knob", "wall_s").phases
+        held += len(phases) == 2
+        joint = float(phases["start"].iloc[-1]) if len(phases) > 1 else float("nan")
+        off.append(abs(joint / at - 1))
+        trials.append(len(rows))
+        spent.append(frame["wall_s"].sum() / (GRID * sum(10 / min(one, at) for one in BETWEEN)))
+    return {
+        "off": float(np.nanmedian(off)), "worst": float(np.nanquantile(off, 0.9)), "two": held / count,
+        "trials": float(np.median(trials)), "spent": float(np.median(spent)),
+    }  # fmt: skip
+
+
+def between_table(count: int, seed: int) -> str:
+    """With and without levels between the listed ones."""
+    rows = []
+    for noise in (0.01, 0.03):
+        for resolution in (None, 0.1, 0.05):
+            one = between(resolution, noise, count, seed)
+            rows.append(
+                {
+                    "noise": f"{noise:.0%}", "resolution": f"{resolution:.0%}" if resolution else "none",
+                    "joint off by, median": f"{one['off']:.1%}", "90th percentile": f"{one['worst']:.1%}",
+                    "two phases": f"{one['two']:.0%}", "trials": f"{one['trials']:.0f}", "time, of the grid of 5": f"{one['spent']:.2f}",
+                }
+            )  # fmt: skip
+    return markdown(pd.DataFrame(rows))
 
 
 def f1(rows: list[dict[str, Any]]) -> float:
@@ -245,6 +294,9 @@ def choosing(results: dict[str, dict[str, Any]]) -> str:
     )
 
 
+BETWEEN_SAID = """Curves over the levels 0.5, 1, 1.5, 2, 3, 4, 6 and 8 that pay in proportion up to a place drawn between 1.2 and 5.5, and then
+nothing more; `resolution` is that of `until:`. Without one a phase can begin at a listed level only."""
+
 NOTES = """
 ## What was lost, and what was not measured
 
@@ -281,7 +333,7 @@ other.
 """What the tables do not say by themselves."""
 
 
-def page(results: dict[str, dict[str, Any]], command: str) -> str:
+def page(results: dict[str, dict[str, Any]], command: str, refined: str) -> str:
     """The whole page in Markdown."""
     text = [
         "# Adaptive sweeps",
@@ -289,6 +341,7 @@ def page(results: dict[str, dict[str, Any]], command: str) -> str:
     ]
     for title, said, table in tables(results):
         text += [f"## {title}", said, markdown(table.fillna("-"))]
+    text += ["## Levels between levels", BETWEEN_SAID, refined]
     text += ["## Choosing a batch", choosing(results), NOTES.strip()]
     return "\n\n".join(text) + "\n"
 
@@ -313,10 +366,11 @@ def main() -> None:
         rows = results[tier]["ways"]
         print(tier, {name: f"{f1(found):.3f}" for name, found in rows.items()}, flush=True)
     if str(given.page) != "-":
-        command = f"benchmarks/adaptive.py --count {given.count} --seed {given.seed}"
+        command = f"benchmarks/adaptive_sweeps.py --count {given.count} --seed {given.seed}"
         if set(given.tiers) != {*TIERS, *OTHER_TIERS}:
             command += f" --tiers {' '.join(given.tiers)}"
-        given.page.write_text(page(results, command), encoding="utf-8")
+        refined = between_table(given.count, given.seed)
+        given.page.write_text(page(results, command, refined), encoding="utf-8")
 
 
 if __name__ == "__main__":
