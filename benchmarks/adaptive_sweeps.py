@@ -46,6 +46,10 @@ BETWEEN = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Levels of the curves whose joint lies between two of them."""
 
 
+HUNDRED, HUNDRED_CURVES = 100, 5
+"""Levels, and curves over so many, that the time of a choice is told of as well."""
+
+
 class Machine:
     """A curve that is measured trial by trial. time: spent until now, in seconds of the curve."""
 
@@ -285,10 +289,23 @@ def tables(results: dict[str, dict[str, Any]]) -> list[tuple[str, str, pd.DataFr
     ]  # fmt: skip
 
 
+def _hundred(k: int) -> Curve:
+    """A curve over HUNDRED levels: in proportion up to one of them, then nothing more."""
+    rng, levels = np.random.default_rng([k, HUNDRED]), np.arange(1.0, HUNDRED + 1)
+    truth = -np.log(np.minimum(levels, rng.integers(20, 80)))
+    x = np.tile(levels, POOL)
+    y = np.exp(np.tile(truth, POOL) + 0.02 * rng.standard_normal(len(x)))
+    return Curve("hundred", levels, x, y, truth, (), np.zeros(len(x), bool))
+
+
 def choosing(results: dict[str, dict[str, Any]]) -> str:
     """How long it takes to choose a batch."""
     seconds = np.array([s for one in results.values() for s in one["choices"]])
+    hundred: list[float] = []
+    for k in range(HUNDRED_CURVES):
+        adaptive(_hundred(k), k, hundred)
     return (
+        f"Over {HUNDRED} levels: {np.median(hundred):.2f} s in the median of {len(hundred)} choices, {max(hundred):.2f} s at most. "
         f"{len(seconds)} choices over the levels of these tiers: {np.median(seconds):.2f} s of CPU in the median, "
         f"{np.quantile(seconds, 0.9):.2f} s at the 90th percentile, {seconds.max():.2f} s at most."
     )
