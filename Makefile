@@ -16,6 +16,10 @@ MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
     $(patsubst %,targets/test_%.py,account container interference local others processes schedstat) \
     $(patsubst %,workloads/test_%.py,http load))
 
+# What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
+# with them in the end.
+LONGEST := $(addprefix tests/,test_wheel.py cli torture measuring)
+
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
 RECORD   := build/tests.jsonl
@@ -35,7 +39,7 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 
 test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)
-	-$(PYTEST) $(RECORDED) -n logical --dist loadgroup tests $(addprefix --ignore=,$(MEASURING))
+	-$(PYTEST) $(RECORDED) -n logical --dist loadfile --no-loadscope-reorder $(LONGEST) tests $(addprefix --ignore=,$(MEASURING))
 	-$(PYTEST) $(RECORDED) $(MEASURING)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 

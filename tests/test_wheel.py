@@ -16,8 +16,6 @@ import pytest
 from jupyterlab_browser import in_browser, lab, run_all, until
 from needs import needs
 
-pytestmark = pytest.mark.xdist_group("wheel")  # which is built and installed once
-
 ROOT = Path(__file__).resolve().parent.parent
 
 NO_INDEX = re.compile(

@@ -19,13 +19,6 @@ from deadzone.store.run import Run
 from reports.made_runs import new_repository, write_run
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file's tests go to one worker: what it publishes, which takes long, is then published once."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(Path(__file__).parent))))
-
-
 @pytest.fixture(autouse=True)
 def english():
     speak("en")

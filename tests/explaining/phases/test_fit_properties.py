@@ -5,14 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import pytest
 from benchmarks.synthetic.curves import draw_tier
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deadzone import fit_phases
-
-pytestmark = pytest.mark.xdist_group("properties of a fit")  # whose curves are fitted once for all of them
 
 quick = settings(
     max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
