@@ -10,7 +10,8 @@ ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 # Tests whose outcome hangs on the time or the CPU that they are given run one at a time; all others, those that sweep
 # among them, run on every core at once.
 MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
-    explaining/findings/test_planted.py explaining/mechanisms/test_planted.py cli/test_try.py programs test_doctor.py test_gallery.py) \
+    explaining/findings/test_planted.py explaining/mechanisms/test_planted.py cli/test_try.py programs reports/sweep/test_live.py \
+    test_doctor.py test_gallery.py) \
     $(addprefix tests/measuring/,capture load services targets/limits workloads/disk \
     $(patsubst %,sweep/test_%.py,disk_studies proposed recognising serving truth) \
     $(patsubst %,targets/test_%.py,account container interference local others processes schedstat) \
