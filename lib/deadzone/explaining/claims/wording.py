@@ -37,7 +37,7 @@ def sentence(claim: ClaimSpec) -> str:
     """A claim in words, where it says none itself."""
     if claim.holds:
         bounds = [
-            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {bound.value:g}"
+            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {bound.value:g} {unit_name(column)}".strip()
             for column, bound in claim.holds.items()
         ]
         key, given = ("holds", {}) if claim.at else ("holds_somewhere", claim.given)
