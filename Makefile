@@ -13,7 +13,7 @@ MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
     explaining/findings/test_planted.py explaining/mechanisms/test_planted.py cli/test_try.py programs reports/sweep/test_live.py \
     test_doctor.py test_gallery.py) \
     $(addprefix tests/measuring/,capture load services targets/limits workloads/disk \
-    $(patsubst %,sweep/test_%.py,disk_studies proposed recognising serving truth) \
+    $(patsubst %,sweep/test_%.py,disk_studies proposed recognising running serving truth) \
     $(patsubst %,targets/test_%.py,account container interference local others processes schedstat) \
     $(patsubst %,workloads/test_%.py,http load))
 
