@@ -205,13 +205,18 @@ def recorded(case: Case, study: str) -> dict[str, Any]:
 
 
 def struck(case: Case, group: Path | None, strike: Callable[[int], None]) -> dict[str, Any]:
-    """A sweep of a program that never ends, struck in the middle of its trial."""
+    """A sweep of a program that never ends, struck in the middle of its trial.
+
+    It is waited for until `setsid` has become the program it starts: a process has no command line for a moment
+    while it does, and would be missed by a look at that moment.
+    """
     sweeping = deadzone_as(case, group, *sweep_arguments(case, "tree"))
     seen: list[dict[str, Any]] = []
 
     def is_whole() -> bool:
         seen[:] = [traces()]
-        return set(seen[0]["processes"]) == set(SLEEPERS)
+        starting = any(words[0] == "setsid" for _, words in command_lines())
+        return set(seen[0]["processes"]) == set(SLEEPERS) and not starting
 
     wait_for(is_whole)
     strike(sweeping.pid)
