@@ -14,8 +14,11 @@ from pathlib import Path
 
 from deadzone import __version__
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
-from torture.faults import FAULTS, possible
-from torture.scene import MOST_FAULTS, play
+from torture.scene import MOST_FAULTS, Scene, play
+from torture.serving import ServiceScene
+
+KINDS: dict[str, type[Scene]] = {"program": Scene, "service": ServiceScene}
+"""What is swept."""
 
 MOST_FOUND = 20
 """So many scenes say what is wrong; more would say it again."""
@@ -38,8 +41,8 @@ Written by `make torture PAGE=docs/benchmarks/faults.md`; not edited by hand.
 
 deadzone {__version__}, Python {platform.python_version()}; {datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}, Linux {platform.release()}, {operating_system()}; load average when it ended: {os.getloadavg()[0]:.2f}.
 
-{counted.total():,} faults in {scenes:,} sweeps of a program of a few milliseconds on the local target, {took_s:.0f} s, seed {seed}. Each sweep goes
-through one to {MOST_FAULTS} faults, drawn with their instants from the seed, and then to its end. After each fault: an exit code that is
+{counted.total():,} faults in {scenes:,} sweeps, {took_s:.0f} s, seed {seed}: of a program of a few milliseconds on the local target, and of a small server that is
+asked once a trial or put under load, started by the sweep or up already. Each sweep goes through one to {MOST_FAULTS} faults, drawn with their instants from the seed, and then to its end. After each fault: an exit code that is
 documented and one sentence, never a traceback; the trials that were recorded as they were; nothing left of a command that
 was not killed. In the end: every trial of the plan once, in the plan's order, with the table of an undisturbed run but
 for what was measured; no control group, folder, process or mount left.
@@ -58,10 +61,10 @@ def main() -> int:
     parser.add_argument("--for", dest="for_s", type=seconds, default=60.0, help="how long: 60s, 10m, 1h")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--scene", type=int, help="only the scene of this number")
-    parser.add_argument("--fault", action="append", choices=list(FAULTS), help="only faults of this kind")
+    parser.add_argument("--fault", action="append", help="only faults of this name")
+    parser.add_argument("--of", choices=list(KINDS), help="only sweeps of this kind; default all in turn")
     parser.add_argument("--page", type=Path, help="write what was tried as a page")
     asked = parser.parse_args()
-    faults = asked.fault or possible()
     print(f"torture: seed {asked.seed}", flush=True)
     counted: Counter[str] = Counter()
     found: list[str] = []
@@ -69,7 +72,10 @@ def main() -> int:
     while scenes == 0 or (
         asked.scene is None and time.monotonic() - began < asked.for_s and len(found) < MOST_FOUND
     ):
-        played = play(asked.seed, scenes if asked.scene is None else asked.scene, faults)
+        number = scenes if asked.scene is None else asked.scene
+        kind = KINDS[asked.of or list(KINDS)[number % len(KINDS)]]
+        faults = {name: one for name, one in kind.faults().items() if not asked.fault or name in asked.fault}
+        played = play(kind, asked.seed, number, faults)
         scenes += 1
         counted.update(played.faults)
         if played.found:

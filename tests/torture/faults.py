@@ -18,18 +18,15 @@ from torture.harness import Arming, Command, trouble_library
 if TYPE_CHECKING:
     from torture.scene import Scene
 
-LONGEST_WAIT_S = 0.4
-"""A sweep of the torture takes about this long."""
 
-
-def _instant(scene: Scene, command: Command) -> None:
+def wait_an_instant(scene: Scene, command: Command) -> None:
     """Let a drawn time pass: since the start, or since a trial of this part was recorded."""
     if scene.draw.random() < 0.6:
         had = scene.lines()
         command.wait_for(lambda: scene.lines() > had)
         command.wait(scene.draw.uniform(0, 0.1))
     else:
-        command.wait(scene.draw.uniform(0, LONGEST_WAIT_S))
+        command.wait(scene.draw.uniform(0, scene.lasts_s))
 
 
 def _send(scene: Scene, command: Command, number: int, group: bool) -> None:
@@ -39,7 +36,7 @@ def _send(scene: Scene, command: Command, number: int, group: bool) -> None:
 
 def killed(scene: Scene) -> None:
     command = scene.start()
-    _instant(scene, command)
+    wait_an_instant(scene, command)
     _send(scene, command, signal.SIGKILL, scene.draw.random() < 0.5)
     scene.ended(command, killed=True)
 
@@ -49,7 +46,7 @@ def interrupted(scene: Scene) -> None:
     command = scene.start()
     # Before Python's handlers are there the system's own end it, as they end any program.
     command.wait_for(lambda: bool(command.below()))
-    _instant(scene, command)
+    wait_an_instant(scene, command)
     number = scene.draw.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     group = scene.draw.random() < 0.5
     for _ in range(scene.draw.choice([1, 1, 2, 3])):
@@ -60,7 +57,7 @@ def interrupted(scene: Scene) -> None:
 
 def suspended(scene: Scene) -> None:
     command = scene.start()
-    _instant(scene, command)
+    wait_an_instant(scene, command)
     _send(scene, command, signal.SIGSTOP, group=False)
     time.sleep(scene.draw.uniform(0, 0.3))
     _send(scene, command, signal.SIGCONT, group=False)
@@ -70,7 +67,7 @@ def suspended(scene: Scene) -> None:
 def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | None]:
     """A sweep that runs, and its launcher or the program of a trial, where one was caught."""
     command = scene.start()
-    _instant(scene, command)
+    wait_an_instant(scene, command)
     deadline = time.monotonic() + 1
     while command.runs() and time.monotonic() < deadline:
         below = command.below()
@@ -111,7 +108,7 @@ def program_harmed(scene: Scene) -> None:
 def memory_exhausted(scene: Scene) -> None:
     """The program of one trial grows until the kernel kills it, at its limit."""
     command = scene.start()
-    _instant(scene, command)
+    wait_an_instant(scene, command)
     scene.hungry.touch()
     scene.harmed += 1
     scene.ended(command, codes={0})
@@ -158,7 +155,7 @@ def file_size_limited(scene: Scene) -> None:
 def folder_moved(scene: Scene) -> None:
     """The run's folder goes away while it is written to, and comes back later."""
     command = scene.start()
-    _instant(scene, command)
+    wait_an_instant(scene, command)
     run = scene.run()
     if run is None:
         scene.ended(command)
@@ -177,7 +174,7 @@ def folder_moved(scene: Scene) -> None:
 def two_at_once(scene: Scene) -> None:
     """A second sweep wants to go on with the run that a first one writes."""
     first = scene.start()
-    _instant(scene, first)
+    wait_an_instant(scene, first)
     second = scene.start() if scene.run() else None
     if second:
         scene.ended(second, codes={0, 3})
@@ -240,6 +237,6 @@ INTERPOSED = {"clock stepped", "processes exhausted", "disk in trouble"}
 """Faults that need the library of interposed calls."""
 
 
-def possible() -> list[str]:
-    """Names of the faults that this machine can have."""
-    return [name for name in FAULTS if trouble_library() or name not in INTERPOSED]
+def possible() -> dict[str, Callable[[Scene], None]]:
+    """The faults that this machine can have."""
+    return {name: fault for name, fault in FAULTS.items() if trouble_library() or name not in INTERPOSED}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import random
 import shutil
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar
 
 import yaml
 from disturbance import NO_DOUBTS
 
 from deadzone.store.run import Run, list_runs
 from torture import oracle
-from torture.faults import FAULTS
+from torture.faults import possible
 from torture.harness import Arming, Command
 
 MOST_FAULTS = 5
@@ -28,7 +29,12 @@ echo {{threads}}"""
 
 @dataclass
 class Scene:
-    """What the faults of one scene share. harmed: trials that may have failed, for their program was harmed."""
+    """What the faults of one scene share: a sweep of a program of a few milliseconds.
+
+    harmed: trials that may have failed, for their program was harmed. lasts_s: about how long the sweep takes.
+    """
+
+    lasts_s: ClassVar[float] = 0.4
 
     folder: Path
     draw: random.Random
@@ -40,21 +46,31 @@ class Scene:
     def __post_init__(self) -> None:
         self.study.parent.mkdir(parents=True)
         self._mounts = oracle.mounted()
-        script = PROGRAM.format(hungry=self.hungry)
-        document = {
-            "study": "probe",
+        document = {"study": "probe", **self.asked()}
+        document |= {"trust": NO_DOUBTS}  # a repeated trial is right, and would make two tables differ
+        document["design"] |= {"seed": self.draw.randrange(99), "timeout_s": 30}
+        self.study.write_text(yaml.safe_dump(document))
+
+    @classmethod
+    def faults(cls) -> Mapping[str, Callable[[Any], None]]:
+        """The faults that it can go through on this machine, by name."""
+        return possible()
+
+    def close(self) -> None:
+        """End what the scene itself had running."""
+
+    def asked(self) -> dict[str, Any]:
+        """The study, but for its name, its trust, and what a trial may take."""
+        return {
             "workload": {
                 "kind": "command",
-                "argv": ["sh", "-c", script],
+                "argv": ["sh", "-c", PROGRAM.format(hungry=self.hungry)],
                 "responses": {"n": {"regex": r"\d+"}},
             },
             "target": {"kind": "local", "memory_limit": 48_000_000},
             "factors": {"threads": self.draw.sample(range(1, 99), self.draw.randint(2, 5))},
             "design": {"replicates": self.draw.randint(2, 9), "warmup": self.draw.randint(0, 1)},
-            "trust": NO_DOUBTS,  # a repeated trial is right, and would make two tables differ
         }
-        document["design"] |= {"seed": self.draw.randrange(99), "timeout_s": 30}
-        self.study.write_text(yaml.safe_dump(document))
 
     @property
     def home(self) -> Path:
@@ -127,20 +143,22 @@ class Played:
     found: str
 
 
-def play(seed: int, number: int, faults: Sequence[str]) -> Played:
+def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callable[[Any], None]]) -> Played:
     """One scene, drawn from the seed and its number; its files stay where something was found."""
     draw = random.Random(f"{seed}/{number}")
     folder = Path(tempfile.mkdtemp(prefix="torture-"))
-    scene = Scene(folder, draw)
+    scene = kind(folder, draw)
     met: list[str] = []
     try:
-        for name in draw.choices(faults, k=draw.randint(1, MOST_FAULTS)):
+        for name in draw.choices(list(faults), k=draw.randint(1, MOST_FAULTS)):
             met.append(name)
             scene.story.append(name)
-            FAULTS[name](scene)
+            faults[name](scene)
         scene.finish()
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         return Played(number, tuple(met), f"{' > '.join(scene.story)}: {what}\n  files: {folder}")
+    finally:
+        scene.close()
     shutil.rmtree(folder)
     return Played(number, tuple(met), "")

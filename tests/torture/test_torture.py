@@ -13,16 +13,25 @@ import pytest
 from deadzone.errors import StoreError
 from deadzone.store.run import Run
 from torture import oracle
-from torture.faults import possible
 from torture.scene import Scene, play
+from torture.serving import SERVER_FAULTS, ServiceScene
 
 
-@pytest.mark.parametrize("fault", possible())
-def test_a_sweep_in_trouble_loses_nothing_and_goes_on(fault):
+def played(kind, name):
     """The message of a failure names the seed: `make torture SEED=... ` plays it again."""
     seed = random.SystemRandom().randrange(10**6)
-    found = play(seed, 0, [fault]).found
+    found = play(kind, seed, 0, {name: kind.faults()[name]}).found
     assert not found, f"seed {seed}: {found}"
+
+
+@pytest.mark.parametrize("fault", Scene.faults())
+def test_a_sweep_in_trouble_loses_nothing_and_goes_on(fault):
+    played(Scene, fault)
+
+
+@pytest.mark.parametrize("fault", SERVER_FAULTS)
+def test_a_sweep_whose_server_is_in_trouble_loses_nothing_and_goes_on(fault):
+    played(ServiceScene, fault)
 
 
 def test_each_part_of_a_run_that_was_killed_is_accounted_for(tmp_path):
