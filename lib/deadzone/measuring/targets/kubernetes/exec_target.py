@@ -1,5 +1,6 @@
 """Trials in a container of a workload that runs already: its limit is changed before each trial, and given back."""
 
+import contextlib
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -21,23 +22,11 @@ from deadzone.measuring.targets.kubernetes.resources import (
     CpuResources,
     for_resize,
     for_template,
-    qos_class,
+    qos_class_with,
     why_not_resizable,
 )
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import (
-    POD,
-    Workload,
-    await_rollout,
-    check_allowed,
-    check_rollout_possible,
-    container_of,
-    find,
-    is_ready,
-    patch_template,
-    resize,
-    template,
-)
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ready, resize
 from deadzone.measuring.targets.limits.base import Counters, as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
@@ -63,24 +52,19 @@ class ExecTarget(ClusterTarget):
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
         self.scratch = Path(self._home / "work")
         self.place = PodPlace(spec.inputs)
-        self._workload = Workload("", "", "")
-        self._kept: originals.Original | None = None
+        self._workload: Workload
+        self._original: originals.Original
         self._container: Container | None = None
         self._pod: Object = {}
         self._methods: set[str] = set()
         self._counted = Counters()
 
-    @property
-    def _original(self) -> originals.Original:
-        assert self._kept is not None
-        return self._kept
-
     # --- opening and closing ---------------------------------------------------------------------------
 
     def _open(self) -> None:
         spec, note, cluster = self.spec, self.around.note, self.cluster
-        workload = find(cluster, spec.namespace, spec.workload, spec.selector)
-        check_allowed(workload, workload.read(cluster), spec.allow)
+        workload = Workload.find(cluster, spec.namespace, spec.workload, spec.selector)
+        workload.check_allowed(workload.read(cluster), spec.allow)
         if spec.allow:
             note(f"{workload} is swept because --allow says so")
         self._workload = workload
@@ -89,11 +73,11 @@ class ExecTarget(ClusterTarget):
             for said in restoring.restore_workload(cluster, workload, left):
                 note(f"left by the killed run {left.run}: {said}")
             if workload.kind != POD:
-                await_rollout(cluster, workload, left.container, spec.start_timeout_s)
+                workload.await_rollout(cluster, left.container, spec.start_timeout_s)
         found = workload.read(cluster)
-        container = container_of(template(workload, found), spec.container, str(workload))
+        container = container_of(workload.template(found), spec.container, str(workload))
         if spec.change == "patch":
-            check_rollout_possible(workload, found)
+            workload.check_rollout_possible(found)
         cpu = CpuResources.of(container)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         original = originals.Original(
@@ -128,26 +112,22 @@ class ExecTarget(ClusterTarget):
         return problem
 
     def _give_back(self) -> str | None:
-        reason = None
         try:
-            self.check_lease()
-        except ClusterError as error:
-            reason = str(error)
+            with contextlib.suppress(ClusterError):
+                self.check_lease()
         except TargetError:
             return None  # another sweep has the workload now, and restores it
         self._clean_container()
         try:
             originals.give_back(self.cluster, self._workload, self._original)
         except DeadzoneError as error:
-            reason = str(error)
-        else:
-            self._methods = set()
-            return None
-        return (
-            f"The resources of {self._workload} could not be given back: {reason} "
-            f"They are kept in its annotation {originals.ANNOTATION} and in {self._originals_file}; "
-            "`deadzone restore` gives them back."
-        )
+            return (
+                f"The resources of {self._workload} could not be given back: {error} "
+                f"They are kept in its annotation {originals.ANNOTATION} and in {self._originals_file}; "
+                "`deadzone restore` gives them back."
+            )
+        self._methods = set()
+        return None
 
     def _clean_container(self) -> None:
         """Kill what trials left running in the pod, and remove the folder; a pod that is gone has neither."""
@@ -168,14 +148,10 @@ class ExecTarget(ClusterTarget):
         if self._container is None or not self._still_there():
             self._choose_pod()
         cores = self._original.cpu.limit_cores if level == UNCHANGED else as_cores(level)
-        if not self._in_force(cores):
+        if CpuResources.of(self._now()).limit_cores != cores:
             self._change(cores)
         assert self._container is not None
-        level = NONE if cores is None else cores
-        self._probe = verified(self._container, level)
-
-    def _in_force(self, cores: float | None) -> bool:
-        return CpuResources.of(self._now()).limit_cores == cores
+        self._probe = verified(self._container, cores)
 
     def _now(self) -> Object:
         """The container's specification as the pod has it."""
@@ -210,11 +186,11 @@ class ExecTarget(ClusterTarget):
         self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
 
     def _patch(self, cores: float | None) -> None:
-        check_rollout_possible(self._workload, self._workload.read(self.cluster))
+        self._workload.check_rollout_possible(self._workload.read(self.cluster))
         self._keep(self._original, PATCHED)
         self._clean_container()
         wanted = for_template(self._original.cpu, cores)
-        patch_template(self.cluster, self._workload, self._name, wanted)
+        self._workload.patch_template(self.cluster, self._name, wanted)
         self._choose_pod()
 
     @property
@@ -224,16 +200,16 @@ class ExecTarget(ClusterTarget):
 
     def _keep(self, original: originals.Original, method: str) -> None:
         """Write down what there was, in the run's folder and at the workload, before anything is changed."""
-        if original == self._kept and method in self._methods:
+        if method in self._methods and original == self._original:
             return
-        self._kept = original
+        self._original = original
         path = self._originals_file
         with SaidAs(TargetError, f"{path}: cannot be written, so nothing was changed"):
             path.write_text(original.dumps() + "\n", encoding="utf-8")
             with path.open() as handle:
                 os.fsync(handle.fileno())
         self._methods.add(method)
-        originals.keep(self.cluster, self._workload, original)
+        self._workload.annotate(self.cluster, {originals.ANNOTATION: original.dumps()})
 
     # --- the pod and its container ---------------------------------------------------------------------
 
@@ -244,7 +220,7 @@ class ExecTarget(ClusterTarget):
     def _choose_pod(self) -> None:
         """The newest ready pod of the workload, with the launcher in its container."""
         cluster, name, timeout_s = self.cluster, self._name, self.spec.start_timeout_s
-        self._pod = await_rollout(cluster, self._workload, name, timeout_s)
+        self._pod = self._workload.await_rollout(cluster, name, timeout_s)
         image = self.spec.launcher_image
         lent = lending.lend(cluster, self._pod, name, image, self._home, timeout_s) if image else None
         self._container = container = Container(cluster, Spot.of(self._pod, name), self._home, lent)
@@ -278,24 +254,17 @@ class ExecTarget(ClusterTarget):
         try:
             self._counted = self._container.count()
         except ClusterError as error:
-            fate = trial.what_became_of(self.cluster, self._container, self._pod, str(error))
-            if fate is None:
-                raise
+            status, why = trial.what_became_of(self.cluster, self._container, self._pod, str(error))
             self._container = None
-            self.around.note(fate[1])
-            killed = self._counted.oom_kills or 0
-            return Counters(oom_kills=killed + 1 if fate[0] == "oom_killed" else killed)
+            self.around.note(why)
+            return Counters(oom_kills=(self._counted.oom_kills or 0) + (status == "oom_killed"))
         return self._counted
 
     def facts(self) -> dict[str, Any]:
         """Where trials run and how limits are changed, for the provenance."""
         container = self._now()
-        after_none = qos_class(
-            [
-                {**one, "resources": _without_limit(one)} if one["name"] == self._name else one
-                for one in self._pod["spec"]["containers"]
-            ]
-        )
+        unlimited = CpuResources(None, CpuResources.of(container).request)
+        after_none = qos_class_with(self._pod, self._name, unlimited)
         if NONE in self.levels:
             self.around.note(
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"
@@ -314,12 +283,6 @@ class ExecTarget(ClusterTarget):
             "qos_class_without_limit": after_none,
             **trial.how_measured(self._probe, bool(self.spec.launcher_image)),
         }
-
-
-def _without_limit(container: Object) -> Object:
-    resources = container.get("resources") or {}
-    limits = {name: amount for name, amount in (resources.get("limits") or {}).items() if name != "cpu"}
-    return {**resources, "limits": limits}
 
 
 def _words(cores: float | None) -> str:

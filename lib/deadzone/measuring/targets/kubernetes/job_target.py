@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -26,7 +25,7 @@ from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, container_status
 from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.design import Treatment
-from deadzone.study.levels import NONE, Level
+from deadzone.study.levels import Level
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 LOOK_EVERY_S = 0.3
@@ -43,9 +42,8 @@ class JobTarget(ClusterTarget):
         assert spec.job is not None
         self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
         self.scratch = Path(self.home / "work")
-        self._numbers = itertools.count()
+        self.numbers = itertools.count()
         self._workers = tuple(JobWorker(self) for _ in range(spec.job.parallelism))
-        self._turn = threading.Lock()
         self.place = self._workers[0].place
 
     @property
@@ -85,15 +83,6 @@ class JobTarget(ClusterTarget):
         if self._cluster:
             self._cluster.stopping.set()
 
-    def next_name(self) -> str:
-        """A name for the next Job."""
-        with self._turn:
-            return f"deadzone-{self.token}-{next(self._numbers)}"
-
-    def others_measure(self, worker: JobWorker) -> bool:
-        """Whether another worker has a pod: then one that no node takes may just have to wait for it."""
-        return any(other is not worker and other.has_pod for other in self._workers)
-
     def prepare(self, treatment: Treatment) -> None:
         """As the first worker does."""
         self._workers[0].prepare(treatment)
@@ -113,11 +102,11 @@ class JobTarget(ClusterTarget):
             "image": job.image,
             "image_id": trial.image_id(worker.pod, jobs.CONTAINER),
             "cluster_node": worker.pod["spec"].get("nodeName"),
-            "node_cores": worker.probe.cores if worker.probe else None,
+            "node_cores": worker.probe.cores,
             "limits_mechanism": "Kubernetes, a fresh pod for each trial",
             "parallelism": job.parallelism,
             "one_a_node": job.one_a_node,
-            **(trial.how_measured(worker.probe, bool(self.spec.launcher_image)) if worker.probe else {}),
+            **trial.how_measured(worker.probe, bool(self.spec.launcher_image)),
         }
 
 
@@ -132,13 +121,8 @@ class JobWorker:
         self.scratch = target.scratch
         self._job = ""
         self.pod: Object = {}
-        self.probe: Probe | None = None
-        self._container: Container | None = None
-
-    @property
-    def has_pod(self) -> bool:
-        """Whether a trial of it has a node."""
-        return self._container is not None
+        self.probe: Probe
+        self.container: Container | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -152,8 +136,8 @@ class JobWorker:
         self._target.check_lease()
         cores = as_cores(level)
         self.start(cores)
-        assert self._container is not None
-        self.probe = verified(self._container, NONE if cores is None else cores)
+        assert self.container is not None
+        self.probe = verified(self.container, cores)
 
     def start(self, cores: float | None) -> None:
         """Replace the pod by a new one that waits for a trial."""
@@ -161,14 +145,14 @@ class JobWorker:
             raise TargetError(said)
         target = self._target
         spec, cluster = target.spec, target.cluster
-        self._job = target.next_name()
+        self._job = f"deadzone-{target.token}-{next(target.numbers)}"
         body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, cores)
         cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
         self.pod = self._await_pod()
         lent = jobs.LENT if spec.launcher_image else None
-        self._container = Container(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
-        self.probe = self._container.open()
-        self.place.enter(self._container)
+        self.container = Container(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
+        self.probe = self.container.open()
+        self.place.enter(self.container)
 
     def _await_pod(self) -> Object:
         target = self._target
@@ -191,7 +175,9 @@ class JobWorker:
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
                 raise TargetError(f"The pod of the Job {self._job} cannot run: {reason}.{_hint(reason)}")
-            if target.others_measure(self):
+            if any(
+                other.container for other in target.workers()
+            ):  # then this one may just have to wait for it
                 deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
             if time.monotonic() > deadline:
                 raise TargetError(
@@ -222,8 +208,8 @@ class JobWorker:
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
-        assert self._container is not None
-        return self._target.trial(self._container, self.pod, command, timeout_s)
+        assert self.container is not None
+        return self._target.trial(self.container, self.pod, command, timeout_s)
 
     def facts(self) -> dict[str, Any]:
         """Those of the target."""
@@ -231,7 +217,7 @@ class JobWorker:
 
     def stop(self) -> str | None:
         """Remove the Job with its pod; what could not be done, in words."""
-        self._container = None
+        self.container = None
         self.place.enter(None)
         if not self._job:
             return None

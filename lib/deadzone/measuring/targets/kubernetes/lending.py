@@ -6,7 +6,6 @@ by a new pod; so it is made only where the study names an image for it.
 """
 
 import secrets
-import time
 from pathlib import PurePosixPath
 
 from deadzone.errors import TargetError
@@ -16,6 +15,8 @@ from deadzone.measuring.targets.kubernetes.errors import AbsentError
 from deadzone.measuring.targets.kubernetes.workload import POD, Workload
 
 BUSYBOX = "/bin/busybox"
+
+LOOK_EVERY_S = 0.3
 
 OTHER_ROOT = "/proc/1/root"
 """The files of the target container, whose first process an ephemeral one sees as its own."""
@@ -53,8 +54,8 @@ def lend(
     }
     what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
     cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
-    deadline = time.monotonic() + timeout_s
-    while True:
+    waiting: Object = {}
+    for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = Workload(POD, namespace, name).read(cluster)
         states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
         state: Object = next((entry for entry in states if entry["name"] == lender), {})
@@ -66,10 +67,10 @@ def lend(
                 f"{ended.get('exitCode')}): it needs a static /bin/busybox, and the right to write to {home.parent}."
             )
         waiting = (state.get("state") or {}).get("waiting") or {}
-        if waiting.get("reason") in trouble.HOPELESS or time.monotonic() > deadline:
-            reason = waiting.get("message") or waiting.get("reason") or "it does not start"
-            raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")
-        cluster.pause(0.3)
+        if waiting.get("reason") in trouble.HOPELESS:
+            break
+    reason = waiting.get("message") or waiting.get("reason") or "it does not start"
+    raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")
 
 
 def _security_context(pod: Object, container: str) -> Object:

@@ -15,15 +15,7 @@ from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
-from deadzone.measuring.targets.kubernetes.workload import (
-    POD,
-    Workload,
-    container_of,
-    is_ending,
-    patch_template,
-    resize,
-    template,
-)
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ending, resize
 
 ANNOTATION = "deadzone.dev/original-resources"
 
@@ -94,11 +86,6 @@ def kept(found: Object, where: str) -> Original | None:
     return None if text is None else Original.loads(text, where)
 
 
-def keep(cluster: Cluster, workload: Workload, original: Original) -> None:
-    """Write the annotation."""
-    workload.annotate(cluster, {ANNOTATION: original.dumps()})
-
-
 def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[str]:
     """Restore every changed resource, then remove the annotation; says what was done.
 
@@ -110,9 +97,9 @@ def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[
         return [f"{workload} is gone"]
     done = []
     if workload.kind != POD:
-        now = CpuResources.of(container_of(template(workload, found), original.container, str(workload)))
+        now = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
         if not now.same(original.cpu):
-            patch_template(cluster, workload, original.container, original.cpu)
+            workload.patch_template(cluster, original.container, original.cpu)
             done.append(f"{workload}: {original.cpu} again, was {now}")
     # A changed template replaces every pod, the resized ones too.
     for resized in () if done else original.pods:
