@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
@@ -29,13 +28,7 @@ from deadzone.measuring.targets.interference import (
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Launcher, Program
 from deadzone.measuring.targets.leftovers import remove_leftovers
-from deadzone.measuring.targets.limits.base import (
-    Counters,
-    LimitMechanism,
-    as_bytes,
-    as_cores,
-    group_name,
-)
+from deadzone.measuring.targets.limits.base import Counters, LimitMechanism, as_bytes, as_cores, group_name
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
 from deadzone.measuring.targets.limits.registry import MECHANISMS
 from deadzone.measuring.targets.others import LEAST_CORES, Others
@@ -76,7 +69,6 @@ class LocalTarget:
         self._cores: float | None = None
         self._io = IoLimiter(io) if io and io.is_needed else None
         self.scratch = Path(os.devnull)
-        self._mechanism: LimitMechanism | None = None
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}
         self._neighbours = Neighbours()
@@ -96,15 +88,13 @@ class LocalTarget:
             self._open_best()
             if self._account:
                 self._account.open()
-            self._neighbours.mark(read_machine(), _harness_cpu_s() + self._open_mechanism.read().overhead_s)
+            self._neighbours.mark(read_machine(), _harness_cpu_s() + self._mechanism.read().overhead_s)
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         with undisturbed():
             self._close()
             if self._account:
@@ -115,10 +105,10 @@ class LocalTarget:
         """Put the treatment's limits in force, or the target's own where a limit is no factor."""
         level = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
         self._cores = as_cores(level)
-        self._open_mechanism.set_cpu_limit(self._cores)
+        self._mechanism.set_cpu_limit(self._cores)
         memory = treatment.levels.get("memory_limit", self._spec.memory_limit)
         if memory != self._memory_limit:
-            self._open_mechanism.set_memory_limit(as_bytes(memory))
+            self._mechanism.set_memory_limit(as_bytes(memory))
             self._memory_limit = memory
         if self._io:
             asked = (treatment.levels.get(name, getattr(self._spec, name)) for name in IO_LIMITS)
@@ -126,16 +116,16 @@ class LocalTarget:
 
     def start(self, command: Command, log: Path, port: int | None = None) -> Program:
         """Start a service under the limits set by prepare; it goes on until it is stopped, or the target is closed."""
-        return self._open_launcher.start(command, log)
+        return self._running.start(command, log)
 
     def read(self) -> Counters:
         """The accounting of the group now."""
-        return self._open_mechanism.read()
+        return self._mechanism.read()
 
     def processes(self) -> tuple[int, ...]:
         """What runs in the group, the launcher first: it holds the account of those that have ended."""
-        launcher = self._open_launcher.pid
-        files = self._open_mechanism.procs_files()
+        launcher = self._running.pid
+        files = self._mechanism.procs_files()
         inside = listed(files) if files else below(launcher)
         return (launcher, *(pid for pid in inside if pid != launcher))
 
@@ -144,7 +134,7 @@ class LocalTarget:
 
         companion: what belongs to the trial besides; its CPU time is not the neighbours'.
         """
-        launcher, mechanism = self._open_launcher, self._open_mechanism
+        launcher, mechanism = self._running, self._mechanism
         samples: list[Sample] = []
         before: list[tuple[Counters, MachineReading, float]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -201,7 +191,7 @@ class LocalTarget:
     def looked_on(self, trial: Interference, seconds: float) -> Interference:
         """The interference of the last trial, its neighbours counted over so long after it as well as before it [s]."""
         time.sleep(seconds)
-        beside_s = self._open_mechanism.read().overhead_s + (self.belongs.end() if self.belongs else 0.0)
+        beside_s = self._mechanism.read().overhead_s + (self.belongs.end() if self.belongs else 0.0)
         self._neighbours.mark(read_machine(), _harness_cpu_s() + beside_s + self._trials_cpu_s)
         return self._neighbours.beside(trial, looked_on=True)
 
@@ -220,26 +210,22 @@ class LocalTarget:
         """The mechanism in force, and why better ones were not."""
         return {
             "target": "local",
-            "limits_mechanism": self._open_mechanism.name,
+            "limits_mechanism": self._mechanism.name,
             "mechanisms_refused": self._refused,
             **(self._account.facts() if self._account else {}),
             **({"io_limits_mechanism": self._io.name} if self._io else {}),
-            "scratch": "tmpfs"
-            if any(self.scratch.is_relative_to(home) for home in SCRATCH_HOMES)
-            else "disk",
+            "scratch": "tmpfs" if self.scratch.parent in SCRATCH_HOMES else "disk",
         }
 
     @property
-    def _open_launcher(self) -> Launcher:
+    def _running(self) -> Launcher:
         if self._launcher is None:
             raise TargetError("The local target is not open; use it in a with statement.")
         return self._launcher
 
     @property
-    def _open_mechanism(self) -> LimitMechanism:
-        if self._mechanism is None:
-            raise TargetError("The local target is not open; use it in a with statement.")
-        return self._mechanism
+    def _mechanism(self) -> LimitMechanism:
+        return self._running.mechanism
 
     def _open_best(self) -> None:
         """Open the first mechanism that takes every limit of the study."""
@@ -264,10 +250,8 @@ class LocalTarget:
         return name != "unlimited" if limited else name not in ("emulated", "affinity")
 
     def _open(self, mechanism: LimitMechanism) -> None:
-        self._mechanism = mechanism
-        mechanism.open(_own_group())
         self._launcher = Launcher(mechanism, self.scratch)
-        self._launcher.open()
+        self._launcher.open(_own_group())
         for level in dict.fromkeys(self._levels):
             mechanism.set_cpu_limit(as_cores(level))
         for memory in dict.fromkeys(self._memory_levels):
@@ -282,12 +266,8 @@ class LocalTarget:
         if self._launcher:
             self._launcher.close()
             self._launcher = None
-            (self.scratch / "go").unlink(missing_ok=True)
         if self._io:
             self._io.close()
-        if self._mechanism:
-            self._mechanism.close()
-            self._mechanism = None
 
 
 _GROUPS = itertools.count(1)
