@@ -108,11 +108,8 @@ class ContainerTarget:
 
     def read(self) -> Counters:
         """The accounting of the container's group, where this machine shows it; of one that ended, the last reading."""
-        running = self._running
-        if running is None:
-            return Counters()
         with contextlib.suppress(OSError, TargetError):
-            if running.pid and (counters := read_group_of(running.pid)):
+            if self._running and self._running.pid and (counters := read_group_of(self._running.pid)):
                 self._last = counters
         return self._last
 
@@ -172,8 +169,7 @@ class Container:
         """End it and remove the container; how it ended. Asked again, it says the same."""
         if self.ended is not None:
             return self.ended
-        itself = self.process.poll() is not None
-        if not itself:
+        if self.process.poll() is None:
             ask(self.engine, "stop", "--time", str(round(timeout_s)), self.name, patience_s=timeout_s)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=ENGINE_TIMEOUT_S)

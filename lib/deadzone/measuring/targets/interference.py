@@ -3,7 +3,6 @@
 Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /proc/pressure.
 """
 
-import contextlib
 import errno
 import os
 import re
@@ -11,7 +10,6 @@ import time
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from deadzone.measurement import Interference
 from deadzone.measuring.targets.kernel_files import TICK_S, stall_s, told
@@ -91,9 +89,8 @@ def physical_cores() -> int:
     of its cores are two threads of one; two by two they are taken for that."""
     usable = os.sched_getaffinity(0)
     groups = {_siblings(cpu) for cpu in usable}
-    with contextlib.suppress(OSError):
-        if re.search(r"^flags\s*:.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE):
-            return min(len(groups), (len(usable) + 1) // 2)
+    if re.search(rb"^flags\s*:.*\bhypervisor\b", told("/proc/cpuinfo"), re.MULTILINE):
+        return min(len(groups), (len(usable) + 1) // 2)
     return len(groups)
 
 
@@ -118,10 +115,8 @@ def threads_share_cores() -> bool:
 
 
 def _siblings(cpu: int) -> str:
-    try:
-        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text().strip()
-    except OSError:
-        return str(cpu)
+    listed = told(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    return listed.decode().strip() or str(cpu)
 
 
 def exposure(cores_used: float | None, waited: float | None = None) -> float:

@@ -88,13 +88,17 @@ def forget(folder: Path) -> None:
 def left_elsewhere() -> list[Path]:
     """Noted folders whose maker no longer lives, and that are still there; notes of those that are gone are removed."""
     found = []
-    for note_file, folder in _noted():
-        if not is_left_over(folder.name):
+    for path in sorted(_notes().glob(f"{GROUP_PREFIX}*")):
+        try:
+            folder = Path(path.read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError):
             continue
+        if folder.name != path.name or not is_left_over(path.name):
+            continue  # no note of ours, or of one who lives
         if folder.is_dir() and not folder.is_symlink():
             found.append(folder)
         else:
-            note_file.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
     return sorted(found)
 
 
@@ -111,17 +115,6 @@ def remove_elsewhere(folder: Path) -> bool:
     if gone:
         forget(folder)
     return gone
-
-
-def _noted() -> Iterator[tuple[Path, Path]]:
-    """Notes with the folders they tell of; what is no note of ours is passed over."""
-    for path in sorted(_notes().glob(f"{GROUP_PREFIX}*")):
-        try:
-            folder = Path(path.read_text(encoding="utf-8").strip())
-        except (OSError, UnicodeDecodeError):
-            continue
-        if folder.name == path.name:
-            yield path, folder
 
 
 def _notes() -> Path:

@@ -75,5 +75,5 @@ class ClusterTarget(ABC):
     def trial(self, container: Container, pod: Object, command: Command, timeout_s: float) -> Measurement:
         """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
         note = self.around.note
-        measured = trial.execute(self.cluster, container, pod, command, timeout_s, note)
+        measured = trial.execute(container, pod, command, timeout_s, note)
         return prometheus.added(self.spec.prometheus_url, pod, container.spot.container, measured, note)

@@ -69,7 +69,8 @@ class LauncherDiedError(ClusterError):
 
 @dataclass(frozen=True)
 class Probe:
-    """What a container has: version of its cgroups (0: none readable), limit in force, cores of its node."""
+    """What a container has: version of its cgroups (0: none readable), limit in force as quota and period, cores of its
+    node."""
 
     cgroup: int
     cpu_max: str | None
@@ -81,15 +82,8 @@ class Probe:
     @property
     def limit_cores(self) -> float | None:
         """The limit in force [cores]; None for no limit."""
-        return limit_cores(self.cpu_max)
-
-
-def limit_cores(cpu_max: str | None) -> float | None:
-    """Cores that a quota and its period grant, as `50000 100000`; None without a limit."""
-    if cpu_max is None:
-        return None
-    quota, _, period = cpu_max.partition(" ")
-    return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
+        quota, _, period = (self.cpu_max or "max").partition(" ")
+        return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
 
 
 class Container:

@@ -254,7 +254,7 @@ class ExecTarget(ClusterTarget):
         try:
             self._counted = self._container.count()
         except ClusterError as error:
-            status, why = trial.what_became_of(self.cluster, self._container, self._pod, str(error))
+            status, why = trial.what_became_of(self._container, self._pod, str(error))
             self._container = None
             self.around.note(why)
             return Counters(oom_kills=(self._counted.oom_kills or 0) + (status == "oom_killed"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.targets.kubernetes import accounting, trouble
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.container import (
     Container,
     LauncherDiedError,
@@ -28,12 +28,7 @@ SETTLE_S = 20.0
 
 
 def execute(
-    cluster: Cluster,
-    container: Container,
-    pod: Object,
-    command: Command,
-    timeout_s: float,
-    note: Callable[[str], None],
+    container: Container, pod: Object, command: Command, timeout_s: float, note: Callable[[str], None]
 ) -> Measurement:
     """Run a command as a trial and measure it; `lost` where the pod was restarted, evicted or replaced meanwhile.
 
@@ -49,7 +44,7 @@ def execute(
         except NotStartedError:
             continue
         except (LauncherDiedError, AbsentError, StreamBrokenError) as error:
-            status, why = what_became_of(cluster, container, pod, str(error))
+            status, why = what_became_of(container, pod, str(error))
             break
         told = accounting.parse(text)
         before, after = told.before.cpu_max, told.after.cpu_max
@@ -68,9 +63,9 @@ def placed(pod: Mapping[str, Any]) -> dict[str, str]:
     return {"node": str(pod["spec"].get("nodeName") or ""), "pod": str(pod["metadata"]["name"])}
 
 
-def what_became_of(cluster: Cluster, container: Container, pod: Object, said: str) -> tuple[Status, str]:
+def what_became_of(container: Container, pod: Object, said: str) -> tuple[Status, str]:
     """Status and words for a trial whose container did not survive it."""
-    spot = container.spot
+    spot, cluster = container.spot, container.cluster
     for _ in cluster.looks(SETTLE_S, LOOK_EVERY_S):
         try:
             now = Workload(POD, spot.namespace, spot.pod).read(cluster)

@@ -4,7 +4,6 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler
 """
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,15 +17,12 @@ from deadzone.measuring.targets.limits.base import (
     quota_us,
     remove_group,
 )
-from deadzone.measuring.targets.limits.cgroup_v2 import v2_mount
+from deadzone.measuring.targets.limits.cgroup_v2 import PAGE_BYTES, v2_mount
 
 NANOSECONDS = 1e9
 
 NO_MEMORY_LIMIT = 2**62
 """Without a limit the kernel tells the largest number of pages it can count [bytes]."""
-
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-"""The kernel rounds memory limits down to whole pages."""
 
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 
