@@ -39,14 +39,13 @@ DELAYS = "/proc/sys/kernel/task_delayacct"
 class EndedThread:
     """One thread from its beginning to its end [s]. disk_s, memory_s: waiting for them; 0 where the kernel does not count."""
 
-    thread: int
     process: int
     parent: int
     lived_s: float
     running_s: float
     ready_s: float
-    disk_s: float
-    memory_s: float
+    disk_s: float = 0.0
+    memory_s: float = 0.0
 
 
 class EndedThreads:
@@ -157,12 +156,13 @@ def _ended(message: bytes) -> Iterator[EndedThread]:
     def at(offset: int) -> int:
         return int(struct.unpack_from("=Q", stats, offset)[0])
 
-    thread, parent, process = (struct.unpack_from("=I", stats, offset)[0] for offset in (128, 132, 368))
+    parent, process = (struct.unpack_from("=I", stats, offset)[0] for offset in (132, 368))
     yield EndedThread(
-        thread, process, parent,
+        process,
+        parent,
         lived_s=at(144) / MICROSECONDS,
         running_s=at(72) / NANOSECONDS,
         ready_s=at(24) / NANOSECONDS,
         disk_s=at(40) / NANOSECONDS,
         memory_s=(at(56) + at(320) + at(336) + at(360)) / NANOSECONDS,
-    )  # fmt: skip
+    )
