@@ -14,17 +14,10 @@ from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Interference, Measurement, Sample
+from deadzone.measuring.targets import interference
 from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.base import Belongs, Companion
 from deadzone.measuring.targets.ending import measurement
-from deadzone.measuring.targets.interference import (
-    MachineReading,
-    Neighbours,
-    between,
-    exposure,
-    read_machine,
-    waited_share,
-)
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Launcher, Program
 from deadzone.measuring.targets.leftovers import remove_leftovers
@@ -71,7 +64,7 @@ class LocalTarget:
         self.scratch = Path(os.devnull)
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}
-        self._neighbours = Neighbours()
+        self._neighbours = interference.Neighbours()
         self._others = Others()
         self._account = Account() if spec.account else None
         self._trials_cpu_s = 0.0
@@ -88,7 +81,7 @@ class LocalTarget:
             self._open_best()
             if self._account:
                 self._account.open()
-            self._neighbours.mark(read_machine(), _harness_cpu_s() + self._mechanism.read().overhead_s)
+            self._mark_now()
         except BaseException:
             self.__exit__()
             raise
@@ -136,16 +129,16 @@ class LocalTarget:
         """
         launcher, mechanism = self._running, self._mechanism
         samples: list[Sample] = []
-        before: list[tuple[Counters, MachineReading, float]] = []
+        before: list[tuple[Counters, interference.MachineReading, float]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
         belongs = self.belongs
         account = None if companion else self._account
         self._others.begin()
 
-        def read(beside_s: float) -> tuple[Counters, MachineReading, float]:
+        def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
             counted = mechanism.read()
-            return counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
+            return counted, interference.read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
 
         def on_start() -> None:
             if account:
@@ -168,14 +161,16 @@ class LocalTarget:
         used = counted.since(before[0][0])
         samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
         own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
-        interference = between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
+        seen = interference.between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
         self._trials_cpu_s += own_cpu_s
         self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
         if companion is None:
-            interference = self._neighbours.beside(interference)
+            seen = self._neighbours.beside(seen)
         told = account.end(launcher.pid, ended, used, self._cores) if account else {}
-        waited = waited_share(interference.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s)
-        met = exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
+        waited = interference.waited_share(
+            seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
+        )
+        met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
         return measurement(
             ended,
             used,
@@ -183,7 +178,7 @@ class LocalTarget:
             started_at=started_at,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=replace(interference, exposure=met, processes=self._others_beside(interference)),
+            interference=replace(seen, exposure=met, processes=self._others_beside(seen)),
             telemetry=tuple(samples),
             counted={**ended.counted, **told},
         )
@@ -191,9 +186,12 @@ class LocalTarget:
     def looked_on(self, trial: Interference, seconds: float) -> Interference:
         """The interference of the last trial, its neighbours counted over so long after it as well as before it [s]."""
         time.sleep(seconds)
-        beside_s = self._mechanism.read().overhead_s + (self.belongs.end() if self.belongs else 0.0)
-        self._neighbours.mark(read_machine(), _harness_cpu_s() + beside_s + self._trials_cpu_s)
+        self._mark_now(self.belongs.end() if self.belongs else 0.0)
         return self._neighbours.beside(trial, looked_on=True)
+
+    def _mark_now(self, beside_s: float = 0.0) -> None:
+        own_s = _harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
+        self._neighbours.mark(interference.read_machine(), own_s + beside_s)
 
     def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
         """Who the others were; nobody is looked for where the kernel's clock cannot tell that there were any."""

@@ -98,11 +98,10 @@ class Reading:
     def machine_reading(self) -> interference.MachineReading:
         """The node's totals, in the form of the local target's."""
         machine = next(iter(self.lines["machine"]), "cpu" + 10 * " 0")
-        fields = [int(word) for word in machine.split()[1:]]
+        busy, stolen = interference.busy_and_stolen(machine.split()[1:])
         return interference.MachineReading(
-            busy_s=sum(fields[i] for i in interference.BUSY_FIELDS) * TICK_S,
-            steal_s=(fields[interference.STEAL_FIELD] if len(fields) > interference.STEAL_FIELD else 0)
-            * TICK_S,
+            busy_s=busy * TICK_S,
+            steal_s=stolen * TICK_S,
             memory_stall_s=self._seconds("pressure memory"),
             io_stall_s=self._seconds("pressure io"),
             monotonic_s=self.uptime,

@@ -5,9 +5,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Self
 
-from deadzone.errors import TargetError
+from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.kubernetes import prometheus, trial
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
@@ -22,6 +23,8 @@ class ClusterTarget(ABC):
     """A target in a cluster, which whoever sweeps it has locked while it is open."""
 
     factors: tuple[str, ...] = ("cpu_limit",)
+    must_give_back: bool
+    """Whether it is an error that something was not left as it was, of a sweep without another one."""
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
@@ -51,9 +54,21 @@ class ClusterTarget(ABC):
     def _open(self) -> None:
         """Find what trials run in, and lock it."""
 
-    @abstractmethod
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Leave everything as it was."""
+        if self._cluster is None:
+            return
+        with undisturbed(), self._cluster.cleaning_up():
+            problem = self._close()
+        if problem and isinstance(error, DeadzoneError):
+            raise type(error)(f"{error}\n{problem}") from error
+        if problem and self.must_give_back and (error is None or isinstance(error, KeyboardInterrupt)):
+            raise TargetError(problem) from error
+        if problem:
+            self.around.note(problem)
+
+    @abstractmethod
+    def _close(self) -> str | None:
+        """Leave everything as it was; what could not be done, in words."""
 
     def check_lease(self) -> None:
         """Raise TargetError if somebody took this sweep for dead, and has its lock now."""

@@ -70,13 +70,11 @@ class LauncherDiedError(ClusterError):
 @dataclass(frozen=True)
 class Probe:
     """What a container has: version of its cgroups (0: none readable), limit in force as quota and period, cores of its
-    node."""
+    node, and whether its clock is finer than the uptime."""
 
     cgroup: int
     cpu_max: str | None
     cores: int
-    memory_bytes: int
-    tools: frozenset[str]
     fine_clock: bool
 
     @property
@@ -139,7 +137,7 @@ class Container:
         argv = (*self._shell, "-c", path + script, "deadzone", *arguments)
         return self._patiently(argv, stdin, timeout_s)
 
-    def _patiently(self, argv: Sequence[str], stdin: bytes, timeout_s: float) -> Answer:
+    def _patiently(self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = 60.0) -> Answer:
         deadline = time.monotonic() + timeout_s + self.cluster.patience_s
         while True:
             try:
@@ -151,7 +149,7 @@ class Container:
 
     def probe(self) -> Probe:
         """What the container has now, with the limit in force in its own control group."""
-        told = [line.partition(" ") for line in self._act("probe").stdout.splitlines()]
+        told = (line.partition(" ") for line in self._act("probe").stdout.splitlines())
         values = {key: value for key, _, value in told}
         if "writable" not in values:
             raise self._unwritable()
@@ -159,8 +157,6 @@ class Container:
             cgroup=int(values["cgroup"]),
             cpu_max=values.get("cpu_max"),
             cores=int(values["cores"]),
-            memory_bytes=int(values.get("memory_kib", 0)) * 1024,
-            tools=frozenset(value for key, _, value in told if key == "tool"),
             fine_clock=bool(values.get("fine_clock")),
         )
 
@@ -172,8 +168,8 @@ class Container:
         launch = str(self.home / "launch")
         return (*self._shell, launch, action, str(self.home), " ".join(self._shell), self._tools, *arguments)
 
-    def _act(self, action: str, timeout_s: float = 60.0) -> Answer:
-        answer = self._patiently(self._argv(action), b"", timeout_s)
+    def _act(self, action: str) -> Answer:
+        answer = self._patiently(self._argv(action))
         if answer.code:
             raise ClusterError(
                 f"The launcher in {self.spot} failed to {action}: {answer.stderr.strip()[-300:]}."

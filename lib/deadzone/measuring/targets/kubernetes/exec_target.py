@@ -10,21 +10,14 @@ from typing import Any
 from deadzone.errors import DeadzoneError, SaidAs, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.kubernetes import lending, originals, restoring, trial
+from deadzone.measuring.targets.kubernetes import lending, originals, resources, restoring, trial
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
 from deadzone.measuring.targets.kubernetes.container import Container, verified
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError
 from deadzone.measuring.targets.kubernetes.lease import lease_name
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.resources import (
-    CpuResources,
-    for_resize,
-    for_template,
-    qos_class_with,
-    why_not_resizable,
-)
+from deadzone.measuring.targets.kubernetes.resources import CpuResources
 from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ready, resize
 from deadzone.measuring.targets.limits.base import Counters, as_cores
@@ -43,8 +36,8 @@ OPENED, RESIZED, PATCHED = "opened", "resized", "patched"
 class ExecTarget(ClusterTarget):
     """A container of a Deployment, StatefulSet or pod that the study names."""
 
-    parallelism = 1
     counts_from_afar = True
+    must_give_back = True
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
@@ -88,26 +81,12 @@ class ExecTarget(ClusterTarget):
         node, cores = self._pod["spec"].get("nodeName"), float(self._probe.cores)
         self._check_fits(cores, f"the node {node}, which has {cores:g} to give: it would limit nothing")
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        with undisturbed():
-            problem = self._close()
-        if problem and isinstance(error, DeadzoneError):
-            raise type(error)(f"{error}\n{problem}") from error
-        if problem and (error is None or isinstance(error, KeyboardInterrupt)):
-            raise TargetError(problem) from error
-        if problem:
-            self.around.note(problem)
-
     def _close(self) -> str | None:
-        """Leave everything as it was; what could not be done, in words."""
-        if self._cluster is None:
-            return None
         problem = None
-        with self._cluster.cleaning_up():
-            if self._methods and self._lease and self._lease.is_held:
-                problem = self._give_back()
-            if self._lease:
-                self._lease.release()
+        if self._methods and self._lease and self._lease.is_held:
+            problem = self._give_back()
+        if self._lease:
+            self._lease.release()
         self.place.enter(None)
         return problem
 
@@ -160,7 +139,7 @@ class ExecTarget(ClusterTarget):
     def _change(self, cores: float | None) -> None:
         self.check_lease()
         container = self._now()
-        why_not = why_not_resizable(self._pod, container, cores)
+        why_not = resources.why_not_resizable(self._pod, container, cores)
         if self.spec.change == "resize" or (self.spec.change == "auto" and why_not is None):
             if why_not or cores is None:
                 raise TargetError(
@@ -180,7 +159,7 @@ class ExecTarget(ClusterTarget):
         before = CpuResources.of(container)
         known = next((p for p in self._original.pods if p.uid == self._pod["metadata"]["uid"]), None)
         first = CpuResources(known.limit, known.request) if known else before
-        wanted = for_resize(self._pod, container, cores, first)
+        wanted = resources.for_resize(self._pod, container, cores, first)
         assert wanted is not None
         self._keep(self._original.with_pod(self._pod, before), RESIZED)
         self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
@@ -189,7 +168,7 @@ class ExecTarget(ClusterTarget):
         self._workload.check_rollout_possible(self._workload.read(self.cluster))
         self._keep(self._original, PATCHED)
         self._clean_container()
-        wanted = for_template(self._original.cpu, cores)
+        wanted = resources.for_template(self._original.cpu, cores)
         self._workload.patch_template(self.cluster, self._name, wanted)
         self._choose_pod()
 
@@ -264,7 +243,7 @@ class ExecTarget(ClusterTarget):
         """Where trials run and how limits are changed, for the provenance."""
         container = self._now()
         unlimited = CpuResources(None, CpuResources.of(container).request)
-        after_none = qos_class_with(self._pod, self._name, unlimited)
+        after_none = resources.qos_class_with(self._pod, self._name, unlimited)
         if NONE in self.levels:
             self.around.note(
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"

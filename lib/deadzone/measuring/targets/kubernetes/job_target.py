@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from deadzone.errors import DeadzoneError, TargetError
+from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.kubernetes import jobs, trial, trouble
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
@@ -35,6 +34,8 @@ CREATE, READ = (f"batch.{verb}_namespaced_job" for verb in ("create", "read"))
 
 class JobTarget(ClusterTarget):
     """Fresh pods in a namespace of a cluster; as many workers as trials may run at once."""
+
+    must_give_back = False
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
@@ -61,18 +62,11 @@ class JobTarget(ClusterTarget):
         # A pod without a limit first: what is wrong with image, account or permissions shows before any trial.
         self._workers[0].start(None)
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self._cluster is None:
-            return
-        with undisturbed(), self._cluster.cleaning_up():
-            problems = [said for worker in self._workers if (said := worker.stop())]
-            if self._lease and not problems:
-                self._lease.release()
-        if problems:
-            said = f"{problems[0]} `deadzone restore` removes the Jobs of this run."
-            if isinstance(error, DeadzoneError):
-                raise type(error)(f"{error}\n{said}") from error
-            self.around.note(said)
+    def _close(self) -> str | None:
+        problems = [said for worker in self._workers if (said := worker.stop())]
+        if self._lease and not problems:
+            self._lease.release()
+        return f"{problems[0]} `deadzone restore` removes the Jobs of this run." if problems else None
 
     def workers(self) -> tuple[JobWorker, ...]:
         """One for each trial that may run at once."""
@@ -175,9 +169,8 @@ class JobWorker:
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
                 raise TargetError(f"The pod of the Job {self._job} cannot run: {reason}.{_hint(reason)}")
-            if any(
-                other.container for other in target.workers()
-            ):  # then this one may just have to wait for it
+            # While another one has a pod, this one may just have to wait for it.
+            if any(other.container for other in target.workers()):
                 deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
             if time.monotonic() > deadline:
                 raise TargetError(

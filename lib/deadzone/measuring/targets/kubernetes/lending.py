@@ -11,8 +11,7 @@ from pathlib import PurePosixPath
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes import trouble
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
-from deadzone.measuring.targets.kubernetes.errors import AbsentError
-from deadzone.measuring.targets.kubernetes.workload import POD, Workload
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of
 
 BUSYBOX = "/bin/busybox"
 
@@ -75,8 +74,5 @@ def lend(
 
 def _security_context(pod: Object, container: str) -> Object:
     """The user of the target container: only the same one sees its files."""
-    for one in pod["spec"]["containers"]:
-        if one["name"] == container:
-            own = one.get("securityContext") or {}
-            return {key: own[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in own}
-    raise AbsentError(f"The pod {pod['metadata']['name']} has no container {container}.")
+    own = container_of(pod["spec"], container, pod["metadata"]["name"]).get("securityContext") or {}
+    return {key: own[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in own}
