@@ -232,11 +232,10 @@ class LocalTarget:
         for name in names:
             try:
                 self._open(MECHANISMS[name]())
+                return
             except TargetError as error:
                 self._refused[name] = str(error).rstrip(".")
                 self._close()
-            else:
-                return
         reasons = "\n".join(f"  {name}: {why}" for name, why in self._refused.items())
         raise TargetError(
             f"No mechanism can put this study's limits in force here:\n{reasons}\n"

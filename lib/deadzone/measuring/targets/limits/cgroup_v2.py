@@ -58,11 +58,10 @@ class CgroupV2(LimitMechanism):
         for parent in _candidates(mount):
             try:
                 self._open_below(parent, group)
+                return
             except OSError as error:
                 self.close()
                 refusals.append(system_reason(error))
-            else:
-                return
         raise TargetError(refusals[-1] if refusals else _why_nowhere(mount))
 
     def _open_below(self, parent: Path, group: str) -> None:
