@@ -39,6 +39,8 @@ CLEANING_PATIENCE_S = 30.0
 SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
 """Set in every pod by the kubelet."""
 
+OWN_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
 
 class Cluster:
     """One cluster, as one user. Safe to use from several threads."""
@@ -184,7 +186,9 @@ def _configuration(context: str | None) -> tuple[Any, str]:
     try:
         if not named:
             config.load_incluster_config(client_configuration=configuration)
-            return configuration, _own_namespace()
+            with contextlib.suppress(OSError):
+                return configuration, Path(OWN_NAMESPACE).read_text().strip()
+            return configuration, "default"
         files = os.pathsep.join(
             named
         )  # said here, for the client looks at KUBECONFIG once, when it is imported
@@ -194,13 +198,6 @@ def _configuration(context: str | None) -> tuple[Any, str]:
         raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
     chosen = next((entry for entry in contexts if entry["name"] == context), current)
     return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"
-
-
-def _own_namespace() -> str:
-    try:
-        return Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace").read_text().strip()
-    except OSError:
-        return "default"
 
 
 def _why(error: Exception) -> str:

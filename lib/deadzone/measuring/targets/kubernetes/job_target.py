@@ -180,14 +180,11 @@ class JobWorker:
             cluster.pause(LOOK_EVERY_S)
 
     def _waits_for(self, job: Object, pod: Object | None) -> str:
+        """What the cluster says of the pod, or of the Job, such as a quota that forbids its pod."""
         if pod:
             return trouble.not_yet(pod)
         if job["spec"].get("suspend"):
             return "the Job is suspended, so its queue does not admit it"
-        return self._events() or "the cluster makes no pod for it, and says nothing of it"
-
-    def _events(self) -> str | None:
-        """What the cluster says of the Job, such as a quota that forbids its pod."""
         try:
             found = self._target.cluster.call(
                 f"list the events of the Job {self._job}",
@@ -197,7 +194,8 @@ class JobWorker:
             )["items"]
         except ClusterError as error:
             return str(error)
-        return str(found[-1].get("message")) if found else None
+        nothing = "the cluster makes no pod for it, and says nothing of it"
+        return str(found[-1].get("message")) if found else nothing
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
