@@ -13,7 +13,7 @@ from deadzone.measuring.targets.kubernetes import prometheus, trial
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.lease import Lease
-from deadzone.measuring.targets.kubernetes.resources import check_limits
+from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
 from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.levels import Level
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
@@ -30,6 +30,7 @@ class ClusterTarget(ABC):
         """levels: the CPU limits the study will ask for."""
         self.spec, self.around = spec, around
         self.levels = tuple(dict.fromkeys(levels)) or (spec.cpu_limit,)
+        self._limits = [cores for level in self.levels if (cores := as_cores(level)) is not None]
         self.token = secrets.token_hex(4)
         self._cluster: Cluster | None = None
         self._lease: Lease | None = None
@@ -42,7 +43,8 @@ class ClusterTarget(ABC):
 
     def __enter__(self) -> Self:
         try:
-            check_limits(self.levels)
+            for cores in self._limits:
+                cpu_quantity(cores)  # refuses what cannot be put in force as it is written
             self._cluster = Cluster(self.spec.context, self.around.note)
             self._open()
         except BaseException as error:
@@ -81,7 +83,7 @@ class ClusterTarget(ABC):
 
     def _check_fits(self, most: float, whose: str) -> None:
         """Raise TargetError for a limit above the most cores there are: it could not be, or would limit nothing."""
-        cores = max((amount for level in self.levels if (amount := as_cores(level)) is not None), default=0.0)
+        cores = max(self._limits, default=0.0)
         if cores > most:
             raise TargetError(
                 f"A CPU limit of {cores:g} cores is beyond {whose}. Use smaller limits, and none for no limit."

@@ -69,12 +69,13 @@ class ExecTarget(ClusterTarget):
                 workload.await_rollout(cluster, left.container, spec.start_timeout_s)
         found = workload.read(cluster)
         container = container_of(workload.template(found), spec.container, str(workload))
+        self._name: str = container["name"]
         if spec.change == "patch":
             workload.check_rollout_possible(found)
         cpu = CpuResources.of(container)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         original = originals.Original(
-            container["name"], cpu.limit, cpu.request, self.around.run_id, started, str(self._home)
+            self._name, cpu.limit, cpu.request, self.around.run_id, started, str(self._home)
         )
         self._keep(original, OPENED)
         self._choose_pod()
@@ -191,10 +192,6 @@ class ExecTarget(ClusterTarget):
         self._workload.annotate(self.cluster, {originals.ANNOTATION: original.dumps()})
 
     # --- the pod and its container ---------------------------------------------------------------------
-
-    @property
-    def _name(self) -> str:
-        return self._original.container
 
     def _choose_pod(self) -> None:
         """The newest ready pod of the workload, with the launcher in its container."""

@@ -21,7 +21,7 @@ from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterErr
 from deadzone.measuring.targets.kubernetes.place import PodPlace
 from deadzone.measuring.targets.kubernetes.resources import cores_of
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, container_status
+from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, is_running
 from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import Level
@@ -162,8 +162,7 @@ class JobWorker:
                 label_selector=f"{jobs.JOB_NAME_LABEL}={self._job}",
             )["items"]
             pod = found[-1] if found else None
-            state = container_status(pod, jobs.CONTAINER) if pod else None
-            if pod and state and "running" in (state.get("state") or {}):
+            if pod and is_running(pod, jobs.CONTAINER):
                 return pod
             reason = (trouble.hopeless(pod) if pod else None) or trouble.condition(job, "Failed")
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0

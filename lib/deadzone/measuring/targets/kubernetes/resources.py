@@ -6,13 +6,11 @@ for Pods and Containers", "Pod Quality of Service Classes" and "Resize CPU and M
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.limits.base import as_cores
-from deadzone.study.levels import Level
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 
@@ -160,10 +158,3 @@ def cpu_quantity(cores: float) -> str:
             f"and the kernel takes {LEAST_MILLICORES} of them or more."
         )
     return _request(cores)
-
-
-def check_limits(levels: Iterable[Level]) -> None:
-    """Raise TargetError for a CPU limit that cannot be put in force as it is written."""
-    for level in levels:
-        if (cores := as_cores(level)) is not None:
-            cpu_quantity(cores)

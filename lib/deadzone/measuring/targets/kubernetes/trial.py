@@ -76,7 +76,7 @@ def what_became_of(container: Container, pod: Object, said: str) -> tuple[Status
         status = now.get("status") or {}
         if status.get("reason") == "Evicted":
             return "lost", f"the pod {spot.pod} was evicted during the trial: {status.get('message')}"
-        state = container_status(now, spot.container) or {}
+        state = container_status(now, spot.container)
         ended = trouble.ended(state)
         restarted = restarts(now, spot.container) != restarts(pod, spot.container)
         if restarted or "terminated" in (state.get("state") or {}):
@@ -89,12 +89,12 @@ def what_became_of(container: Container, pod: Object, said: str) -> tuple[Status
 
 def restarts(pod: Mapping[str, Any], container: str) -> int:
     """How often a container was restarted."""
-    return int((container_status(pod, container) or {}).get("restartCount") or 0)
+    return int(container_status(pod, container).get("restartCount") or 0)
 
 
 def image_id(pod: Mapping[str, Any], container: str) -> str | None:
     """The digest of the image that a container runs."""
-    found = (container_status(pod, container) or {}).get("imageID")
+    found = container_status(pod, container).get("imageID")
     return str(found) if found else None
 
 

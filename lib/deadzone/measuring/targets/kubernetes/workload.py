@@ -250,15 +250,19 @@ def label_selector(selector: Mapping[str, Any]) -> str:
 
 def is_ready(pod: Mapping[str, Any], container: str) -> bool:
     """Whether a pod's container runs and is ready, and the pod is to stay."""
-    state = container_status(pod, container) or {}
-    runs = "running" in (state.get("state") or {})
-    return not is_ending(pod) and runs and bool(state.get("ready"))
+    is_told = bool(container_status(pod, container).get("ready"))
+    return is_told and is_running(pod, container) and not is_ending(pod)
 
 
-def container_status(pod: Mapping[str, Any], container: str) -> Object | None:
-    """What the kubelet says of a container; None before it says anything."""
+def is_running(pod: Mapping[str, Any], container: str) -> bool:
+    """Whether a pod's container runs."""
+    return "running" in (container_status(pod, container).get("state") or {})
+
+
+def container_status(pod: Mapping[str, Any], container: str) -> Object:
+    """What the kubelet says of a container; empty before it says anything."""
     states = (pod.get("status") or {}).get("containerStatuses") or []
-    return next((state for state in states if state["name"] == container), None)
+    return next((state for state in states if state["name"] == container), {})
 
 
 def resize(cluster: Cluster, pod: Object, container: str, wanted: CpuResources, timeout_s: float) -> Object:
@@ -293,11 +297,9 @@ def _pending(pod: Object) -> tuple[str | None, str]:
 
 def _in_force(pod: Object, container: str, wanted: CpuResources) -> bool:
     """Whether the container runs with the resources, as the kubelet says (servers before 1.33 do not say it)."""
-    state = container_status(pod, container)
-    if state is None or "running" not in (state.get("state") or {}):
-        return False
-    actual = state.get("resources")
-    return actual is None or CpuResources.of({"resources": actual}).same(wanted)
+    actual = container_status(pod, container).get("resources")
+    as_wanted = actual is None or CpuResources.of({"resources": actual}).same(wanted)
+    return as_wanted and is_running(pod, container)
 
 
 def _until_gone_s(every: Sequence[Object]) -> float:
