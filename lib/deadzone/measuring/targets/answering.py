@@ -4,8 +4,8 @@ import contextlib
 import json
 import os
 import select
-import subprocess
 from collections.abc import Sequence
+from subprocess import PIPE, Popen, TimeoutExpired
 from typing import Any
 
 from deadzone.errors import TargetError
@@ -24,13 +24,7 @@ class Answering:
         """silent, ended: who does not answer, and who has ended, said to people. wordless: why it ended where it does not say
         itself; by default its exit code."""
         self._silent, self._ended, self._wordless = silent, ended, wordless
-        self._process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        self._process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._in, self._out, self._err = self._process.stdin, self._process.stdout, self._process.stderr
         self._buffer = b""
@@ -79,6 +73,6 @@ class Answering:
                 pipe.close()
         try:
             self._process.wait(timeout=ENDING_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -41,7 +41,9 @@ class CgroupV1(LimitMechanism):
 
     def open(self, group: str) -> None:
         """Make the groups below the ones this process is in."""
-        homes = v1_homes()
+        homes, beside = v1_homes(), v2_mount()
+        if beside and (beside / "io.pressure").exists():
+            homes[PRESSURE] = beside
         for controller in ("cpu", "cpuacct"):
             if controller not in homes:
                 raise TargetError(f"the cgroup v1 controller {controller} is not mounted")
@@ -52,13 +54,9 @@ class CgroupV1(LimitMechanism):
         except OSError as error:
             self.close()
             raise TargetError(system_reason(error)) from error
-        if "memory" in homes:
+        for further in homes.keys() & {"memory", PRESSURE}:
             with contextlib.suppress(OSError):
-                self._make(homes["memory"], group, "memory")
-        beside = v2_mount()
-        if beside and (beside / "io.pressure").exists():
-            with contextlib.suppress(OSError):
-                self._make(beside, group, PRESSURE)
+                self._make(homes[further], group, further)
 
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)
