@@ -21,9 +21,6 @@ from deadzone.measuring.targets.kubernetes.workload import METHODS, Workload
 
 JOBS = "batch.{}_namespaced_job"
 
-Listed = Callable[..., list[Object]]
-"""The objects of a kind, by what they are called, the method that lists them, and its options."""
-
 Left = tuple[Lease, Callable[[], list[str]]]
 """What a sweep left: the lock that it holds while it lives, and what gives it back and says so."""
 
@@ -52,8 +49,8 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
     done: list[str] = []
     busy: list[str] = []
     problems: list[str] = []
-    listed = partial(_listed, cluster, places, only, problems.append)
-    for lease, give_back in (*_annotated(cluster, listed), *_jobs(cluster, listed)):
+    search = _Search(cluster, places, only, problems)
+    for lease, give_back in (*_annotated(search), *_jobs(search)):
         try:
             lease.acquire()
             try:
@@ -69,56 +66,56 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
     return Restored(tuple(done), tuple(busy), tuple(dict.fromkeys(problems)))
 
 
-def _annotated(cluster: Cluster, listed: Listed) -> Iterator[Left]:
+@dataclass(frozen=True)
+class _Search:
+    """Where objects are looked for. namespaces: those named. only: nowhere else. problems: where what cannot be looked at is
+    told."""
+
+    cluster: Cluster
+    namespaces: tuple[str, ...]
+    only: bool
+    problems: list[str]
+
+    def objects(self, what: str, method: str, **options: str) -> list[Object]:
+        """Those of all namespaces, or of those named: where no other is asked for, or the account may not list all."""
+        inside = method.format("list")
+        everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
+        with contextlib.suppress(errors.MissingVerbError):
+            if not self.only:
+                return list(self.cluster.call(f"list all {what}", everywhere, **options)["items"])
+        found: list[Object] = []
+        for namespace in self.namespaces:
+            where = f"list the {what} in the namespace {namespace}"
+            try:
+                found += self.cluster.call(where, inside, namespace, **options)["items"]
+            except errors.MissingVerbError as error:
+                said = f"The {what} of the namespace {namespace} could not be looked at: {error}"
+                self.problems.append(said)
+        return found
+
+
+def _annotated(search: _Search) -> Iterator[Left]:
     for kind, method in METHODS.items():
-        for metadata in (item["metadata"] for item in listed(f"{kind}s", method)):
+        for metadata in (item["metadata"] for item in search.objects(f"{kind}s", method)):
             if originals.ANNOTATION in (metadata.get("annotations") or {}):
                 workload = Workload(kind, metadata["namespace"], metadata["name"])
-                lease = Lease(cluster, workload.namespace, lease_name(workload), str(workload), RESTORER)
-                yield lease, partial(_restore, cluster, workload)
+                name = lease_name(workload)
+                lease = Lease(search.cluster, workload.namespace, name, str(workload), RESTORER)
+                yield lease, partial(_restore, search.cluster, workload)
 
 
-def _jobs(cluster: Cluster, listed: Listed) -> Iterator[Left]:
+def _jobs(search: _Search) -> Iterator[Left]:
     """The Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
     sweeps: dict[tuple[str, str], list[str]] = {}
     ours = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
-    for metadata in (job["metadata"] for job in listed("Jobs", JOBS, label_selector=ours)):
+    for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=ours)):
         lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
         if lock and not metadata.get("deletionTimestamp"):
             sweeps.setdefault((metadata["namespace"], lock), []).append(metadata["name"])
     for (namespace, lock), names in sweeps.items():
         subject = f"{len(names)} Jobs in the namespace {namespace}, the first is {names[0]}"
-        lease = Lease(cluster, namespace, lock, subject, RESTORER)
-        yield lease, partial(_remove_jobs, cluster, namespace, names)
-
-
-def _listed(
-    cluster: Cluster,
-    namespaces: tuple[str, ...],
-    only: bool,
-    tell: Callable[[str], None],
-    what: str,
-    method: str,
-    **options: str,
-) -> list[Object]:
-    """Objects of all namespaces, or of those named: where no other is asked for, or the account may not list all."""
-    inside = method.format("list")
-    everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
-    with contextlib.suppress(errors.MissingVerbError):
-        if not only:
-            everything: list[Object] = cluster.call(f"list all {what}", everywhere, **options)["items"]
-            return everything
-    found: list[Object] = []
-    for namespace in namespaces:
-        try:
-            answer = cluster.call(
-                f"list the {what} in the namespace {namespace}", inside, namespace, **options
-            )
-        except errors.MissingVerbError as error:
-            tell(f"The {what} of the namespace {namespace} could not be looked at: {error}")
-            continue
-        found += answer["items"]
-    return found
+        lease = Lease(search.cluster, namespace, lock, subject, RESTORER)
+        yield lease, partial(_remove_jobs, search.cluster, namespace, names)
 
 
 def _restore(cluster: Cluster, workload: Workload) -> list[str]:
