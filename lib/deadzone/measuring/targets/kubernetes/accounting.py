@@ -160,6 +160,8 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
     started_at: when it was asked for. placed: where it ran, for the table.
     """
     before, after = told.before, told.after
+    if before.fine:  # its node's clock tells the date
+        started_at = datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
     first = before.counters()
     used = after.counters().since(first)
     series = [(now.uptime - before.uptime, now.counters().since(first)) for now in (*told.series, after)]
@@ -167,7 +169,7 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
         _exit(told),
         used,
         timeout_s,
-        started_at=_start(before) or started_at,
+        started_at=started_at,
         stdout=told.text("stdout"),
         stderr=told.text("stderr"),
         interference=_interference(before, after, used.usage_s or 0.0) if after.uptime else NO_INTERFERENCE,
@@ -201,13 +203,6 @@ def wall(before: Reading, after: Reading) -> float:
         return max(coarse, least)
     fine = after.fine - before.fine
     return max(min(max(fine, coarse - UPTIME_RESOLUTION_S), coarse + UPTIME_RESOLUTION_S), least)
-
-
-def _start(before: Reading) -> str | None:
-    """When the program started by its node's clock, where that tells the date."""
-    if not before.fine:
-        return None
-    return datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
 
 
 def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interference:

@@ -93,4 +93,4 @@ class ClusterTarget(ABC):
         """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
         note = self.around.note
         measured = trial.execute(container, pod, command, timeout_s, note)
-        return prometheus.added(self.spec.prometheus_url, pod, container.spot.container, measured, note)
+        return prometheus.added(self.spec.prometheus_url, container.spot, measured, note)

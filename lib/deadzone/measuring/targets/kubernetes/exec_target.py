@@ -157,12 +157,12 @@ class ExecTarget(ClusterTarget):
         self._patch(cores)
 
     def _resize(self, container: Object, cores: float) -> None:
-        before = CpuResources.of(container)
-        known = next((p for p in self._original.pods if p.uid == self._pod["metadata"]["uid"]), None)
-        first = CpuResources(known.limit, known.request) if known else before
+        original = self._original.with_pod(self._pod, CpuResources.of(container))
+        before = next(pod for pod in original.pods if pod.uid == self._pod["metadata"]["uid"])
+        first = CpuResources(before.limit, before.request)
         wanted = resources.for_resize(self._pod, container, cores, first)
         assert wanted is not None
-        self._keep(self._original.with_pod(self._pod, before), RESIZED)
+        self._keep(original, RESIZED)
         self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
 
     def _patch(self, cores: float | None) -> None:

@@ -137,9 +137,7 @@ class Lease:
                 self._cluster.call("give up a lock", DELETE, self._name, self._namespace, body=options)
 
     def _body(self, version: str | None) -> Object:
-        # The API wants microseconds; a whole second would be written without them.
-        now = datetime.now(UTC)
-        now = now.replace(microsecond=max(1, now.microsecond))
+        now = datetime.now(UTC).isoformat(timespec="microseconds")  # which the API wants
         return {
             "metadata": {
                 "name": self._name,
@@ -150,8 +148,8 @@ class Lease:
             "spec": {
                 "holderIdentity": self.holder,
                 "leaseDurationSeconds": DURATION_S,
-                "acquireTime": now.isoformat(timespec="microseconds"),
-                "renewTime": now.isoformat(timespec="microseconds"),
+                "acquireTime": now,
+                "renewTime": now,
             },
         }
 

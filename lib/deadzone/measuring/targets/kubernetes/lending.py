@@ -38,26 +38,21 @@ def lend(
     lender = f"deadzone-{secrets.token_hex(4)}"
     folder = home / "lent"
     context = _security_context(pod, container)
-    body = {
-        "spec": {
-            "ephemeralContainers": [
-                {
-                    "name": lender,
-                    "image": image,
-                    "targetContainerName": container,
-                    "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
-                    **({"securityContext": context} if context else {}),
-                }
-            ]
-        }
+    entry = {
+        "name": lender,
+        "image": image,
+        "targetContainerName": container,
+        "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
+        **({"securityContext": context} if context else {}),
     }
     what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
+    body = {"spec": {"ephemeralContainers": [entry]}}
     cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
     waiting: Object = {}
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = Workload(POD, namespace, name).read(cluster)
         states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
-        state: Object = next((entry for entry in states if entry["name"] == lender), {})
+        state: Object = next((one for one in states if one["name"] == lender), {})
         if ended := trouble.ended(state):
             if ended.get("exitCode") == 0:
                 return folder

@@ -6,6 +6,7 @@ is as its owner left it, and one with it can be restored by anybody who finds it
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -111,18 +112,13 @@ def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[
 
 def _resize_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> str | None:
     where = Workload(POD, workload.namespace, resized.name)
-    try:
-        pod = where.read(cluster)
-    except AbsentError:
-        return None
-    if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
-        return None  # a rollout has replaced it, by one with the template's resources
     cpu = CpuResources(resized.limit, resized.request)
-    now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
-    if now.same(cpu):
-        return None
-    try:
-        resize(cluster, pod, original.container, cpu, RESIZE_BACK_TIMEOUT_S)
-    except AbsentError:
-        return None
-    return f"{where}: {cpu} again, was {now}"
+    with contextlib.suppress(AbsentError):
+        pod = where.read(cluster)
+        if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
+            return None  # a rollout has replaced it, by one with the template's resources
+        now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
+        if not now.same(cpu):
+            resize(cluster, pod, original.container, cpu, RESIZE_BACK_TIMEOUT_S)
+            return f"{where}: {cpu} again, was {now}"
+    return None
