@@ -69,9 +69,8 @@ class EndedThreads:
             with contextlib.suppress(OSError):
                 self._socket.setsockopt(socket.SOL_SOCKET, 33, RECEIVE_BYTES)  # SO_RCVBUFFORCE
             name = b"TASKSTATS\0"
-            family = struct.unpack(
-                "=H", _attributes(self._ask(CONTROL, GET_FAMILY, FAMILY_NAME, name))[FAMILY_ID][:2]
-            )[0]
+            answer = self._ask(CONTROL, GET_FAMILY, FAMILY_NAME, name)
+            (family,) = struct.unpack_from("=H", _attributes(answer)[FAMILY_ID])
             cpus = Path("/sys/devices/system/cpu/possible").read_text().strip().encode() + b"\0"
             self._ask(family, GET, LISTEN, cpus)
             self._socket.setblocking(False)
@@ -113,9 +112,8 @@ class EndedThreads:
         assert self._socket
         body = struct.pack("=BBH", command, 1, 0) + struct.pack("=HH", 4 + len(value), attribute) + value
         body += b"\0" * (-len(body) % 4)
-        self._socket.send(
-            struct.pack("=IHHII", 16 + len(body), family, 5, 1, 0) + body
-        )  # a request, acknowledged
+        request = 5  # acknowledged
+        self._socket.send(struct.pack("=IHHII", 16 + len(body), family, request, 1, 0) + body)
         answer, found = b"", b""
         while True:
             answer = answer or self._socket.recv(65_536)
