@@ -189,9 +189,8 @@ def _configuration(context: str | None) -> tuple[Any, str]:
             with contextlib.suppress(OSError):
                 return configuration, Path(OWN_NAMESPACE).read_text().strip()
             return configuration, "default"
-        files = os.pathsep.join(
-            named
-        )  # said here, for the client looks at KUBECONFIG once, when it is imported
+        # Said here, for the client looks at KUBECONFIG once, when it is imported.
+        files = os.pathsep.join(named)
         config.load_kube_config(files, context=context, client_configuration=configuration)
         contexts, current = config.list_kube_config_contexts(files)
     except (config.ConfigException, yaml.YAMLError, TypeError, AttributeError, LookupError) as error:

@@ -21,7 +21,7 @@ from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterErr
 from deadzone.measuring.targets.kubernetes.place import PodPlace
 from deadzone.measuring.targets.kubernetes.resources import cores_of
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, is_running
+from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, is_running, pods_of
 from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import Level
@@ -155,12 +155,7 @@ class JobWorker:
         hopeless_since = 0.0
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
-            found = cluster.call(
-                f"list the pods of the Job {self._job}",
-                "core.list_namespaced_pod",
-                namespace,
-                label_selector=f"{jobs.JOB_NAME_LABEL}={self._job}",
-            )["items"]
+            found = pods_of(cluster, f"the Job {self._job}", namespace, f"{jobs.JOB_NAME_LABEL}={self._job}")
             pod = found[-1] if found else None
             if pod and is_running(pod, jobs.CONTAINER):
                 return pod

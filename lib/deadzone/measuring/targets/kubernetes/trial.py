@@ -15,7 +15,6 @@ from deadzone.measuring.targets.kubernetes.container import (
     Probe,
 )
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
-from deadzone.measuring.targets.kubernetes.streams import StreamBrokenError
 from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_status, is_ending
 
 START_ATTEMPTS = 3
@@ -43,7 +42,7 @@ def execute(
             text = container.run_trial(command, timeout_s)
         except NotStartedError:
             continue
-        except (LauncherDiedError, AbsentError, StreamBrokenError) as error:
+        except (LauncherDiedError, AbsentError) as error:
             status, why = what_became_of(container, pod, str(error))
             break
         told = accounting.parse(text)

@@ -117,16 +117,10 @@ class Workload:
 
     def all_pods(self, cluster: Cluster) -> list[Object]:
         """The pods of a workload, oldest first, those that are ending among them."""
+        now = self.read(cluster)
         if self.kind == POD:
-            found = [self.read(cluster)]
-        else:
-            selector = label_selector(self.read(cluster)["spec"]["selector"])
-            found = cluster.call(
-                f"list the pods of {self}",
-                METHODS[POD].format("list"),
-                self.namespace,
-                label_selector=selector,
-            )["items"]
+            return [now]
+        found = pods_of(cluster, str(self), self.namespace, label_selector(now["spec"]["selector"]))
         return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
     def patch_template(self, cluster: Cluster, container: str, wanted: CpuResources) -> None:
@@ -202,6 +196,12 @@ class Workload:
             f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or an admission "
             "policy of the namespace sets its own. Measure within it, or in another namespace."
         )
+
+
+def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list[Object]:
+    """The pods with the labels of a selector."""
+    what = f"list the pods of {whose}"
+    return list(cluster.call(what, METHODS[POD].format("list"), namespace, label_selector=selector)["items"])
 
 
 def _names(cluster: Cluster, kind: str, namespace: str, selector: str | None = None) -> list[str]:
