@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,16 +44,13 @@ NETWORK = (
 )
 """Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or for one of several."""
 
-WAITS = ("disk", "network", "asleep")
-
 
 @dataclass
 class _Seen:
-    """A thread at its last look. waits: looks at which it waited, by what for."""
+    """A thread at its last look."""
 
     lived_s: float = 0.0
     got: Scheduled = field(default_factory=Scheduled)
-    waits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(WAITS, 0))
 
 
 class Account:
@@ -61,6 +59,8 @@ class Account:
     def __init__(self) -> None:
         self._listening = EndedThreads()
         self._seen: dict[int, _Seen] = {}
+        self._waits = Counter[str]()
+        """Looks at which a thread waited, by what for."""
         self._next_s, self._refused = 0.0, ""
 
     def open(self) -> None:
@@ -84,7 +84,7 @@ class Account:
     def begin(self) -> None:
         """A trial begins: what ended before is none of it."""
         self._listening.forget()
-        self._seen, self._next_s = {}, 0.0
+        self._seen, self._waits, self._next_s = {}, Counter(), 0.0
 
     def look(self, processes: Callable[[], Iterable[int]]) -> None:
         """Look at the threads that live now, as often as LOOKING_SHARE permits."""
@@ -106,10 +106,10 @@ class Account:
         state, *fields = told(f"{place}/stat").rpartition(b")")[2].split()
         one.lived_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[18]) * TICK_S
         if state == b"D":
-            one.waits["disk"] += 1
+            self._waits["disk"] += 1
         elif state == b"S":
             outside = told(f"{place}/wchan").startswith(NETWORK)
-            one.waits["network" if outside else "asleep"] += 1
+            self._waits["network" if outside else "asleep"] += 1
 
     def end(self, launcher: int, ended: Exit, used: Counters, limit: float | None = None) -> dict[str, float]:
         """The columns of a trial that ended [thread-seconds]; none where too little is known of it. limit: in force [cores]."""
@@ -130,7 +130,7 @@ class Account:
             disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
         else:
             memory = used.memory_stall_s or 0.0
-            disk = max(self._share("disk") * waiting - memory, 0.0)
+            disk = max(self._share("disk", "network", "asleep") * waiting - memory, 0.0)
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
         network = self._share("network", "asleep") * (waiting - memory - disk)
@@ -148,9 +148,8 @@ class Account:
 
     def _share(self, wanted: str, *others: str) -> float:
         """Of the looks that met a waiting thread, the share at which it waited for this, and not for one of the others."""
-        counts = {name: sum(one.waits[name] for one in self._seen.values()) for name in WAITS}
-        among = sum(counts[name] for name in ((wanted, *others) if others else WAITS))
-        return counts[wanted] / among if among else 0.0
+        among = sum(self._waits[name] for name in (wanted, *others))
+        return self._waits[wanted] / among if among else 0.0
 
     def _looked_at(self, cpu_s: float, wall_s: float) -> list[EndedThread]:
         """The threads as they were looked at, brought up to the CPU time that was counted in all."""
@@ -159,7 +158,8 @@ class Account:
             return []
         more = max(cpu_s / running, 1.0)
         return [
-            EndedThread(thread, 0, 0, min(one.lived_s, wall_s) * more, one.got.running_s * more, one.got.ready_s * more,
-                        0.0, 0.0)
-            for thread, one in self._seen.items()
-        ]  # fmt: skip
+            EndedThread(
+                0, 0, min(one.lived_s, wall_s) * more, one.got.running_s * more, one.got.ready_s * more
+            )
+            for one in self._seen.values()
+        ]

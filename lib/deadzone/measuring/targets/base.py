@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from deadzone.measurement import Command, Measurement, Sample
@@ -55,9 +54,7 @@ class Limiting(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None: ...
 
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits in force. Raises TargetError where that cannot be done."""

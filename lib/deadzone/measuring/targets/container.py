@@ -26,7 +26,7 @@ from deadzone.measuring.targets.local import make_scratch
 from deadzone.measuring.targets.processes import below
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.design import Treatment
-from deadzone.study.levels import NONE, Level, format_level
+from deadzone.study.levels import format_level
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
 
 ENGINES = ("docker", "podman")
@@ -49,19 +49,16 @@ class ContainerTarget:
         self._spec = spec
         self.scratch = Path(os.devnull)
         self._engine: tuple[str, ...] = ()
-        self._limits: tuple[Level, Level] = (NONE, NONE)
+        self._limit_options: tuple[str, ...] = ()
+        self.inner_port = spec.port
+        """Port on which the service listens inside, where the study says so."""
         self._running: Container | None = None
         self._last = Counters()
-
-    @property
-    def inner_port(self) -> int | None:
-        """Port on which the service listens inside, where the study says so."""
-        return self._spec.port
 
     def __enter__(self) -> Self:
         self._engine = (find_engine(self._spec.engine),)
         remove_left_containers(self._engine)
-        image = self._ask("image", "inspect", "--format", "{{.Id}}", self._spec.image)
+        image = ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
         if image.returncode:
             raise TargetError(
                 f"{self._engine[0]} has no image {self._spec.image!r}: {last_words(image)}. Build it or pull it first."
@@ -73,14 +70,15 @@ class ContainerTarget:
         with undisturbed():
             if self._running:
                 self._running.stop(0)
-            if self.scratch.is_dir():
-                shutil.rmtree(self.scratch, ignore_errors=True)
+            shutil.rmtree(self.scratch, ignore_errors=True)
 
     def prepare(self, treatment: Treatment) -> None:
         """Note the treatment's limits; a container gets them as it is made."""
-        cpu = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
-        memory = treatment.levels.get("memory_limit", self._spec.memory_limit)
-        self._limits = (cpu, memory)
+        cores = as_cores(treatment.levels.get("cpu_limit", self._spec.cpu_limit))
+        size = as_bytes(treatment.levels.get("memory_limit", self._spec.memory_limit))
+        cpu = () if cores is None else ("--cpus", format_level(cores))
+        memory = () if size is None else ("--memory", f"{size}b", "--memory-swap", f"{size}b")
+        self._limit_options = (*cpu, *memory)
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Refused: only services run in containers."""
@@ -93,7 +91,7 @@ class ContainerTarget:
         name = f"{self.scratch.name}-{time.monotonic_ns()}"
         published = () if port is None else ("--publish", f"127.0.0.1:{port}:{self.inner_port or port}")
         argv = (
-            *self._engine, "run", "--name", name, "--init", *self._limit_options(), *published,
+            *self._engine, "run", "--name", name, "--init", *self._limit_options, *published,
             "--volume", f"{self.scratch}:{self.scratch}",
             *(word for key, value in command.env.items() for word in ("--env", f"{key}={value}")),
             *self._spec.options, self._spec.image, *command.argv,
@@ -108,11 +106,8 @@ class ContainerTarget:
 
     def read(self) -> Counters:
         """The accounting of the container's group, where this machine shows it; of one that ended, the last reading."""
-        running = self._running
-        if running is None:
-            return Counters()
         with contextlib.suppress(OSError, TargetError):
-            if running.pid and (counters := read_group_of(running.pid)):
+            if self._running and self._running.pid and (counters := read_group_of(self._running.pid)):
                 self._last = counters
         return self._last
 
@@ -123,8 +118,8 @@ class ContainerTarget:
 
     def facts(self) -> dict[str, Any]:
         """Engine, image and its identity."""
-        version = self._ask("version", "--format", "{{.Client.Version}}")
-        image = self._ask("image", "inspect", "--format", "{{.Id}}", self._spec.image)
+        version = ask(self._engine, "version", "--format", "{{.Client.Version}}")
+        image = ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
         return {
             "target": "container",
             "limits_mechanism": self._engine[0],
@@ -132,15 +127,6 @@ class ContainerTarget:
             "image": self._spec.image,
             "image_id": image.stdout.strip() or None,
         }
-
-    def _limit_options(self) -> tuple[str, ...]:
-        cores, size = as_cores(self._limits[0]), as_bytes(self._limits[1])
-        cpu = () if cores is None else ("--cpus", format_level(cores))
-        memory = () if size is None else ("--memory", f"{size}b", "--memory-swap", f"{size}b")
-        return (*cpu, *memory)
-
-    def _ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return ask(self._engine, *arguments)
 
 
 @dataclass
@@ -172,8 +158,7 @@ class Container:
         """End it and remove the container; how it ended. Asked again, it says the same."""
         if self.ended is not None:
             return self.ended
-        itself = self.process.poll() is not None
-        if not itself:
+        if self.process.poll() is None:
             ask(self.engine, "stop", "--time", str(round(timeout_s)), self.name, patience_s=timeout_s)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=ENGINE_TIMEOUT_S)

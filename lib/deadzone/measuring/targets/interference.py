@@ -3,15 +3,14 @@
 Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /proc/pressure.
 """
 
-import contextlib
 import errno
 import os
 import re
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from deadzone.measurement import Interference
 from deadzone.measuring.targets.kernel_files import TICK_S, stall_s, told
@@ -48,18 +47,25 @@ def read_machine() -> MachineReading:
 
     Raises FileNotFoundError where the kernel does not tell them.
     """
-    fields = [int(word) for word in told("/proc/stat").partition(b"\n")[0].split()[1:]]
-    if not fields:
+    first = told("/proc/stat").partition(b"\n")[0]
+    if not first:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "/proc/stat")
+    busy, stolen = busy_and_stolen(first.split()[1:])
     return MachineReading(
-        busy_s=sum(fields[i] for i in BUSY_FIELDS) * TICK_S,
-        steal_s=(fields[STEAL_FIELD] if len(fields) > STEAL_FIELD else 0) * TICK_S,
+        busy_s=busy * TICK_S,
+        steal_s=stolen * TICK_S,
         memory_stall_s=stall_s("/proc/pressure/memory"),
         io_stall_s=stall_s("/proc/pressure/io"),
         monotonic_s=time.monotonic(),
         wall_clock_s=time.time(),
         boot_clock_s=time.clock_gettime(time.CLOCK_BOOTTIME),
     )
+
+
+def busy_and_stolen(fields: Sequence[bytes | str]) -> tuple[int, int]:
+    """Ticks from the fields of the first line of /proc/stat: in which a core was busy, and in which the hypervisor withheld it."""
+    ticks = [int(field) for field in fields]
+    return sum(ticks[i] for i in BUSY_FIELDS), ticks[STEAL_FIELD] if len(ticks) > STEAL_FIELD else 0
 
 
 class Neighbours:
@@ -91,9 +97,8 @@ def physical_cores() -> int:
     of its cores are two threads of one; two by two they are taken for that."""
     usable = os.sched_getaffinity(0)
     groups = {_siblings(cpu) for cpu in usable}
-    with contextlib.suppress(OSError):
-        if re.search(r"^flags\s*:.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE):
-            return min(len(groups), (len(usable) + 1) // 2)
+    if re.search(rb"^flags\s*:.*\bhypervisor\b", told("/proc/cpuinfo"), re.MULTILINE):
+        return min(len(groups), (len(usable) + 1) // 2)
     return len(groups)
 
 
@@ -118,10 +123,8 @@ def threads_share_cores() -> bool:
 
 
 def _siblings(cpu: int) -> str:
-    try:
-        return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text().strip()
-    except OSError:
-        return str(cpu)
+    listed = told(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    return listed.decode().strip() or str(cpu)
 
 
 def exposure(cores_used: float | None, waited: float | None = None) -> float:

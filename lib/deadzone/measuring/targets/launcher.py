@@ -59,12 +59,10 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
 
 def arrange(request: dict[str, Any]) -> None:
     """Put the program's streams and working folder in place."""
-    null = os.open(os.devnull, os.O_RDONLY)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND  # both may be one file
-    out = os.open(request["stdout"], flags, 0o600)
-    err = os.open(request["stderr"], flags, 0o600)
-    for source, number in ((null, 0), (out, 1), (err, 2)):
-        os.dup2(source, number)
+    append = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND  # both may be one file
+    streams = ((os.devnull, os.O_RDONLY), (request["stdout"], append), (request["stderr"], append))
+    for number, (path, flags) in enumerate(streams):
+        os.dup2(os.open(path, flags, 0o600), number)
     if request["cwd"]:
         os.chdir(request["cwd"])
 

@@ -7,22 +7,18 @@ import json
 import os
 import select
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets import launcher
+from deadzone.measuring.targets.answering import ANSWER_TIMEOUT_S, Answering
 from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.limits.base import LimitMechanism, kill_all
-
-START_TIMEOUT_S = 30.0
-"""The launcher answers in some 20 ms; on an emulated or starved machine it may take seconds [s]."""
 
 CLOSED = -1
 """In place of a descriptor that was given back."""
@@ -43,7 +39,7 @@ class Program:
 
     def runs(self) -> bool:
         """Whether it has not ended by itself."""
-        return self.ended is None and self.watch != CLOSED and not select.select([self.watch], [], [], 0)[0]
+        return self.ended is None and self.watch != CLOSED and not _ends(self.watch)
 
     def stop(self, timeout_s: float) -> Exit:
         """End it and all its descendants; how it ended. Asked again, it says the same.
@@ -63,43 +59,32 @@ class Launcher:
     """A launcher process inside a limit mechanism; a context manager that leaves nothing running."""
 
     def __init__(self, mechanism: LimitMechanism, scratch: Path) -> None:
-        self._mechanism = mechanism
+        self.mechanism = mechanism
         self._scratch = scratch
-        self._process: subprocess.Popen[bytes] | None = None
-        self._gate = -1
-        self._pid = 0
-        self._buffer = b""
+        self._go = scratch / "go"
+        self._gate = CLOSED
+        self._process: Answering | None = None
+        self.pid = 0
 
-    @property
-    def pid(self) -> int:
-        """Process id of the launcher."""
-        return self._pid
+    def open(self, group: str) -> None:
+        """Make the group, start the launcher and put it in.
 
-    def open(self) -> None:
-        """Start the launcher and put it into the group.
-
-        Raises TargetError if it does not start or may not enter.
+        Raises TargetError if there can be no such group, or the launcher does not start or may not enter.
         """
-        gate = self._scratch / "go"
-        os.mkfifo(gate)
-        self._gate = os.open(gate, os.O_RDWR | os.O_CLOEXEC)
-        argv = self._mechanism.wrap((sys.executable, "-I", "-S", launcher.__file__, str(gate)))
-        self._process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._pid = self._process.pid
-        if self._process.poll() is not None:
-            raise TargetError(f"The launcher ended at once: {self._last_words()}")
+        self.mechanism.open(group)
+        os.mkfifo(self._go)
+        self._gate = os.open(self._go, os.O_RDWR | os.O_CLOEXEC)
+        argv = self.mechanism.wrap((sys.executable, "-I", "-S", launcher.__file__, str(self._go)))
+        self._process = process = Answering(argv, "The launcher", "The launcher has ended")
+        self.pid = process.pid
+        if not process.runs():
+            raise TargetError(f"The launcher ended at once: {process.last_words()}")
         try:
-            self._mechanism.adopt(self._pid)
+            self.mechanism.adopt(process.pid)
         except TargetError as error:
-            if self._process.poll() is None:
+            if process.runs():
                 raise
-            raise TargetError(f"{error}: {self._last_words()}") from error
+            raise TargetError(f"{error}: {process.last_words()}") from error
 
     def run(
         self,
@@ -121,7 +106,7 @@ class Launcher:
             timed_out = not self._wait(watch, started, timeout_s, tick_s, on_tick)
             if timed_out:
                 self._kill_tree(pid)
-                self._wait(watch, time.monotonic(), START_TIMEOUT_S, START_TIMEOUT_S, on_tick)
+                _ends(watch, ANSWER_TIMEOUT_S)
             ended = time.monotonic()
         except BaseException:
             self._kill_tree(pid)
@@ -140,14 +125,12 @@ class Launcher:
         """Ask a started program to end, and kill it with all its descendants if it does not within the time-out."""
         timed_out = False
         try:
-            if not self._wait(program.watch, time.monotonic(), 0.0, 1.0, _nothing):
+            if not _ends(program.watch):
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(program.watch, signal.SIGTERM)
-                timed_out = not self._wait(
-                    program.watch, time.monotonic(), timeout_s, timeout_s + 1, _nothing
-                )
+                timed_out = not _ends(program.watch, timeout_s)
             self._kill_tree(program.pid)
-            self._wait(program.watch, time.monotonic(), START_TIMEOUT_S, START_TIMEOUT_S, _nothing)
+            _ends(program.watch, ANSWER_TIMEOUT_S)
         except BaseException:
             self._kill_tree(program.pid)
             raise
@@ -165,12 +148,13 @@ class Launcher:
             "stdout": str(out),
             "stderr": str(err),
         }
-        self._send(request)
-        pid = int(self._receive()["pid"])
+        assert self._process is not None
+        pid = int(self._process.ask(json.dumps(request))["pid"])
         return pid, os.pidfd_open(pid)
 
     def _exit(self, started_s: float, ended_s: float, timed_out: bool) -> Exit:
-        result = self._receive()
+        assert self._process is not None
+        result = self._process.hear()
         return Exit(
             started_s=started_s,
             ended_s=ended_s,
@@ -188,33 +172,25 @@ class Launcher:
         return ""
 
     def close(self) -> None:
-        """End the launcher and whatever still runs in its group."""
+        """End the launcher and whatever still runs in its group, and remove that."""
         if self._process:
-            kill_all(self._mechanism.procs_files(), spare=(self._pid,))
-            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-                if pipe:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-            try:
-                self._process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            kill_all(self.mechanism.procs_files(), spare=(self.pid,))
+            self._process.close()
             self._process = None
-        if self._gate >= 0:
+        if self._gate != CLOSED:
             os.close(self._gate)
-            self._gate = -1
+            self._gate = CLOSED
+        self._go.unlink(missing_ok=True)
+        self.mechanism.close()
 
     def _wait(
         self, watch: int, since: float, timeout_s: float, tick_s: float, on_tick: Callable[[float], None]
     ) -> bool:
-        """Wait for the program's end; False on time-out."""
-        poll = select.poll()
-        poll.register(watch, select.POLLIN)
+        """Wait for the program's end, with a call of on_tick every tick_s; False on time-out."""
         ticks = 1
         while True:
             due = since + min(ticks * tick_s, timeout_s)
-            if poll.poll(max(0.0, (due - time.monotonic()) * 1000)):
+            if _ends(watch, due - time.monotonic()):
                 return True
             elapsed = time.monotonic() - since
             if elapsed >= timeout_s:
@@ -227,37 +203,11 @@ class Launcher:
         """Kill the program's session and what is in the group; what is left the launcher finds as it reaps."""
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
-        kill_all(self._mechanism.procs_files(), spare=(self._pid,))
-
-    def _send(self, request: dict[str, Any]) -> None:
-        assert self._process is not None and self._process.stdin is not None
-        try:
-            os.write(self._process.stdin.fileno(), json.dumps(request).encode() + b"\n")
-        except BrokenPipeError as error:
-            raise TargetError(f"The launcher has ended: {self._last_words()}") from error
-
-    def _receive(self) -> dict[str, Any]:
-        assert self._process is not None and self._process.stdout is not None
-        out = self._process.stdout.fileno()
-        poll = select.poll()
-        poll.register(out, select.POLLIN | select.POLLHUP)
-        while b"\n" not in self._buffer:
-            if not poll.poll(START_TIMEOUT_S * 1000):
-                raise TargetError(f"The launcher did not answer within {START_TIMEOUT_S:g} s.")
-            piece = os.read(out, 65536)
-            if not piece:
-                raise TargetError(f"The launcher has ended: {self._last_words()}")
-            self._buffer += piece
-        line, self._buffer = self._buffer.split(b"\n", 1)
-        message: dict[str, Any] = json.loads(line)
-        return message
-
-    def _last_words(self) -> str:
-        assert self._process is not None and self._process.stderr is not None
-        os.set_blocking(self._process.stderr.fileno(), False)
-        said = (self._process.stderr.read() or b"").decode(errors="replace").strip()
-        return said.splitlines()[-1] if said else f"exit code {self._process.poll()}"
+        kill_all(self.mechanism.procs_files(), spare=(self.pid,))
 
 
-def _nothing(_: float) -> None:
-    """For a wait in which nothing is read."""
+def _ends(watch: int, within_s: float = 0.0) -> bool:
+    """Whether a program ends within so long [s]. watch: a descriptor that tells of its end."""
+    poll = select.poll()
+    poll.register(watch, select.POLLIN)
+    return bool(poll.poll(max(0.0, within_s * 1000)))

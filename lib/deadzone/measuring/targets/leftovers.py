@@ -29,8 +29,9 @@ STATE_VARIABLE = "XDG_STATE_HOME"
 
 def find_leftovers() -> list[Path]:
     """Control groups and scratch folders whose maker no longer lives."""
-    here = (path for path in (*_groups(), *_scratch_folders()) if is_left_over(path.name))
-    return sorted([*here, *left_elsewhere()])
+    homes = {Path(tempfile.gettempdir()), Path("/dev/shm")}
+    made = (*_groups(), *(path for home in homes for path in _folders_in(home)))
+    return sorted([*(path for path in made if is_left_over(path.name)), *left_elsewhere()])
 
 
 def remove_leftovers() -> list[Path]:
@@ -66,12 +67,6 @@ def _groups() -> Iterator[Path]:
             yield from (Path(folder) / name for name in below if name.startswith(GROUP_PREFIX))
 
 
-def _scratch_folders() -> Iterator[Path]:
-    for home in {Path(tempfile.gettempdir()), Path("/dev/shm")}:
-        if home.is_dir():
-            yield from (path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir())
-
-
 def note(folder: Path) -> None:
     """Note a folder before it is made. Raises OSError where nothing can be noted."""
     notes = _notes()
@@ -88,20 +83,27 @@ def forget(folder: Path) -> None:
 def left_elsewhere() -> list[Path]:
     """Noted folders whose maker no longer lives, and that are still there; notes of those that are gone are removed."""
     found = []
-    for note_file, folder in _noted():
-        if not is_left_over(folder.name):
+    for path in sorted(_notes().glob(f"{GROUP_PREFIX}*")):
+        try:
+            folder = Path(path.read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError):
             continue
+        if folder.name != path.name or not is_left_over(path.name):
+            continue  # no note of ours, or of one who lives
         if folder.is_dir() and not folder.is_symlink():
             found.append(folder)
         else:
-            note_file.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
     return sorted(found)
 
 
 def remove_left_in(home: Path) -> list[Path]:
     """Remove folders that killed runs left in a folder, noted or not; returns those."""
-    left = [path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir() and not path.is_symlink()]
-    return [path for path in left if is_left_over(path.name) and remove_elsewhere(path)]
+    return [path for path in _folders_in(home) if is_left_over(path.name) and remove_elsewhere(path)]
+
+
+def _folders_in(home: Path) -> list[Path]:
+    return [path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir() and not path.is_symlink()]
 
 
 def remove_elsewhere(folder: Path) -> bool:
@@ -111,17 +113,6 @@ def remove_elsewhere(folder: Path) -> bool:
     if gone:
         forget(folder)
     return gone
-
-
-def _noted() -> Iterator[tuple[Path, Path]]:
-    """Notes with the folders they tell of; what is no note of ours is passed over."""
-    for path in sorted(_notes().glob(f"{GROUP_PREFIX}*")):
-        try:
-            folder = Path(path.read_text(encoding="utf-8").strip())
-        except (OSError, UnicodeDecodeError):
-            continue
-        if folder.name == path.name:
-            yield path, folder
 
 
 def _notes() -> Path:

@@ -10,32 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Interference, Measurement, Sample
+from deadzone.measuring.targets import interference
 from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.base import Belongs, Companion
 from deadzone.measuring.targets.ending import measurement
-from deadzone.measuring.targets.interference import (
-    MachineReading,
-    Neighbours,
-    between,
-    exposure,
-    read_machine,
-    waited_share,
-)
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Launcher, Program
 from deadzone.measuring.targets.leftovers import remove_leftovers
-from deadzone.measuring.targets.limits.base import (
-    Counters,
-    LimitMechanism,
-    as_bytes,
-    as_cores,
-    group_name,
-)
+from deadzone.measuring.targets.limits.base import Counters, LimitMechanism, as_bytes, as_cores, group_name
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
 from deadzone.measuring.targets.limits.registry import MECHANISMS
 from deadzone.measuring.targets.others import LEAST_CORES, Others
@@ -76,10 +62,9 @@ class LocalTarget:
         self._cores: float | None = None
         self._io = IoLimiter(io) if io and io.is_needed else None
         self.scratch = Path(os.devnull)
-        self._mechanism: LimitMechanism | None = None
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}
-        self._neighbours = Neighbours()
+        self._neighbours = interference.Neighbours()
         self._others = Others()
         self._account = Account() if spec.account else None
         self._trials_cpu_s = 0.0
@@ -96,15 +81,13 @@ class LocalTarget:
             self._open_best()
             if self._account:
                 self._account.open()
-            self._neighbours.mark(read_machine(), _harness_cpu_s() + self._open_mechanism.read().overhead_s)
+            self._mark_now()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         with undisturbed():
             self._close()
             if self._account:
@@ -115,10 +98,10 @@ class LocalTarget:
         """Put the treatment's limits in force, or the target's own where a limit is no factor."""
         level = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
         self._cores = as_cores(level)
-        self._open_mechanism.set_cpu_limit(self._cores)
+        self._mechanism.set_cpu_limit(self._cores)
         memory = treatment.levels.get("memory_limit", self._spec.memory_limit)
         if memory != self._memory_limit:
-            self._open_mechanism.set_memory_limit(as_bytes(memory))
+            self._mechanism.set_memory_limit(as_bytes(memory))
             self._memory_limit = memory
         if self._io:
             asked = (treatment.levels.get(name, getattr(self._spec, name)) for name in IO_LIMITS)
@@ -126,16 +109,16 @@ class LocalTarget:
 
     def start(self, command: Command, log: Path, port: int | None = None) -> Program:
         """Start a service under the limits set by prepare; it goes on until it is stopped, or the target is closed."""
-        return self._open_launcher.start(command, log)
+        return self._running.start(command, log)
 
     def read(self) -> Counters:
         """The accounting of the group now."""
-        return self._open_mechanism.read()
+        return self._mechanism.read()
 
     def processes(self) -> tuple[int, ...]:
         """What runs in the group, the launcher first: it holds the account of those that have ended."""
-        launcher = self._open_launcher.pid
-        files = self._open_mechanism.procs_files()
+        launcher = self._running.pid
+        files = self._mechanism.procs_files()
         inside = listed(files) if files else below(launcher)
         return (launcher, *(pid for pid in inside if pid != launcher))
 
@@ -144,18 +127,18 @@ class LocalTarget:
 
         companion: what belongs to the trial besides; its CPU time is not the neighbours'.
         """
-        launcher, mechanism = self._open_launcher, self._open_mechanism
+        launcher, mechanism = self._running, self._mechanism
         samples: list[Sample] = []
-        before: list[tuple[Counters, MachineReading, float]] = []
+        before: list[tuple[Counters, interference.MachineReading, float]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
         belongs = self.belongs
         account = None if companion else self._account
         self._others.begin()
 
-        def read(beside_s: float) -> tuple[Counters, MachineReading, float]:
+        def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
             counted = mechanism.read()
-            return counted, read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
+            return counted, interference.read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
 
         def on_start() -> None:
             if account:
@@ -178,14 +161,16 @@ class LocalTarget:
         used = counted.since(before[0][0])
         samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
         own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
-        interference = between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
+        seen = interference.between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
         self._trials_cpu_s += own_cpu_s
         self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
         if companion is None:
-            interference = self._neighbours.beside(interference)
+            seen = self._neighbours.beside(seen)
         told = account.end(launcher.pid, ended, used, self._cores) if account else {}
-        waited = waited_share(interference.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s)
-        met = exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
+        waited = interference.waited_share(
+            seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
+        )
+        met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
         return measurement(
             ended,
             used,
@@ -193,7 +178,7 @@ class LocalTarget:
             started_at=started_at,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=replace(interference, exposure=met, processes=self._others_beside(interference)),
+            interference=replace(seen, exposure=met, processes=self._others_beside(seen)),
             telemetry=tuple(samples),
             counted={**ended.counted, **told},
         )
@@ -201,9 +186,12 @@ class LocalTarget:
     def looked_on(self, trial: Interference, seconds: float) -> Interference:
         """The interference of the last trial, its neighbours counted over so long after it as well as before it [s]."""
         time.sleep(seconds)
-        beside_s = self._open_mechanism.read().overhead_s + (self.belongs.end() if self.belongs else 0.0)
-        self._neighbours.mark(read_machine(), _harness_cpu_s() + beside_s + self._trials_cpu_s)
+        self._mark_now(self.belongs.end() if self.belongs else 0.0)
         return self._neighbours.beside(trial, looked_on=True)
+
+    def _mark_now(self, beside_s: float = 0.0) -> None:
+        own_s = _harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
+        self._neighbours.mark(interference.read_machine(), own_s + beside_s)
 
     def _others_beside(self, seen: Interference) -> tuple[tuple[str, float], ...]:
         """Who the others were; nobody is looked for where the kernel's clock cannot tell that there were any."""
@@ -220,26 +208,22 @@ class LocalTarget:
         """The mechanism in force, and why better ones were not."""
         return {
             "target": "local",
-            "limits_mechanism": self._open_mechanism.name,
+            "limits_mechanism": self._mechanism.name,
             "mechanisms_refused": self._refused,
             **(self._account.facts() if self._account else {}),
             **({"io_limits_mechanism": self._io.name} if self._io else {}),
-            "scratch": "tmpfs"
-            if any(self.scratch.is_relative_to(home) for home in SCRATCH_HOMES)
-            else "disk",
+            "scratch": "tmpfs" if self.scratch.parent in SCRATCH_HOMES else "disk",
         }
 
     @property
-    def _open_launcher(self) -> Launcher:
+    def _running(self) -> Launcher:
         if self._launcher is None:
             raise TargetError("The local target is not open; use it in a with statement.")
         return self._launcher
 
     @property
-    def _open_mechanism(self) -> LimitMechanism:
-        if self._mechanism is None:
-            raise TargetError("The local target is not open; use it in a with statement.")
-        return self._mechanism
+    def _mechanism(self) -> LimitMechanism:
+        return self._running.mechanism
 
     def _open_best(self) -> None:
         """Open the first mechanism that takes every limit of the study."""
@@ -248,11 +232,10 @@ class LocalTarget:
         for name in names:
             try:
                 self._open(MECHANISMS[name]())
+                return
             except TargetError as error:
                 self._refused[name] = str(error).rstrip(".")
                 self._close()
-            else:
-                return
         reasons = "\n".join(f"  {name}: {why}" for name, why in self._refused.items())
         raise TargetError(
             f"No mechanism can put this study's limits in force here:\n{reasons}\n"
@@ -264,10 +247,8 @@ class LocalTarget:
         return name != "unlimited" if limited else name not in ("emulated", "affinity")
 
     def _open(self, mechanism: LimitMechanism) -> None:
-        self._mechanism = mechanism
-        mechanism.open(_own_group())
         self._launcher = Launcher(mechanism, self.scratch)
-        self._launcher.open()
+        self._launcher.open(_own_group())
         for level in dict.fromkeys(self._levels):
             mechanism.set_cpu_limit(as_cores(level))
         for memory in dict.fromkeys(self._memory_levels):
@@ -282,12 +263,8 @@ class LocalTarget:
         if self._launcher:
             self._launcher.close()
             self._launcher = None
-            (self.scratch / "go").unlink(missing_ok=True)
         if self._io:
             self._io.close()
-        if self._mechanism:
-            self._mechanism.close()
-            self._mechanism = None
 
 
 _GROUPS = itertools.count(1)

@@ -109,11 +109,8 @@ def _family(root: int, processes: dict[tuple[int, int], Process]) -> set[int]:
 
 def _all() -> dict[tuple[int, int], Process]:
     """Every process by its id and start."""
-    return whole(_listed, _read)
-
-
-def _listed() -> set[str]:
-    return set(filter(str.isdigit, os.listdir("/proc")))  # noqa: PTH208 a path object for each would cost as much as the rest
+    # A path object for each would cost as much as the rest.
+    return whole(lambda: set(filter(str.isdigit, os.listdir("/proc"))), _read)  # noqa: PTH208
 
 
 def _read(pids: Collection[str]) -> dict[tuple[int, int], Process]:

@@ -91,12 +91,7 @@ def listed(files: Iterable[Path]) -> tuple[int, ...]:
     for path in files:
         with contextlib.suppress(OSError):
             found.update(dict.fromkeys(int(line) for line in path.read_text().split()))
-    return tuple(pid for pid in found if not _is_thread(pid))
-
-
-def _is_thread(pid: int) -> bool:
-    """Whether the number is that of a thread other than its process's first."""
-    return key_values(f"/proc/{pid}/status").get("Tgid", pid) != pid
+    return tuple(pid for pid in found if key_values(f"/proc/{pid}/status").get("Tgid", pid) == pid)
 
 
 def below(*pids: int) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ A note bears the name of the process that made it, like everything Deadzone make
 import itertools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -86,8 +86,7 @@ def keep_left_over() -> tuple[list[str], list[str]]:
     return done, problems
 
 
-def _moved_back(made: Promise) -> list[str]:
-    problems = []
+def _moved_back(made: Promise) -> Iterator[str]:
     for ours, home in made.moves.items():
         for pid in listed([Path(ours, "cgroup.procs")]):
             try:
@@ -95,28 +94,26 @@ def _moved_back(made: Promise) -> list[str]:
             except ProcessLookupError:
                 continue
             except OSError as error:
-                problems.append(system_reason(error))
+                yield system_reason(error)
         if not remove_group(Path(ours)):
-            problems.append(f"{ours} is not empty")
-    return problems
+            yield f"{ours} is not empty"
 
 
-def _written(made: Promise) -> list[str]:
+def _written(made: Promise) -> Iterator[str]:
     """What is gone needs nothing back."""
-    problems = []
     for name, text in made.files.items():
         try:
             Path(name).write_text(text)
         except FileNotFoundError:
             continue
         except OSError as error:
-            problems.append(f"{name}: {error.strerror}")
-    return problems
+            yield f"{name}: {error.strerror}"
 
 
-def _run(made: Promise) -> list[str]:
+def _run(made: Promise) -> Iterator[str]:
     if not made.argv:
-        return []
+        return
     folder = made.cwd if made.cwd and Path(made.cwd).is_dir() else None
     answer = answer_of(made.argv, KEEPING_TIMEOUT_S, folder)
-    return [f"{' '.join(made.argv)}: {last_words(answer)}"] if answer.returncode else []
+    if answer.returncode:
+        yield f"{' '.join(made.argv)}: {last_words(answer)}"

@@ -39,14 +39,13 @@ DELAYS = "/proc/sys/kernel/task_delayacct"
 class EndedThread:
     """One thread from its beginning to its end [s]. disk_s, memory_s: waiting for them; 0 where the kernel does not count."""
 
-    thread: int
     process: int
     parent: int
     lived_s: float
     running_s: float
     ready_s: float
-    disk_s: float
-    memory_s: float
+    disk_s: float = 0.0
+    memory_s: float = 0.0
 
 
 class EndedThreads:
@@ -70,9 +69,8 @@ class EndedThreads:
             with contextlib.suppress(OSError):
                 self._socket.setsockopt(socket.SOL_SOCKET, 33, RECEIVE_BYTES)  # SO_RCVBUFFORCE
             name = b"TASKSTATS\0"
-            family = struct.unpack(
-                "=H", _attributes(self._ask(CONTROL, GET_FAMILY, FAMILY_NAME, name))[FAMILY_ID][:2]
-            )[0]
+            answer = self._ask(CONTROL, GET_FAMILY, FAMILY_NAME, name)
+            (family,) = struct.unpack_from("=H", _attributes(answer)[FAMILY_ID])
             cpus = Path("/sys/devices/system/cpu/possible").read_text().strip().encode() + b"\0"
             self._ask(family, GET, LISTEN, cpus)
             self._socket.setblocking(False)
@@ -114,9 +112,8 @@ class EndedThreads:
         assert self._socket
         body = struct.pack("=BBH", command, 1, 0) + struct.pack("=HH", 4 + len(value), attribute) + value
         body += b"\0" * (-len(body) % 4)
-        self._socket.send(
-            struct.pack("=IHHII", 16 + len(body), family, 5, 1, 0) + body
-        )  # a request, acknowledged
+        request = 5  # acknowledged
+        self._socket.send(struct.pack("=IHHII", 16 + len(body), family, request, 1, 0) + body)
         answer, found = b"", b""
         while True:
             answer = answer or self._socket.recv(65_536)
@@ -157,12 +154,13 @@ def _ended(message: bytes) -> Iterator[EndedThread]:
     def at(offset: int) -> int:
         return int(struct.unpack_from("=Q", stats, offset)[0])
 
-    thread, parent, process = (struct.unpack_from("=I", stats, offset)[0] for offset in (128, 132, 368))
+    parent, process = (struct.unpack_from("=I", stats, offset)[0] for offset in (132, 368))
     yield EndedThread(
-        thread, process, parent,
+        process,
+        parent,
         lived_s=at(144) / MICROSECONDS,
         running_s=at(72) / NANOSECONDS,
         ready_s=at(24) / NANOSECONDS,
         disk_s=at(40) / NANOSECONDS,
         memory_s=(at(56) + at(320) + at(336) + at(360)) / NANOSECONDS,
-    )  # fmt: skip
+    )

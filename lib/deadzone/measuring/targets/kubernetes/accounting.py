@@ -7,7 +7,7 @@ of those is taken as far as the uptime allows it.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -22,72 +22,88 @@ TICK_S = 0.01
 """/proc/stat counts in hundredths of a second on every system that containers run on."""
 
 
-MAJOR_FAULTS = ("pgmajfault", "total_pgmajfault")
+MAJOR_FAULTS = ("memory_stat pgmajfault", "memory_stat total_pgmajfault")
 """In memory.stat of cgroup v2, and of v1, where the plain name leaves out groups below."""
 
 READ = re.compile(r"\b(?:rbytes=|Read )(\d+)")
 
 WRITTEN = re.compile(r"\b(?:wbytes=|Write )(\d+)")
 
-STALLED = re.compile(r"^some .*\btotal=(\d+)$")
-
 
 @dataclass
 class Reading:
-    """One moment of a container: its clock, limit and counters, and those of its node."""
+    """One moment of a container: its clock, and what the launcher tells of it and of its node.
+
+    lines: the rest of each line, by its first word. numbers: of the lines that end in one, by all words before it.
+    """
 
     uptime: float = 0.0
     fine: float = 0.0
-    cpu_max: str | None = None
-    machine: str = ""
+    lines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     numbers: dict[str, int] = field(default_factory=dict)
-    stat: dict[str, int] = field(default_factory=dict)
-    memory: dict[str, int] = field(default_factory=dict)
-    pressure: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: str) -> None:
         """Take in a line of the launcher."""
-        key, _, value = line.partition(" ")
-        if key == "uptime":
-            self.uptime = float(value)
+        key, _, rest = line.partition(" ")
+        words, _, number = line.rstrip().rpartition(" ")
+        self.lines[key].append(rest)
+        if key in ("uptime", "sample"):
+            self.uptime = float(rest)
         elif key == "fine":
-            self.fine = float(value.replace(",", ".") or 0)
-        elif key == "cpu_max":
-            self.cpu_max = value
-        elif key == "machine":
-            self.machine = value
-        elif key in ("stat", "memory", "pressure"):
-            name, _, number = value.partition(" ")
-            if number.strip().isdigit():
-                getattr(self, key)[name] = int(number)
-        elif value.strip().isdigit():
-            self.numbers[key] = int(value)
+            self.fine = float(rest.replace(",", ".") or 0)
+        elif number.isdigit():
+            self.numbers[words.rstrip()] = int(number)
+
+    @property
+    def cpu_max(self) -> str | None:
+        """The limit in force, as quota and period; None where it cannot be read."""
+        return next(iter(self.lines["cpu_max"]), None)
 
     def counters(self) -> Counters:
         """The container's accounting, in the form of the local groups'; what its cgroups do not tell is None."""
         return Counters(
-            usage_s=_scaled(self.stat.get("usage_usec"), 1e6) or _scaled(self.numbers.get("usage_ns"), 1e9),
-            user_s=_scaled(self.stat.get("user_usec"), 1e6) or _scaled(self.numbers.get("user_ns"), 1e9),
-            sys_s=_scaled(self.stat.get("system_usec"), 1e6) or _scaled(self.numbers.get("sys_ns"), 1e9),
-            nr_periods=self.stat.get("nr_periods"),
-            nr_throttled=self.stat.get("nr_throttled"),
-            throttled_s=_scaled(self.stat.get("throttled_usec"), 1e6)
-            if "throttled_usec" in self.stat
-            else _scaled(self.stat.get("throttled_time"), 1e9),
-            oom_kills=self.memory.get("oom_kill"),
+            usage_s=self._seconds("stat usage_usec", "usage_ns"),
+            user_s=self._seconds("stat user_usec", "user_ns"),
+            sys_s=self._seconds("stat system_usec", "sys_ns"),
+            nr_periods=self.numbers.get("stat nr_periods"),
+            nr_throttled=self.numbers.get("stat nr_throttled"),
+            throttled_s=self._seconds("stat throttled_usec", "stat throttled_time"),
+            oom_kills=self.numbers.get("memory oom_kill"),
             memory_bytes=self.numbers.get("memory_bytes"),
             memory_peak_bytes=self.numbers.get("memory_peak_bytes"),
+            memory_stall_s=self._stalled_s("memory_pressure"),
+            io_stall_s=self._stalled_s("io_pressure"),
+            major_faults=max(
+                (self.numbers[name] for name in MAJOR_FAULTS if name in self.numbers), default=None
+            ),
+            read_bytes=self._of_all_devices(READ),
+            written_bytes=self._of_all_devices(WRITTEN),
         )
+
+    def _seconds(self, microseconds: str, nanoseconds: str = "") -> float | None:
+        """A time that version 2 of cgroups counts in microseconds, and version 1 under another name in nanoseconds."""
+        if microseconds in self.numbers:
+            return self.numbers[microseconds] / 1e6
+        return self.numbers[nanoseconds] / 1e9 if nanoseconds in self.numbers else None
+
+    def _stalled_s(self, name: str) -> float | None:
+        some = next(iter(self.lines[name]), "")
+        return int(some.rpartition("total=")[2]) / 1e6 if some else None
+
+    def _of_all_devices(self, what: re.Pattern[str]) -> int | None:
+        """None where the container cannot see its I/O at all."""
+        found = [int(number) for line in self.lines["io_stat"] for number in what.findall(line)]
+        return sum(found) if found else None
 
     def machine_reading(self) -> interference.MachineReading:
         """The node's totals, in the form of the local target's."""
-        fields = [int(word) for word in self.machine.split()[1:]] or [0] * 10
+        machine = next(iter(self.lines["machine"]), "cpu" + 10 * " 0")
+        busy, stolen = interference.busy_and_stolen(machine.split()[1:])
         return interference.MachineReading(
-            busy_s=sum(fields[i] for i in interference.BUSY_FIELDS) * TICK_S,
-            steal_s=(fields[interference.STEAL_FIELD] if len(fields) > interference.STEAL_FIELD else 0)
-            * TICK_S,
-            memory_stall_s=_scaled(self.pressure.get("memory"), 1e6),
-            io_stall_s=_scaled(self.pressure.get("io"), 1e6),
+            busy_s=busy * TICK_S,
+            steal_s=stolen * TICK_S,
+            memory_stall_s=self._seconds("pressure memory"),
+            io_stall_s=self._seconds("pressure io"),
             monotonic_s=self.uptime,
             wall_clock_s=self.fine or self.uptime,
             boot_clock_s=self.uptime,
@@ -96,47 +112,46 @@ class Reading:
 
 @dataclass(frozen=True)
 class Told:
-    """Everything the launcher tells of a trial."""
+    """Everything the launcher tells of a trial. lines: the rest of each line, by its first word."""
 
     result: str
     timed_out: bool
-    peak_kib: int | None
+    lines: Mapping[str, Sequence[str]]
     before: Reading
     after: Reading
     series: tuple[Reading, ...]
-    stdout: str
-    stderr: str
+
+    def text(self, word: str) -> str:
+        """What was told under a word, all its lines."""
+        return "\n".join(self.lines.get(word, ()))
 
 
 def parse(text: str) -> Told:
     """What the launcher printed, taken apart."""
-    values: dict[str, str] = {}
-    printed: dict[str, list[str]] = defaultdict(list)
-    readings = {"before": Reading(), "after": Reading()}
-    series: list[Reading] = []
+    lines: dict[str, list[str]] = defaultdict(list)
     for line in text.split("\n"):
         key, _, rest = line.partition(" ")
-        if key in ("stdout", "stderr"):
-            printed[key].append(rest)
-        elif key in readings:
-            readings[key].add(rest)
-        elif key == "telemetry" and rest.startswith("sample "):
-            series.append(Reading(uptime=float(rest.split()[1])))
-        elif key == "telemetry" and series:
-            series[-1].add(rest)
-        elif key:
-            values[key] = rest
-    peak = values.get("peak", "")
-    return Told(
-        result=values.get("result", ""),
-        timed_out="timed_out" in values,
-        peak_kib=int(peak) if peak.isdigit() else None,
-        before=readings["before"],
-        after=readings["after"],
-        series=tuple(series),
-        stdout="\n".join(printed["stdout"]),
-        stderr="\n".join(printed["stderr"]),
-    )
+        lines[key].append(rest)
+    series: list[Reading] = []
+    for line in lines["telemetry"]:
+        if line.startswith("sample "):
+            series.append(Reading())
+        if series:
+            series[-1].add(line)
+    before, after = _reading(lines["before"]), _reading(lines["after"])
+    return Told("".join(lines["result"]), "timed_out" in lines, lines, before, after, tuple(series))
+
+
+def counted(text: str) -> Counters:
+    """What the launcher printed, as counters; what the container's cgroups do not tell is None."""
+    return _reading(text.splitlines()).counters()
+
+
+def _reading(lines: Iterable[str]) -> Reading:
+    reading = Reading()
+    for line in lines:
+        reading.add(line)
+    return reading
 
 
 def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[str, str]) -> Measurement:
@@ -145,6 +160,8 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
     started_at: when it was asked for. placed: where it ran, for the table.
     """
     before, after = told.before, told.after
+    if before.fine:  # its node's clock tells the date
+        started_at = datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
     first = before.counters()
     used = after.counters().since(first)
     series = [(now.uptime - before.uptime, now.counters().since(first)) for now in (*told.series, after)]
@@ -152,9 +169,9 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
         _exit(told),
         used,
         timeout_s,
-        started_at=_start(before) or started_at,
-        stdout=told.stdout,
-        stderr=told.stderr,
+        started_at=started_at,
+        stdout=told.text("stdout"),
+        stderr=told.text("stderr"),
         interference=_interference(before, after, used.usage_s or 0.0) if after.uptime else NO_INTERFERENCE,
         telemetry=tuple(sample for t_s, until in series for sample in until.series(t_s)),
         placed=dict(placed),
@@ -166,11 +183,12 @@ def _exit(told: Told) -> Exit:
     kind, _, rest = told.result.partition(" ")
     started = kind != "failed"
     code, _, orphans = rest.partition(" ") if started else ("127", "", "")
+    peak_kib = told.text("peak")
     return Exit(
         0.0,
         wall(told.before, told.after),
         exit_code=128 - int(code) if int(code) > 128 else int(code),
-        max_rss_bytes=None if told.peak_kib is None else told.peak_kib * 1024,
+        max_rss_bytes=int(peak_kib) * 1024 if peak_kib.isdigit() else None,
         timed_out=told.timed_out and started,
         exec_error=None if started else rest,
         counted={"left_running": int(orphans or 0)},
@@ -187,13 +205,6 @@ def wall(before: Reading, after: Reading) -> float:
     return max(min(max(fine, coarse - UPTIME_RESOLUTION_S), coarse + UPTIME_RESOLUTION_S), least)
 
 
-def _start(before: Reading) -> str | None:
-    """When the program started by its node's clock, where that tells the date."""
-    if not before.fine:
-        return None
-    return datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
-
-
 def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interference:
     seen = interference.between(before.machine_reading(), after.machine_reading(), own_cpu_s)
     elapsed = max(after.uptime - before.uptime, 1e-9)
@@ -203,37 +214,3 @@ def _interference(before: Reading, after: Reading, own_cpu_s: float) -> Interfer
     return replace(
         seen, foreign_cpu_resolution=interference.RESOLUTION_TICKS * TICK_S / elapsed, clock_drift=drift
     )
-
-
-def _scaled(count: int | None, unit: float) -> float | None:
-    return None if count is None else count / unit
-
-
-def counted(text: str) -> Counters:
-    """What the launcher printed, as counters; what the container's cgroups do not tell is None."""
-    reading = Reading()
-    lines: dict[str, list[str]] = defaultdict(list)
-    for line in text.splitlines():
-        key, _, rest = line.partition(" ")
-        lines[key].append(rest)
-        reading.add(line)
-    faults = dict(line.split(" ", 1) for line in lines["memory_stat"] if line.startswith(MAJOR_FAULTS))
-    return replace(
-        reading.counters(),
-        memory_stall_s=_stalled_s(lines["memory_pressure"]),
-        io_stall_s=_stalled_s(lines["io_pressure"]),
-        major_faults=int(max(faults.values(), key=int)) if faults else None,
-        read_bytes=_sum(READ, lines["io_stat"]),
-        written_bytes=_sum(WRITTEN, lines["io_stat"]),
-    )
-
-
-def _sum(what: re.Pattern[str], lines: list[str]) -> int | None:
-    """Over all devices; None where the container cannot see its I/O at all."""
-    found = [int(number) for line in lines for number in what.findall(line)]
-    return sum(found) if found else None
-
-
-def _stalled_s(lines: list[str]) -> float | None:
-    found = [match[1] for line in lines if (match := STALLED.match(line))]
-    return int(found[0]) / 1e6 if found else None

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -18,6 +18,8 @@ from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes import errors
 
 Object = dict[str, Any]
+
+Answer = TypeVar("Answer")
 
 REQUEST_TIMEOUT_S = (5.0, 30.0)
 """To connect, and between two pieces of an answer [s]."""
@@ -36,6 +38,8 @@ CLEANING_PATIENCE_S = 30.0
 
 SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
 """Set in every pod by the kubelet."""
+
+OWN_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
 class Cluster:
@@ -77,17 +81,29 @@ class Cluster:
 
         Raises ClusterError, in its kinds.
         """
+
+        def ask() -> Object:
+            api, _, name = method.partition(".")
+            function = getattr(getattr(self, api), name)
+            answer = function(*arguments, **options, _request_timeout=REQUEST_TIMEOUT_S)
+            plain: Object = self.api_client.sanitize_for_serialization(answer)
+            return plain
+
+        return self.patiently(what, ask)
+
+    def patiently(self, what: str, ask: Callable[[], Answer]) -> Answer:
+        """What the API server answers; one that does not is waited for, and asked again, with pauses that grow.
+
+        Raises UnreachableError when the patience is at an end, StoppedError when the sweep is being stopped, and further
+        kinds of ClusterError as the server refuses.
+        """
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError
 
-        api, _, name = method.partition(".")
-        reloaded = False
-        for attempt in self.attempts(what):
+        began, pause, told, reloaded = time.monotonic(), FIRST_PAUSE_S, False, False
+        while True:
             try:
-                function = getattr(getattr(self, api), name)
-                answer = function(*arguments, **options, _request_timeout=REQUEST_TIMEOUT_S)
-                plain: Object = self.api_client.sanitize_for_serialization(answer)
-                return plain
+                return ask()
             except ApiException as error:
                 status, message = errors.status_and_message(error)
                 if status == 401 and not reloaded:
@@ -97,30 +113,17 @@ class Cluster:
                     continue
                 if status not in TEMPORARY:
                     raise errors.translated(error, what) from error
-                attempt(message)
+                why = message
             except (HTTPError, OSError) as error:
-                attempt(_why(error))
-        raise AssertionError("attempts ends by an error only")
-
-    def attempts(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Attempts at something, each with a function to be told why it failed; pauses between them grow.
-
-        Raises UnreachableError when the patience is at an end, StoppedError when the sweep is being stopped.
-        """
-        began, pause, told = time.monotonic(), FIRST_PAUSE_S, False
-        reasons: list[str] = []
-        while True:
-            yield reasons.append
-            if not reasons:
-                continue
+                why = _why(error)
             if time.monotonic() - began + pause > self.patience_s:
                 raise errors.UnreachableError(
                     f"The API server {self.configuration.host} did not answer for {self.patience_s:g} s when asked to "
-                    f"{what}: {reasons[-1]}."
+                    f"{what}: {why}."
                 )
             if not told and time.monotonic() - began > 2:
                 told = True
-                self._note(f"waiting for the API server: {reasons[-1]}")
+                self._note(f"waiting for the API server: {why}")
             self.pause(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
@@ -129,11 +132,23 @@ class Cluster:
         if self.stopping.wait(seconds):
             raise errors.StoppedError("The sweep is being stopped.")
 
+    def looks(self, seconds: float, every_s: float) -> Iterator[None]:
+        """Moments at which to look whether something has come to pass, for so long [s] and once more, with pauses between.
+
+        Raises StoppedError when the sweep is being stopped.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            yield
+            if time.monotonic() > deadline:
+                return
+            self.pause(every_s)
+
     @contextlib.contextmanager
-    def cleaning_up(self, patience_s: float = CLEANING_PATIENCE_S) -> Iterator[None]:
+    def cleaning_up(self) -> Iterator[None]:
         """Inside, calls are made although the sweep is being stopped, with a patience of their own."""
         stopping, patience = self.stopping, self.patience_s
-        self.stopping, self.patience_s = threading.Event(), patience_s
+        self.stopping, self.patience_s = threading.Event(), CLEANING_PATIENCE_S
         try:
             yield
         finally:
@@ -171,23 +186,17 @@ def _configuration(context: str | None) -> tuple[Any, str]:
     try:
         if not named:
             config.load_incluster_config(client_configuration=configuration)
-            return configuration, _own_namespace()
-        files = os.pathsep.join(
-            named
-        )  # said here, for the client looks at KUBECONFIG once, when it is imported
+            with contextlib.suppress(OSError):
+                return configuration, Path(OWN_NAMESPACE).read_text().strip()
+            return configuration, "default"
+        # Said here, for the client looks at KUBECONFIG once, when it is imported.
+        files = os.pathsep.join(named)
         config.load_kube_config(files, context=context, client_configuration=configuration)
         contexts, current = config.list_kube_config_contexts(files)
     except (config.ConfigException, yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
         raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
     chosen = next((entry for entry in contexts if entry["name"] == context), current)
     return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"
-
-
-def _own_namespace() -> str:
-    try:
-        return Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace").read_text().strip()
-    except OSError:
-        return "default"
 
 
 def _why(error: Exception) -> str:

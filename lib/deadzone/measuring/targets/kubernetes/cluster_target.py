@@ -5,14 +5,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Self
 
-from deadzone.errors import TargetError
+from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.kubernetes import prometheus, trial
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.lease import Lease
-from deadzone.measuring.targets.kubernetes.resources import check_limits
+from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
 from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.levels import Level
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
@@ -22,11 +23,14 @@ class ClusterTarget(ABC):
     """A target in a cluster, which whoever sweeps it has locked while it is open."""
 
     factors: tuple[str, ...] = ("cpu_limit",)
+    must_give_back: bool
+    """Whether it is an error that something was not left as it was, of a sweep without another one."""
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
         self.spec, self.around = spec, around
         self.levels = tuple(dict.fromkeys(levels)) or (spec.cpu_limit,)
+        self._limits = [cores for level in self.levels if (cores := as_cores(level)) is not None]
         self.token = secrets.token_hex(4)
         self._cluster: Cluster | None = None
         self._lease: Lease | None = None
@@ -39,7 +43,8 @@ class ClusterTarget(ABC):
 
     def __enter__(self) -> Self:
         try:
-            check_limits(self.levels)
+            for cores in self._limits:
+                cpu_quantity(cores)  # refuses what cannot be put in force as it is written
             self._cluster = Cluster(self.spec.context, self.around.note)
             self._open()
         except BaseException as error:
@@ -51,9 +56,21 @@ class ClusterTarget(ABC):
     def _open(self) -> None:
         """Find what trials run in, and lock it."""
 
-    @abstractmethod
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Leave everything as it was."""
+        if self._cluster is None:
+            return
+        with undisturbed(), self._cluster.cleaning_up():
+            problem = self._close()
+        if problem and isinstance(error, DeadzoneError):
+            raise type(error)(f"{error}\n{problem}") from error
+        if problem and self.must_give_back and (error is None or isinstance(error, KeyboardInterrupt)):
+            raise TargetError(problem) from error
+        if problem:
+            self.around.note(problem)
+
+    @abstractmethod
+    def _close(self) -> str | None:
+        """Leave everything as it was; what could not be done, in words."""
 
     def check_lease(self) -> None:
         """Raise TargetError if somebody took this sweep for dead, and has its lock now."""
@@ -66,7 +83,7 @@ class ClusterTarget(ABC):
 
     def _check_fits(self, most: float, whose: str) -> None:
         """Raise TargetError for a limit above the most cores there are: it could not be, or would limit nothing."""
-        cores = max((amount for level in self.levels if (amount := as_cores(level)) is not None), default=0.0)
+        cores = max(self._limits, default=0.0)
         if cores > most:
             raise TargetError(
                 f"A CPU limit of {cores:g} cores is beyond {whose}. Use smaller limits, and none for no limit."
@@ -75,5 +92,5 @@ class ClusterTarget(ABC):
     def trial(self, container: Container, pod: Object, command: Command, timeout_s: float) -> Measurement:
         """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
         note = self.around.note
-        measured = trial.execute(self.cluster, container, pod, command, timeout_s, note)
-        return prometheus.added(self.spec.prometheus_url, pod, container.spot.container, measured, note)
+        measured = trial.execute(container, pod, command, timeout_s, note)
+        return prometheus.added(self.spec.prometheus_url, container.spot, measured, note)

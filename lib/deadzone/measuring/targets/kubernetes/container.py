@@ -19,8 +19,8 @@ from deadzone.measuring.targets.kubernetes.accounting import counted
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.errors import ClusterError
 from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
-from deadzone.measuring.targets.limits.base import Counters, as_cores
-from deadzone.study.levels import Level, format_level
+from deadzone.measuring.targets.limits.base import Counters
+from deadzone.study.levels import NONE, format_level
 
 SHELLS: tuple[tuple[str, ...], ...] = (("/bin/sh",), ("/busybox/sh",), ("/bin/busybox", "sh"), ("/bin/bash",))
 """Where images keep a shell; the second is that of distroless images for debugging."""
@@ -51,11 +51,10 @@ WRITE_FILE = (
 
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
-COUNT = 'n=0; for f in "$1"/* "$1"/.[!.]*; do [ -e "$f" ] && n=$((n + 1)); done; echo $n'
-
-
 IN_FORCE_TIMEOUT_S = 10.0
 """The kubelet writes the group a moment after it says so, if at all [s]."""
+
+LOOK_EVERY_S = 0.05
 
 ROUNDING = 1e-6
 
@@ -70,27 +69,19 @@ class LauncherDiedError(ClusterError):
 
 @dataclass(frozen=True)
 class Probe:
-    """What a container has: version of its cgroups (0: none readable), limit in force, cores of its node."""
+    """What a container has: version of its cgroups (0: none readable), limit in force as quota and period, cores of its
+    node, and whether its clock is finer than the uptime."""
 
     cgroup: int
     cpu_max: str | None
     cores: int
-    memory_bytes: int
-    tools: frozenset[str]
     fine_clock: bool
 
     @property
     def limit_cores(self) -> float | None:
         """The limit in force [cores]; None for no limit."""
-        return limit_cores(self.cpu_max)
-
-
-def limit_cores(cpu_max: str | None) -> float | None:
-    """Cores that a quota and its period grant, as `50000 100000`; None without a limit."""
-    if cpu_max is None:
-        return None
-    quota, _, period = cpu_max.partition(" ")
-    return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
+        quota, _, period = (self.cpu_max or "max").partition(" ")
+        return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
 
 
 class Container:
@@ -100,7 +91,7 @@ class Container:
         self, cluster: Cluster, spot: Spot, home: PurePosixPath, lent: PurePosixPath | None = None
     ) -> None:
         """home: folder for Deadzone's files in the container. lent: where a busybox was brought for it."""
-        self._cluster = cluster
+        self.cluster = cluster
         self.spot = spot
         self.home = home
         self._shell: tuple[str, ...] = (str(lent / "busybox"), "sh") if lent else ()
@@ -131,7 +122,7 @@ class Container:
     def _find_shell(self) -> tuple[str, ...]:
         for shell in SHELLS:
             try:
-                if streams.run(self._cluster, self.spot, (*shell, "-c", "exit 0")).code == 0:
+                if streams.run(self.cluster, self.spot, (*shell, "-c", "exit 0")).code == 0:
                     return shell
             except NoProgramError:
                 continue
@@ -146,19 +137,19 @@ class Container:
         argv = (*self._shell, "-c", path + script, "deadzone", *arguments)
         return self._patiently(argv, stdin, timeout_s)
 
-    def _patiently(self, argv: Sequence[str], stdin: bytes, timeout_s: float) -> Answer:
-        deadline = time.monotonic() + timeout_s + self._cluster.patience_s
+    def _patiently(self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = 60.0) -> Answer:
+        deadline = time.monotonic() + timeout_s + self.cluster.patience_s
         while True:
             try:
-                return streams.run(self._cluster, self.spot, tuple(argv), stdin, timeout_s)
+                return streams.run(self.cluster, self.spot, tuple(argv), stdin, timeout_s)
             except StreamBrokenError:
                 if time.monotonic() > deadline:
                     raise
-                self._cluster.pause(1.0)
+                self.cluster.pause(1.0)
 
     def probe(self) -> Probe:
         """What the container has now, with the limit in force in its own control group."""
-        told = [line.partition(" ") for line in self._act("probe").stdout.splitlines()]
+        told = (line.partition(" ") for line in self._act("probe").stdout.splitlines())
         values = {key: value for key, _, value in told}
         if "writable" not in values:
             raise self._unwritable()
@@ -166,8 +157,6 @@ class Container:
             cgroup=int(values["cgroup"]),
             cpu_max=values.get("cpu_max"),
             cores=int(values["cores"]),
-            memory_bytes=int(values.get("memory_kib", 0)) * 1024,
-            tools=frozenset(value for key, _, value in told if key == "tool"),
             fine_clock=bool(values.get("fine_clock")),
         )
 
@@ -179,8 +168,8 @@ class Container:
         launch = str(self.home / "launch")
         return (*self._shell, launch, action, str(self.home), " ".join(self._shell), self._tools, *arguments)
 
-    def _act(self, action: str, timeout_s: float = 60.0) -> Answer:
-        answer = self._patiently(self._argv(action), b"", timeout_s)
+    def _act(self, action: str) -> Answer:
+        answer = self._patiently(self._argv(action))
         if answer.code:
             raise ClusterError(
                 f"The launcher in {self.spot} failed to {action}: {answer.stderr.strip()[-300:]}."
@@ -210,13 +199,13 @@ class Container:
             left = deadline - time.monotonic()
             try:
                 answer = streams.run(
-                    self._cluster, self.spot, argv, timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
+                    self.cluster, self.spot, argv, timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
                 )
             except StreamBrokenError as error:
                 if left <= 0:
                     raise LauncherDiedError(f"A trial in {self.spot} did not end in its time.") from error
                 argv = self._argv("await", trial)
-                self._cluster.pause(1.0)
+                self.cluster.pause(1.0)
                 continue
             return self._told(answer)
 
@@ -251,17 +240,7 @@ class Container:
     def prepare(self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Answer:
         """Run a program unmeasured, with the container's own PATH; what it prints goes to a file named by $0."""
         command = (*self._shell, "-c", script, str(self.home / "prepare"), str(cwd or ""), *argv)
-        return streams.run(self._cluster, self.spot, command, timeout_s=timeout_s)
-
-    def fresh_folder(self, folder: Path) -> None:
-        """Empty a folder, whatever stood there before."""
-        made = self.shell('rm -rf "$1" && mkdir -p "$1"', str(folder), timeout_s=600.0)
-        if made.code:
-            raise TargetError(f"{folder} in {self.spot} cannot be made anew: {made.stderr.strip()}.")
-
-    def count_files(self, folder: Path) -> int:
-        """Entries of a folder."""
-        return int(self.shell(COUNT, str(folder)).stdout.strip() or 0)
+        return streams.run(self.cluster, self.spot, command, timeout_s=timeout_s)
 
     def send(self, source: Path, there: Path) -> None:
         """Copy a file into the container, and compare checksums where the container can.
@@ -286,14 +265,12 @@ class Container:
         return bool(said) and said[0] in (sha256, str(size))
 
 
-def verified(container: Container, level: Level) -> Probe:
-    """Look into the container's control group until it has the limit.
+def verified(container: Container, cores: float | None) -> Probe:
+    """Look into the container's control group until it has the limit. cores: None for no limit.
 
     Raises TargetError if it does not get it, or shows no control group.
     """
-    cores = as_cores(level)
-    deadline = time.monotonic() + IN_FORCE_TIMEOUT_S
-    while True:
+    for _ in container.cluster.looks(IN_FORCE_TIMEOUT_S, LOOK_EVERY_S):
         probe = container.probe()
         if probe.cgroup == 0:
             raise TargetError(
@@ -302,9 +279,7 @@ def verified(container: Container, level: Level) -> Probe:
         have = probe.limit_cores
         if have == cores or (have is not None and cores is not None and abs(have - cores) < ROUNDING):
             return probe
-        if time.monotonic() > deadline:
-            raise TargetError(
-                f"The control group of {container.spot} says {probe.cpu_max!r} where a limit of {format_level(level)} "
-                f"cores was asked for, {IN_FORCE_TIMEOUT_S:g} s after the cluster called it done."
-            )
-        time.sleep(0.05)
+    raise TargetError(
+        f"The control group of {container.spot} says {probe.cpu_max!r} where a limit of {format_level(NONE if cores is None else cores)} "
+        f"cores was asked for, {IN_FORCE_TIMEOUT_S:g} s after the cluster called it done."
+    )

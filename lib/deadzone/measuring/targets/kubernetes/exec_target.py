@@ -1,5 +1,6 @@
 """Trials in a container of a workload that runs already: its limit is changed before each trial, and given back."""
 
+import contextlib
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,35 +10,16 @@ from typing import Any
 from deadzone.errors import DeadzoneError, SaidAs, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.kubernetes import lending, originals, restoring, trial
+from deadzone.measuring.targets.kubernetes import lending, originals, resources, restoring, trial
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
 from deadzone.measuring.targets.kubernetes.container import Container, verified
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError
 from deadzone.measuring.targets.kubernetes.lease import lease_name
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.resources import (
-    CpuResources,
-    for_resize,
-    for_template,
-    qos_class,
-    why_not_resizable,
-)
+from deadzone.measuring.targets.kubernetes.resources import CpuResources
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import (
-    POD,
-    Workload,
-    await_rollout,
-    check_allowed,
-    check_rollout_possible,
-    container_of,
-    find,
-    is_ready,
-    patch_template,
-    resize,
-    template,
-)
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ready, resize
 from deadzone.measuring.targets.limits.base import Counters, as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
@@ -54,8 +36,8 @@ OPENED, RESIZED, PATCHED = "opened", "resized", "patched"
 class ExecTarget(ClusterTarget):
     """A container of a Deployment, StatefulSet or pod that the study names."""
 
-    parallelism = 1
     counts_from_afar = True
+    must_give_back = True
 
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
@@ -63,24 +45,19 @@ class ExecTarget(ClusterTarget):
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
         self.scratch = Path(self._home / "work")
         self.place = PodPlace(spec.inputs)
-        self._workload = Workload("", "", "")
-        self._kept: originals.Original | None = None
+        self._workload: Workload
+        self._original: originals.Original
         self._container: Container | None = None
         self._pod: Object = {}
         self._methods: set[str] = set()
         self._counted = Counters()
 
-    @property
-    def _original(self) -> originals.Original:
-        assert self._kept is not None
-        return self._kept
-
     # --- opening and closing ---------------------------------------------------------------------------
 
     def _open(self) -> None:
         spec, note, cluster = self.spec, self.around.note, self.cluster
-        workload = find(cluster, spec.namespace, spec.workload, spec.selector)
-        check_allowed(workload, workload.read(cluster), spec.allow)
+        workload = Workload.find(cluster, spec.namespace, spec.workload, spec.selector)
+        workload.check_allowed(workload.read(cluster), spec.allow)
         if spec.allow:
             note(f"{workload} is swept because --allow says so")
         self._workload = workload
@@ -89,65 +66,48 @@ class ExecTarget(ClusterTarget):
             for said in restoring.restore_workload(cluster, workload, left):
                 note(f"left by the killed run {left.run}: {said}")
             if workload.kind != POD:
-                await_rollout(cluster, workload, left.container, spec.start_timeout_s)
+                workload.await_rollout(cluster, left.container, spec.start_timeout_s)
         found = workload.read(cluster)
-        container = container_of(template(workload, found), spec.container, str(workload))
+        container = container_of(workload.template(found), spec.container, str(workload))
+        self._name: str = container["name"]
         if spec.change == "patch":
-            check_rollout_possible(workload, found)
+            workload.check_rollout_possible(found)
         cpu = CpuResources.of(container)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         original = originals.Original(
-            container["name"], cpu.limit, cpu.request, self.around.run_id, started, str(self._home)
+            self._name, cpu.limit, cpu.request, self.around.run_id, started, str(self._home)
         )
         self._keep(original, OPENED)
         self._choose_pod()
         node, cores = self._pod["spec"].get("nodeName"), float(self._probe.cores)
         self._check_fits(cores, f"the node {node}, which has {cores:g} to give: it would limit nothing")
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        with undisturbed():
-            problem = self._close()
-        if problem and isinstance(error, DeadzoneError):
-            raise type(error)(f"{error}\n{problem}") from error
-        if problem and (error is None or isinstance(error, KeyboardInterrupt)):
-            raise TargetError(problem) from error
-        if problem:
-            self.around.note(problem)
-
     def _close(self) -> str | None:
-        """Leave everything as it was; what could not be done, in words."""
-        if self._cluster is None:
-            return None
         problem = None
-        with self._cluster.cleaning_up():
-            if self._methods and self._lease and self._lease.is_held:
-                problem = self._give_back()
-            if self._lease:
-                self._lease.release()
+        if self._methods and self._lease and self._lease.is_held:
+            problem = self._give_back()
+        if self._lease:
+            self._lease.release()
         self.place.enter(None)
         return problem
 
     def _give_back(self) -> str | None:
-        reason = None
         try:
-            self.check_lease()
-        except ClusterError as error:
-            reason = str(error)
+            with contextlib.suppress(ClusterError):
+                self.check_lease()
         except TargetError:
             return None  # another sweep has the workload now, and restores it
         self._clean_container()
         try:
             originals.give_back(self.cluster, self._workload, self._original)
         except DeadzoneError as error:
-            reason = str(error)
-        else:
-            self._methods = set()
-            return None
-        return (
-            f"The resources of {self._workload} could not be given back: {reason} "
-            f"They are kept in its annotation {originals.ANNOTATION} and in {self._originals_file}; "
-            "`deadzone restore` gives them back."
-        )
+            return (
+                f"The resources of {self._workload} could not be given back: {error} "
+                f"They are kept in its annotation {originals.ANNOTATION} and in {self._originals_file}; "
+                "`deadzone restore` gives them back."
+            )
+        self._methods = set()
+        return None
 
     def _clean_container(self) -> None:
         """Kill what trials left running in the pod, and remove the folder; a pod that is gone has neither."""
@@ -168,14 +128,10 @@ class ExecTarget(ClusterTarget):
         if self._container is None or not self._still_there():
             self._choose_pod()
         cores = self._original.cpu.limit_cores if level == UNCHANGED else as_cores(level)
-        if not self._in_force(cores):
+        if CpuResources.of(self._now()).limit_cores != cores:
             self._change(cores)
         assert self._container is not None
-        level = NONE if cores is None else cores
-        self._probe = verified(self._container, level)
-
-    def _in_force(self, cores: float | None) -> bool:
-        return CpuResources.of(self._now()).limit_cores == cores
+        self._probe = verified(self._container, cores)
 
     def _now(self) -> Object:
         """The container's specification as the pod has it."""
@@ -184,7 +140,7 @@ class ExecTarget(ClusterTarget):
     def _change(self, cores: float | None) -> None:
         self.check_lease()
         container = self._now()
-        why_not = why_not_resizable(self._pod, container, cores)
+        why_not = resources.why_not_resizable(self._pod, container, cores)
         if self.spec.change == "resize" or (self.spec.change == "auto" and why_not is None):
             if why_not or cores is None:
                 raise TargetError(
@@ -201,20 +157,20 @@ class ExecTarget(ClusterTarget):
         self._patch(cores)
 
     def _resize(self, container: Object, cores: float) -> None:
-        before = CpuResources.of(container)
-        known = next((p for p in self._original.pods if p.uid == self._pod["metadata"]["uid"]), None)
-        first = CpuResources(known.limit, known.request) if known else before
-        wanted = for_resize(self._pod, container, cores, first)
+        original = self._original.with_pod(self._pod, CpuResources.of(container))
+        before = next(pod for pod in original.pods if pod.uid == self._pod["metadata"]["uid"])
+        first = CpuResources(before.limit, before.request)
+        wanted = resources.for_resize(self._pod, container, cores, first)
         assert wanted is not None
-        self._keep(self._original.with_pod(self._pod, before), RESIZED)
+        self._keep(original, RESIZED)
         self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
 
     def _patch(self, cores: float | None) -> None:
-        check_rollout_possible(self._workload, self._workload.read(self.cluster))
+        self._workload.check_rollout_possible(self._workload.read(self.cluster))
         self._keep(self._original, PATCHED)
         self._clean_container()
-        wanted = for_template(self._original.cpu, cores)
-        patch_template(self.cluster, self._workload, self._name, wanted)
+        wanted = resources.for_template(self._original.cpu, cores)
+        self._workload.patch_template(self.cluster, self._name, wanted)
         self._choose_pod()
 
     @property
@@ -224,27 +180,23 @@ class ExecTarget(ClusterTarget):
 
     def _keep(self, original: originals.Original, method: str) -> None:
         """Write down what there was, in the run's folder and at the workload, before anything is changed."""
-        if original == self._kept and method in self._methods:
+        if method in self._methods and original == self._original:
             return
-        self._kept = original
+        self._original = original
         path = self._originals_file
         with SaidAs(TargetError, f"{path}: cannot be written, so nothing was changed"):
             path.write_text(original.dumps() + "\n", encoding="utf-8")
             with path.open() as handle:
                 os.fsync(handle.fileno())
         self._methods.add(method)
-        originals.keep(self.cluster, self._workload, original)
+        self._workload.annotate(self.cluster, {originals.ANNOTATION: original.dumps()})
 
     # --- the pod and its container ---------------------------------------------------------------------
-
-    @property
-    def _name(self) -> str:
-        return self._original.container
 
     def _choose_pod(self) -> None:
         """The newest ready pod of the workload, with the launcher in its container."""
         cluster, name, timeout_s = self.cluster, self._name, self.spec.start_timeout_s
-        self._pod = await_rollout(cluster, self._workload, name, timeout_s)
+        self._pod = self._workload.await_rollout(cluster, name, timeout_s)
         image = self.spec.launcher_image
         lent = lending.lend(cluster, self._pod, name, image, self._home, timeout_s) if image else None
         self._container = container = Container(cluster, Spot.of(self._pod, name), self._home, lent)
@@ -278,24 +230,17 @@ class ExecTarget(ClusterTarget):
         try:
             self._counted = self._container.count()
         except ClusterError as error:
-            fate = trial.what_became_of(self.cluster, self._container, self._pod, str(error))
-            if fate is None:
-                raise
+            status, why = trial.what_became_of(self._container, self._pod, str(error))
             self._container = None
-            self.around.note(fate[1])
-            killed = self._counted.oom_kills or 0
-            return Counters(oom_kills=killed + 1 if fate[0] == "oom_killed" else killed)
+            self.around.note(why)
+            return Counters(oom_kills=(self._counted.oom_kills or 0) + (status == "oom_killed"))
         return self._counted
 
     def facts(self) -> dict[str, Any]:
         """Where trials run and how limits are changed, for the provenance."""
         container = self._now()
-        after_none = qos_class(
-            [
-                {**one, "resources": _without_limit(one)} if one["name"] == self._name else one
-                for one in self._pod["spec"]["containers"]
-            ]
-        )
+        unlimited = CpuResources(None, CpuResources.of(container).request)
+        after_none = resources.qos_class_with(self._pod, self._name, unlimited)
         if NONE in self.levels:
             self.around.note(
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"
@@ -314,12 +259,6 @@ class ExecTarget(ClusterTarget):
             "qos_class_without_limit": after_none,
             **trial.how_measured(self._probe, bool(self.spec.launcher_image)),
         }
-
-
-def _without_limit(container: Object) -> Object:
-    resources = container.get("resources") or {}
-    limits = {name: amount for name, amount in (resources.get("limits") or {}).items() if name != "cpu"}
-    return {**resources, "limits": limits}
 
 
 def _words(cores: float | None) -> str:

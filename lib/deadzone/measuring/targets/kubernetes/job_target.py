@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from deadzone.errors import DeadzoneError, TargetError
+from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.kubernetes import jobs, trial, trouble
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
@@ -23,10 +21,10 @@ from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterErr
 from deadzone.measuring.targets.kubernetes.place import PodPlace
 from deadzone.measuring.targets.kubernetes.resources import cores_of
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, container_status
+from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, is_running, pods_of
 from deadzone.measuring.targets.limits.base import as_cores
 from deadzone.study.design import Treatment
-from deadzone.study.levels import NONE, Level
+from deadzone.study.levels import Level
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 LOOK_EVERY_S = 0.3
@@ -37,15 +35,16 @@ CREATE, READ = (f"batch.{verb}_namespaced_job" for verb in ("create", "read"))
 class JobTarget(ClusterTarget):
     """Fresh pods in a namespace of a cluster; as many workers as trials may run at once."""
 
+    must_give_back = False
+
     def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
         """levels: the CPU limits the study will ask for."""
         super().__init__(spec, levels, around)
         assert spec.job is not None
         self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
         self.scratch = Path(self.home / "work")
-        self._numbers = itertools.count()
+        self.numbers = itertools.count()
         self._workers = tuple(JobWorker(self) for _ in range(spec.job.parallelism))
-        self._turn = threading.Lock()
         self.place = self._workers[0].place
 
     @property
@@ -63,18 +62,11 @@ class JobTarget(ClusterTarget):
         # A pod without a limit first: what is wrong with image, account or permissions shows before any trial.
         self._workers[0].start(None)
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self._cluster is None:
-            return
-        with undisturbed(), self._cluster.cleaning_up():
-            problems = [said for worker in self._workers if (said := worker.stop())]
-            if self._lease and not problems:
-                self._lease.release()
-        if problems:
-            said = f"{problems[0]} `deadzone restore` removes the Jobs of this run."
-            if isinstance(error, DeadzoneError):
-                raise type(error)(f"{error}\n{said}") from error
-            self.around.note(said)
+    def _close(self) -> str | None:
+        problems = [said for worker in self._workers if (said := worker.stop())]
+        if self._lease and not problems:
+            self._lease.release()
+        return f"{problems[0]} `deadzone restore` removes the Jobs of this run." if problems else None
 
     def workers(self) -> tuple[JobWorker, ...]:
         """One for each trial that may run at once."""
@@ -84,15 +76,6 @@ class JobTarget(ClusterTarget):
         """Let all workers end soon."""
         if self._cluster:
             self._cluster.stopping.set()
-
-    def next_name(self) -> str:
-        """A name for the next Job."""
-        with self._turn:
-            return f"deadzone-{self.token}-{next(self._numbers)}"
-
-    def others_measure(self, worker: JobWorker) -> bool:
-        """Whether another worker has a pod: then one that no node takes may just have to wait for it."""
-        return any(other is not worker and other.has_pod for other in self._workers)
 
     def prepare(self, treatment: Treatment) -> None:
         """As the first worker does."""
@@ -113,11 +96,11 @@ class JobTarget(ClusterTarget):
             "image": job.image,
             "image_id": trial.image_id(worker.pod, jobs.CONTAINER),
             "cluster_node": worker.pod["spec"].get("nodeName"),
-            "node_cores": worker.probe.cores if worker.probe else None,
+            "node_cores": worker.probe.cores,
             "limits_mechanism": "Kubernetes, a fresh pod for each trial",
             "parallelism": job.parallelism,
             "one_a_node": job.one_a_node,
-            **(trial.how_measured(worker.probe, bool(self.spec.launcher_image)) if worker.probe else {}),
+            **trial.how_measured(worker.probe, bool(self.spec.launcher_image)),
         }
 
 
@@ -132,13 +115,8 @@ class JobWorker:
         self.scratch = target.scratch
         self._job = ""
         self.pod: Object = {}
-        self.probe: Probe | None = None
-        self._container: Container | None = None
-
-    @property
-    def has_pod(self) -> bool:
-        """Whether a trial of it has a node."""
-        return self._container is not None
+        self.probe: Probe
+        self.container: Container | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -152,8 +130,8 @@ class JobWorker:
         self._target.check_lease()
         cores = as_cores(level)
         self.start(cores)
-        assert self._container is not None
-        self.probe = verified(self._container, NONE if cores is None else cores)
+        assert self.container is not None
+        self.probe = verified(self.container, cores)
 
     def start(self, cores: float | None) -> None:
         """Replace the pod by a new one that waits for a trial."""
@@ -161,14 +139,14 @@ class JobWorker:
             raise TargetError(said)
         target = self._target
         spec, cluster = target.spec, target.cluster
-        self._job = target.next_name()
+        self._job = f"deadzone-{target.token}-{next(target.numbers)}"
         body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, cores)
         cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
         self.pod = self._await_pod()
         lent = jobs.LENT if spec.launcher_image else None
-        self._container = Container(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
-        self.probe = self._container.open()
-        self.place.enter(self._container)
+        self.container = Container(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
+        self.probe = self.container.open()
+        self.place.enter(self.container)
 
     def _await_pod(self) -> Object:
         target = self._target
@@ -177,21 +155,16 @@ class JobWorker:
         hopeless_since = 0.0
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
-            found = cluster.call(
-                f"list the pods of the Job {self._job}",
-                "core.list_namespaced_pod",
-                namespace,
-                label_selector=f"{jobs.JOB_NAME_LABEL}={self._job}",
-            )["items"]
+            found = pods_of(cluster, f"the Job {self._job}", namespace, f"{jobs.JOB_NAME_LABEL}={self._job}")
             pod = found[-1] if found else None
-            state = container_status(pod, jobs.CONTAINER) if pod else None
-            if pod and state and "running" in (state.get("state") or {}):
+            if pod and is_running(pod, jobs.CONTAINER):
                 return pod
             reason = (trouble.hopeless(pod) if pod else None) or trouble.condition(job, "Failed")
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
                 raise TargetError(f"The pod of the Job {self._job} cannot run: {reason}.{_hint(reason)}")
-            if target.others_measure(self):
+            # While another one has a pod, this one may just have to wait for it.
+            if any(other.container for other in target.workers()):
                 deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
             if time.monotonic() > deadline:
                 raise TargetError(
@@ -201,14 +174,11 @@ class JobWorker:
             cluster.pause(LOOK_EVERY_S)
 
     def _waits_for(self, job: Object, pod: Object | None) -> str:
+        """What the cluster says of the pod, or of the Job, such as a quota that forbids its pod."""
         if pod:
             return trouble.not_yet(pod)
         if job["spec"].get("suspend"):
             return "the Job is suspended, so its queue does not admit it"
-        return self._events() or "the cluster makes no pod for it, and says nothing of it"
-
-    def _events(self) -> str | None:
-        """What the cluster says of the Job, such as a quota that forbids its pod."""
         try:
             found = self._target.cluster.call(
                 f"list the events of the Job {self._job}",
@@ -218,12 +188,13 @@ class JobWorker:
             )["items"]
         except ClusterError as error:
             return str(error)
-        return str(found[-1].get("message")) if found else None
+        nothing = "the cluster makes no pod for it, and says nothing of it"
+        return str(found[-1].get("message")) if found else nothing
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
-        assert self._container is not None
-        return self._target.trial(self._container, self.pod, command, timeout_s)
+        assert self.container is not None
+        return self._target.trial(self.container, self.pod, command, timeout_s)
 
     def facts(self) -> dict[str, Any]:
         """Those of the target."""
@@ -231,7 +202,7 @@ class JobWorker:
 
     def stop(self) -> str | None:
         """Remove the Job with its pod; what could not be done, in words."""
-        self._container = None
+        self.container = None
         self.place.enter(None)
         if not self._job:
             return None

@@ -7,11 +7,10 @@ whole duration without a renewal, so clocks that disagree do no harm (as client-
 import contextlib
 import socket
 import threading
-import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 from deadzone.errors import TargetError
+from deadzone.measuring.targets.kernel_files import told
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, BusyError, ClusterError, ConflictError
 from deadzone.measuring.targets.kubernetes.workload import Workload
@@ -51,36 +50,29 @@ class Lease:
 
         Raises BusyError, with its holder, while somebody else holds it.
         """
-        taken = self._cluster.create("take a lock", CREATE, self._namespace, self._body(None))
+        taken: Object | None = None
         while taken is None:
-            taken = self._take_over()
+            taken = self._cluster.create("take a lock", CREATE, self._namespace, self._body(None))
+            taken = taken or self._take_over()
         self._version = taken["metadata"]["resourceVersion"]
         self._renewer = threading.Thread(target=self._renew_always, name="deadzone-lease", daemon=True)
         self._renewer.start()
 
     def _take_over(self) -> Object | None:
         """The lease taken from a holder that is silent; None if it vanished or another took it first."""
-        try:
-            seen = self._read()
-        except AbsentError:
-            return self._cluster.create("take a lock", CREATE, self._namespace, self._body(None))
-        if not is_free(seen) and not died_here(seen):
-            self._watch(seen)
-        body = self._body(seen["metadata"]["resourceVersion"])
         with contextlib.suppress(ConflictError, AbsentError):
+            seen = self._read()
+            if not is_free(seen) and not died_here(seen):
+                self._watch(seen)
+            body = self._body(seen["metadata"]["resourceVersion"])
             return self._cluster.call("take over a lock", REPLACE, self._name, self._namespace, body)
         return None
 
     def _watch(self, seen: Object) -> None:
         """Wait for the holder's duration. Raises BusyError if it renews meanwhile."""
         duration = (seen["spec"].get("leaseDurationSeconds") or DURATION_S) + 1
-        deadline = time.monotonic() + duration
-        while time.monotonic() < deadline:
-            self._cluster.pause(1.0)
-            try:
-                now = self._read()
-            except AbsentError:
-                return
+        for _ in self._cluster.looks(duration, 1.0):
+            now = self._read()
             if now["metadata"]["resourceVersion"] != seen["metadata"]["resourceVersion"]:
                 raise BusyError(
                     f"Another sweep works on {self._subject}: {now['spec'].get('holderIdentity')}. Wait for its end."
@@ -145,9 +137,7 @@ class Lease:
                 self._cluster.call("give up a lock", DELETE, self._name, self._namespace, body=options)
 
     def _body(self, version: str | None) -> Object:
-        # The API wants microseconds; a whole second would be written without them.
-        now = datetime.now(UTC)
-        now = now.replace(microsecond=max(1, now.microsecond))
+        now = datetime.now(UTC).isoformat(timespec="microseconds")  # which the API wants
         return {
             "metadata": {
                 "name": self._name,
@@ -158,8 +148,8 @@ class Lease:
             "spec": {
                 "holderIdentity": self.holder,
                 "leaseDurationSeconds": DURATION_S,
-                "acquireTime": now.isoformat(timespec="microseconds"),
-                "renewTime": now.isoformat(timespec="microseconds"),
+                "acquireTime": now,
+                "renewTime": now,
             },
         }
 
@@ -171,21 +161,20 @@ def lease_name(workload: Workload) -> str:
 
 def this_process() -> str:
     """This process as nobody else is: machine, boot, process and its start."""
-    return f"{socket.gethostname()}/{_boot()}/{group_name()}"
+    return f"{_machine()}/{group_name()}"
 
 
 def died_here(lease: Object) -> bool:
     """Whether the holder was a process of this machine, since its last boot, that has ended."""
-    machine, _, rest = str(lease["spec"].get("holderIdentity")).rpartition("@")[2].partition("/")
-    boot, _, process = rest.partition("/")
-    return machine == socket.gethostname() and boot == _boot() and is_left_over(process)
+    holder = str(lease["spec"].get("holderIdentity")).rpartition("@")[2]
+    machine, _, process = holder.rpartition("/")
+    return machine == _machine() and is_left_over(process)
 
 
-def _boot() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().split("-")[0]
-    except OSError:
-        return "unknown"
+def _machine() -> str:
+    """This machine since its last boot."""
+    boot = told("/proc/sys/kernel/random/boot_id").decode().split("-")[0]
+    return f"{socket.gethostname()}/{boot or 'unknown'}"
 
 
 def is_free(lease: Object) -> bool:

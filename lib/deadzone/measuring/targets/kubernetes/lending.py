@@ -6,16 +6,16 @@ by a new pod; so it is made only where the study names an image for it.
 """
 
 import secrets
-import time
 from pathlib import PurePosixPath
 
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes import trouble
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
-from deadzone.measuring.targets.kubernetes.errors import AbsentError
-from deadzone.measuring.targets.kubernetes.workload import POD, Workload
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of
 
 BUSYBOX = "/bin/busybox"
+
+LOOK_EVERY_S = 0.3
 
 OTHER_ROOT = "/proc/1/root"
 """The files of the target container, whose first process an ephemeral one sees as its own."""
@@ -38,26 +38,21 @@ def lend(
     lender = f"deadzone-{secrets.token_hex(4)}"
     folder = home / "lent"
     context = _security_context(pod, container)
-    body = {
-        "spec": {
-            "ephemeralContainers": [
-                {
-                    "name": lender,
-                    "image": image,
-                    "targetContainerName": container,
-                    "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
-                    **({"securityContext": context} if context else {}),
-                }
-            ]
-        }
+    entry = {
+        "name": lender,
+        "image": image,
+        "targetContainerName": container,
+        "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
+        **({"securityContext": context} if context else {}),
     }
     what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
+    body = {"spec": {"ephemeralContainers": [entry]}}
     cluster.call(what, "core.patch_namespaced_pod_ephemeralcontainers", name, namespace, body)
-    deadline = time.monotonic() + timeout_s
-    while True:
+    waiting: Object = {}
+    for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = Workload(POD, namespace, name).read(cluster)
         states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
-        state: Object = next((entry for entry in states if entry["name"] == lender), {})
+        state: Object = next((one for one in states if one["name"] == lender), {})
         if ended := trouble.ended(state):
             if ended.get("exitCode") == 0:
                 return folder
@@ -66,16 +61,13 @@ def lend(
                 f"{ended.get('exitCode')}): it needs a static /bin/busybox, and the right to write to {home.parent}."
             )
         waiting = (state.get("state") or {}).get("waiting") or {}
-        if waiting.get("reason") in trouble.HOPELESS or time.monotonic() > deadline:
-            reason = waiting.get("message") or waiting.get("reason") or "it does not start"
-            raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")
-        cluster.pause(0.3)
+        if waiting.get("reason") in trouble.HOPELESS:
+            break
+    reason = waiting.get("message") or waiting.get("reason") or "it does not start"
+    raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")
 
 
 def _security_context(pod: Object, container: str) -> Object:
     """The user of the target container: only the same one sees its files."""
-    for one in pod["spec"]["containers"]:
-        if one["name"] == container:
-            own = one.get("securityContext") or {}
-            return {key: own[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in own}
-    raise AbsentError(f"The pod {pod['metadata']['name']} has no container {container}.")
+    own = container_of(pod["spec"], container, pod["metadata"]["name"]).get("securityContext") or {}
+    return {key: own[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in own}

@@ -6,6 +6,7 @@ is as its owner left it, and one with it can be restored by anybody who finds it
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -15,15 +16,7 @@ from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
-from deadzone.measuring.targets.kubernetes.workload import (
-    POD,
-    Workload,
-    container_of,
-    is_ending,
-    patch_template,
-    resize,
-    template,
-)
+from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ending, resize
 
 ANNOTATION = "deadzone.dev/original-resources"
 
@@ -94,11 +87,6 @@ def kept(found: Object, where: str) -> Original | None:
     return None if text is None else Original.loads(text, where)
 
 
-def keep(cluster: Cluster, workload: Workload, original: Original) -> None:
-    """Write the annotation."""
-    workload.annotate(cluster, {ANNOTATION: original.dumps()})
-
-
 def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[str]:
     """Restore every changed resource, then remove the annotation; says what was done.
 
@@ -110,9 +98,9 @@ def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[
         return [f"{workload} is gone"]
     done = []
     if workload.kind != POD:
-        now = CpuResources.of(container_of(template(workload, found), original.container, str(workload)))
+        now = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
         if not now.same(original.cpu):
-            patch_template(cluster, workload, original.container, original.cpu)
+            workload.patch_template(cluster, original.container, original.cpu)
             done.append(f"{workload}: {original.cpu} again, was {now}")
     # A changed template replaces every pod, the resized ones too.
     for resized in () if done else original.pods:
@@ -124,18 +112,13 @@ def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[
 
 def _resize_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> str | None:
     where = Workload(POD, workload.namespace, resized.name)
-    try:
-        pod = where.read(cluster)
-    except AbsentError:
-        return None
-    if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
-        return None  # a rollout has replaced it, by one with the template's resources
     cpu = CpuResources(resized.limit, resized.request)
-    now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
-    if now.same(cpu):
-        return None
-    try:
-        resize(cluster, pod, original.container, cpu, RESIZE_BACK_TIMEOUT_S)
-    except AbsentError:
-        return None
-    return f"{where}: {cpu} again, was {now}"
+    with contextlib.suppress(AbsentError):
+        pod = where.read(cluster)
+        if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
+            return None  # a rollout has replaced it, by one with the template's resources
+        now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
+        if not now.same(cpu):
+            resize(cluster, pod, original.container, cpu, RESIZE_BACK_TIMEOUT_S)
+            return f"{where}: {cpu} again, was {now}"
+    return None

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from deadzone.measurement import Measurement, Sample
+from deadzone.measuring.targets.kubernetes.streams import Spot
 
 SERIES = (
     "container_cpu_cfs_periods_total",
@@ -31,32 +32,26 @@ SCRAPE_MARGIN_S = 30.0
 """A scrape up to so long before a trial still says what the counters were when it began [s]."""
 
 
-def added(
-    url: str | None,
-    pod: Mapping[str, Any],
-    container: str,
-    measured: Measurement,
-    note: Callable[[str], None],
-) -> Measurement:
+def added(url: str | None, spot: Spot, measured: Measurement, note: Callable[[str], None]) -> Measurement:
     """The measurement with the series of its window; as it was, and a note, where Prometheus does not tell them."""
     if url is None:
         return measured
     try:
-        samples = window(url, pod["metadata"]["namespace"], pod["metadata"]["name"], container, measured)
+        samples = window(url, spot, measured)
     except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
         note(f"{url} does not tell the series of this trial: {error}")
         return measured
     return replace(measured, telemetry=(*measured.telemetry, *samples))
 
 
-def window(url: str, namespace: str, pod: str, container: str, measured: Measurement) -> list[Sample]:
+def window(url: str, spot: Spot, measured: Measurement) -> list[Sample]:
     """The raw scrapes of each series from shortly before the trial to its end, with times since its start.
 
     Raises OSError or ValueError where Prometheus does not answer, or not as it should.
     """
     began = datetime.fromisoformat(measured.started_at).timestamp()
     span = math.ceil(measured.wall_s + SCRAPE_MARGIN_S)
-    labels = f'namespace="{namespace}",pod="{pod}",container="{container}"'
+    labels = f'namespace="{spot.namespace}",pod="{spot.pod}",container="{spot.container}"'
     names = "|".join(SERIES)
     query = f'{{__name__=~"{names}",{labels}}}[{span}s]'
     found = _ask(url, {"query": query, "time": f"{began + measured.wall_s:.3f}"})

@@ -6,13 +6,11 @@ for Pods and Containers", "Pod Quality of Service Classes" and "Resize CPU and M
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.limits.base import as_cores
-from deadzone.study.levels import Level
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 
@@ -64,6 +62,19 @@ def qos_class(containers: Sequence[Mapping[str, Any]]) -> str:
     return GUARANTEED if all(_guaranteed(resources) for resources in told) else BURSTABLE
 
 
+def qos_class_with(pod: Mapping[str, Any], name: str, cpu: CpuResources) -> str:
+    """The class that a pod would belong to if its container of that name had such cpu resources."""
+    return qos_class([_with(one, cpu) if one["name"] == name else one for one in pod["spec"]["containers"]])
+
+
+def _with(container: Mapping[str, Any], cpu: CpuResources) -> dict[str, Any]:
+    resources = dict(container.get("resources") or {})
+    for kind, amounts in cpu.as_patch().items():
+        merged = {**(resources.get(kind) or {}), **amounts}
+        resources[kind] = {name: amount for name, amount in merged.items() if amount is not None}
+    return {**container, "resources": resources}
+
+
 def _guaranteed(resources: Mapping[str, Any]) -> bool:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     if not {"cpu", "memory"} <= set(limits):
@@ -99,17 +110,13 @@ def why_not_resizable(
 
 
 def for_resize(
-    pod: Mapping[str, Any],
-    container: Mapping[str, Any],
-    cores: float,
-    original: CpuResources | None = None,
+    pod: Mapping[str, Any], container: Mapping[str, Any], cores: float, original: CpuResources | None = None
 ) -> CpuResources | None:
     """What a running pod's container gets for a limit, so that the pod keeps its QoS class; None if nothing does.
 
     original: resources before the sweep, from which the request is taken; by default those of now.
     """
-    containers = pod["spec"]["containers"]
-    wanted_class = (pod.get("status") or {}).get("qosClass") or qos_class(containers)
+    wanted_class = (pod.get("status") or {}).get("qosClass") or qos_class(pod["spec"]["containers"])
     before = original or CpuResources.of(container)
     request = before.request_cores if before.request_cores is not None else before.limit_cores
     assert request is not None
@@ -119,8 +126,7 @@ def for_resize(
             continue
         # A request may be below the least limit: the kernel takes any share.
         asked = CpuResources(cpu_quantity(cores), _request(amount))
-        changed = [_with(one, asked) if one["name"] == container["name"] else one for one in containers]
-        if qos_class(changed) == wanted_class:
+        if qos_class_with(pod, container["name"], asked) == wanted_class:
             return asked
     return None
 
@@ -128,16 +134,6 @@ def for_resize(
 def _request(cores: float) -> str:
     thousandths = round(cores * 1000)
     return str(thousandths // 1000) if thousandths % 1000 == 0 else f"{thousandths}m"
-
-
-def _with(container: Mapping[str, Any], cpu: CpuResources) -> dict[str, Any]:
-    resources = container.get("resources") or {}
-    merged = {
-        kind: {**(resources.get(kind) or {}), "cpu": value}
-        for kind, value in (("limits", cpu.limit), ("requests", cpu.request))
-        if value is not None
-    }
-    return {**container, "resources": {**resources, **merged}}
 
 
 def cores_of(quantity: str) -> float:
@@ -161,11 +157,4 @@ def cpu_quantity(cores: float) -> str:
             f"A CPU limit of {cores:g} cores cannot be put in force: Kubernetes counts in thousandths of a core, "
             f"and the kernel takes {LEAST_MILLICORES} of them or more."
         )
-    return str(thousandths // 1000) if thousandths % 1000 == 0 else f"{thousandths}m"
-
-
-def check_limits(levels: Iterable[Level]) -> None:
-    """Raise TargetError for a CPU limit that cannot be put in force as it is written."""
-    for level in levels:
-        if (cores := as_cores(level)) is not None:
-            cpu_quantity(cores)
+    return _request(cores)

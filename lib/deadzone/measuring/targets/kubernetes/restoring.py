@@ -17,12 +17,12 @@ from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.lease import Lease, lease_name
 from deadzone.measuring.targets.kubernetes.originals import Original
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import METHODS, Workload, pods
+from deadzone.measuring.targets.kubernetes.workload import METHODS, Workload
 
 JOBS = "batch.{}_namespaced_job"
 
-Listed = Callable[..., list[Object]]
-"""The objects of a kind, by what they are called, the method that lists them, and its options."""
+Left = tuple[Lease, Callable[[], list[str]]]
+"""What a sweep left: the lock that it holds while it lives, and what gives it back and says so."""
 
 RESTORER = "restore"
 """Whose lock it is while something is given back."""
@@ -49,17 +49,14 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
     done: list[str] = []
     busy: list[str] = []
     problems: list[str] = []
-    listed = partial(_listed, cluster, places, only, problems.append)
-    left: list[Callable[[], list[str]]] = [
-        partial(_restore, cluster, workload, found) for workload, found in _annotated(listed)
-    ]
-    left += [
-        partial(_remove_jobs, cluster, namespace, lock, names)
-        for (namespace, lock), names in _jobs(listed).items()
-    ]
-    for give_back in left:
+    search = _Search(cluster, places, only, problems)
+    for lease, give_back in (*_annotated(search), *_jobs(search)):
         try:
-            done += give_back()
+            lease.acquire()
+            try:
+                done += give_back()
+            finally:
+                lease.release()
         except errors.AbsentError:
             continue  # removed meanwhile, or goes with its namespace
         except errors.BusyError as error:
@@ -69,66 +66,61 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
     return Restored(tuple(done), tuple(busy), tuple(dict.fromkeys(problems)))
 
 
-def _annotated(listed: Listed) -> Iterator[tuple[Workload, Object]]:
+@dataclass(frozen=True)
+class _Search:
+    """Where objects are looked for. namespaces: those named. only: nowhere else. problems: where what cannot be looked at is
+    told."""
+
+    cluster: Cluster
+    namespaces: tuple[str, ...]
+    only: bool
+    problems: list[str]
+
+    def objects(self, what: str, method: str, **options: str) -> list[Object]:
+        """Those of all namespaces, or of those named: where no other is asked for, or the account may not list all."""
+        inside = method.format("list")
+        everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
+        with contextlib.suppress(errors.MissingVerbError):
+            if not self.only:
+                return list(self.cluster.call(f"list all {what}", everywhere, **options)["items"])
+        found: list[Object] = []
+        for namespace in self.namespaces:
+            where = f"list the {what} in the namespace {namespace}"
+            try:
+                found += self.cluster.call(where, inside, namespace, **options)["items"]
+            except errors.MissingVerbError as error:
+                said = f"The {what} of the namespace {namespace} could not be looked at: {error}"
+                self.problems.append(said)
+        return found
+
+
+def _annotated(search: _Search) -> Iterator[Left]:
     for kind, method in METHODS.items():
-        for item in listed(f"{kind}s", method):
-            metadata = item["metadata"]
+        for metadata in (item["metadata"] for item in search.objects(f"{kind}s", method)):
             if originals.ANNOTATION in (metadata.get("annotations") or {}):
-                yield Workload(kind, metadata["namespace"], metadata["name"]), item
+                workload = Workload(kind, metadata["namespace"], metadata["name"])
+                name = lease_name(workload)
+                lease = Lease(search.cluster, workload.namespace, name, str(workload), RESTORER)
+                yield lease, partial(_restore, search.cluster, workload)
 
 
-def _jobs(listed: Listed) -> dict[tuple[str, str], list[str]]:
-    """Names of the Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
-    ours = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
-    found = listed("Jobs", JOBS, label_selector=ours)
+def _jobs(search: _Search) -> Iterator[Left]:
+    """The Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
     sweeps: dict[tuple[str, str], list[str]] = {}
-    for metadata in (job["metadata"] for job in found):
+    ours = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
+    for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=ours)):
         lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
         if lock and not metadata.get("deletionTimestamp"):
             sweeps.setdefault((metadata["namespace"], lock), []).append(metadata["name"])
-    return sweeps
+    for (namespace, lock), names in sweeps.items():
+        subject = f"{len(names)} Jobs in the namespace {namespace}, the first is {names[0]}"
+        lease = Lease(search.cluster, namespace, lock, subject, RESTORER)
+        yield lease, partial(_remove_jobs, search.cluster, namespace, names)
 
 
-def _listed(
-    cluster: Cluster,
-    namespaces: tuple[str, ...],
-    only: bool,
-    tell: Callable[[str], None],
-    what: str,
-    method: str,
-    **options: str,
-) -> list[Object]:
-    """Objects of all namespaces, or of those named: where no other is asked for, or the account may not list all."""
-    inside = method.format("list")
-    everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
-    with contextlib.suppress(errors.MissingVerbError):
-        if not only:
-            everything: list[Object] = cluster.call(f"list all {what}", everywhere, **options)["items"]
-            return everything
-    found: list[Object] = []
-    for namespace in namespaces:
-        try:
-            answer = cluster.call(
-                f"list the {what} in the namespace {namespace}", inside, namespace, **options
-            )
-        except errors.MissingVerbError as error:
-            tell(f"The {what} of the namespace {namespace} could not be looked at: {error}")
-            continue
-        found += answer["items"]
-    return found
-
-
-def _restore(cluster: Cluster, workload: Workload, found: Object) -> list[str]:
-    original = originals.kept(found, str(workload))
-    if original is None:
-        return []
-    lease = Lease(cluster, workload.namespace, lease_name(workload), str(workload), RESTORER)
-    lease.acquire()
-    try:
-        now = originals.kept(workload.read(cluster), str(workload))
-        return restore_workload(cluster, workload, now) if now else []
-    finally:
-        lease.release()
+def _restore(cluster: Cluster, workload: Workload) -> list[str]:
+    original = originals.kept(workload.read(cluster), str(workload))
+    return restore_workload(cluster, workload, original) if original else []
 
 
 def restore_workload(cluster: Cluster, workload: Workload, original: Original) -> list[str]:
@@ -143,7 +135,7 @@ def restore_workload(cluster: Cluster, workload: Workload, original: Original) -
 
 def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> None:
     home = PurePosixPath(original.scratch)
-    for pod in pods(cluster, workload):
+    for pod in workload.pods(cluster):
         spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
             with contextlib.suppress(errors.ClusterError, TargetError):
@@ -151,15 +143,9 @@ def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> No
                     break
 
 
-def _remove_jobs(cluster: Cluster, namespace: str, lock: str, names: list[str]) -> list[str]:
+def _remove_jobs(cluster: Cluster, namespace: str, names: list[str]) -> list[str]:
     """Remove the Jobs of one sweep that is dead."""
-    subject = f"{len(names)} Jobs in the namespace {namespace}, the first is {names[0]}"
-    lease = Lease(cluster, namespace, lock, subject, RESTORER)
-    lease.acquire()
-    try:
-        for name in names:
-            with contextlib.suppress(errors.AbsentError):
-                jobs.remove(cluster, name, namespace)
-    finally:
-        lease.release()
+    for name in names:
+        with contextlib.suppress(errors.AbsentError):
+            jobs.remove(cluster, name, namespace)
     return [f"job/{name} in the namespace {namespace}: removed" for name in names]

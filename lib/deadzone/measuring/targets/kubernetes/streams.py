@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from deadzone.measuring.targets.kubernetes import errors
-from deadzone.measuring.targets.kubernetes.cluster import TEMPORARY, Cluster, Object
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 
 PING_EVERY_S = 15.0
 """Well below the idle times after which load balancers and proxies cut a connection, of which 60 s is common [s]."""
@@ -75,24 +75,8 @@ def run(
     Raises StreamBrokenError if the stream ends first or timeout_s is over, NoProgramError if the container has no
     such program, other kinds of ClusterError as the API server refuses.
     """
-    from kubernetes.client.exceptions import ApiException
-
-    what = f"run a command in {spot}"
-    for attempt in cluster.attempts(what):
-        try:
-            stream = _open(cluster, spot, argv, bool(stdin))
-        except ApiException as error:
-            if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
-                raise error.__context__ from None  # the client takes a Ctrl-C while it connects for a refusal
-            status, message = errors.status_and_message(error)
-            if status == 500 and "container not found" in message:
-                raise errors.AbsentError(f"{spot} does not run: {message}.") from error
-            if status in TEMPORARY:
-                attempt(message)
-                continue
-            raise errors.translated(error, what) from error
-        return _follow(cluster, spot, stream, stdin, timeout_s)
-    raise AssertionError("attempts ends by an error only")
+    stream = cluster.patiently(f"run a command in {spot}", lambda: _open(cluster, spot, argv, bool(stdin)))
+    return _follow(cluster, spot, stream, stdin, timeout_s)
 
 
 def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> Any:
@@ -101,18 +85,26 @@ def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> A
     from kubernetes.stream import stream
 
     api = client.CoreV1Api(client.ApiClient(cluster.configuration))
-    return stream(
-        api.connect_get_namespaced_pod_exec,
-        spot.pod,
-        spot.namespace,
-        container=spot.container,
-        command=list(argv),
-        stdin=stdin,
-        stdout=True,
-        stderr=True,
-        tty=False,
-        _preload_content=False,
-    )
+    try:
+        return stream(
+            api.connect_get_namespaced_pod_exec,
+            spot.pod,
+            spot.namespace,
+            container=spot.container,
+            command=list(argv),
+            stdin=stdin,
+            stdout=True,
+            stderr=True,
+            tty=False,
+            _preload_content=False,
+        )
+    except client.ApiException as error:
+        if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
+            raise error.__context__ from None  # the client takes a Ctrl-C while it connects for a refusal
+        status, message = errors.status_and_message(error)
+        if status == 500 and "container not found" in message:
+            raise errors.AbsentError(f"{spot} does not run: {message}.") from error
+        raise
 
 
 def _follow(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: float) -> Answer:

@@ -7,7 +7,7 @@ from typing import Any
 
 from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.targets.kubernetes import accounting, trouble
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.container import (
     Container,
     LauncherDiedError,
@@ -15,23 +15,19 @@ from deadzone.measuring.targets.kubernetes.container import (
     Probe,
 )
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
-from deadzone.measuring.targets.kubernetes.streams import StreamBrokenError
 from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_status, is_ending
 
 START_ATTEMPTS = 3
 """A trial that never started may be asked for again, so often [count]."""
+
+LOOK_EVERY_S = 0.5
 
 SETTLE_S = 20.0
 """The kubelet tells of a container that died within a second or two, of a node that died much later [s]."""
 
 
 def execute(
-    cluster: Cluster,
-    container: Container,
-    pod: Object,
-    command: Command,
-    timeout_s: float,
-    note: Callable[[str], None],
+    container: Container, pod: Object, command: Command, timeout_s: float, note: Callable[[str], None]
 ) -> Measurement:
     """Run a command as a trial and measure it; `lost` where the pod was restarted, evicted or replaced meanwhile.
 
@@ -39,17 +35,15 @@ def execute(
     """
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     began = time.monotonic()
-    fate: tuple[Status, str] = ("lost", f"the trial could not be started in {container.spot}")
+    status: Status = "lost"
+    why = f"the trial could not be started in {container.spot}"
     for _ in range(START_ATTEMPTS):
         try:
             text = container.run_trial(command, timeout_s)
         except NotStartedError:
             continue
-        except (LauncherDiedError, AbsentError, StreamBrokenError) as error:
-            became = what_became_of(cluster, container, pod, str(error))
-            if became is None:
-                raise
-            fate = became
+        except (LauncherDiedError, AbsentError) as error:
+            status, why = what_became_of(container, pod, str(error))
             break
         told = accounting.parse(text)
         before, after = told.before.cpu_max, told.after.cpu_max
@@ -57,9 +51,8 @@ def execute(
             where = {**placed(pod), **({"cpu_max": before} if before else {})}
             return accounting.measurement(told, started_at, timeout_s, where)
         note(f"the limit changed during a trial, from {before} to {after}; it is lost")
-        fate = ("lost", "something else changed the limit during the trial")
+        why = "something else changed the limit during the trial"
         break
-    status, why = fate
     wall_s = time.monotonic() - began
     return Measurement(started_at, wall_s, exit_code=-9, status=status, error=why, placed=placed(pod))
 
@@ -69,13 +62,10 @@ def placed(pod: Mapping[str, Any]) -> dict[str, str]:
     return {"node": str(pod["spec"].get("nodeName") or ""), "pod": str(pod["metadata"]["name"])}
 
 
-def what_became_of(
-    cluster: Cluster, container: Container, pod: Object, said: str
-) -> tuple[Status, str] | None:
-    """Status and words for a trial whose container did not survive it; None if the container is as it was."""
-    spot = container.spot
-    deadline = time.monotonic() + SETTLE_S
-    while True:
+def what_became_of(container: Container, pod: Object, said: str) -> tuple[Status, str]:
+    """Status and words for a trial whose container did not survive it."""
+    spot, cluster = container.spot, container.cluster
+    for _ in cluster.looks(SETTLE_S, LOOK_EVERY_S):
         try:
             now = Workload(POD, spot.namespace, spot.pod).read(cluster)
         except AbsentError:
@@ -85,7 +75,7 @@ def what_became_of(
         status = now.get("status") or {}
         if status.get("reason") == "Evicted":
             return "lost", f"the pod {spot.pod} was evicted during the trial: {status.get('message')}"
-        state = container_status(now, spot.container) or {}
+        state = container_status(now, spot.container)
         ended = trouble.ended(state)
         restarted = restarts(now, spot.container) != restarts(pod, spot.container)
         if restarted or "terminated" in (state.get("state") or {}):
@@ -93,19 +83,17 @@ def what_became_of(
                 return "oom_killed", f"the container {spot.container} was killed for want of memory"
             why = ended.get("reason")
             return "lost", f"the container {spot.container} was restarted during the trial ({why})"
-        if time.monotonic() > deadline:
-            return "lost", f"what measured the trial is gone: {said}"
-        cluster.pause(0.5)
+    return "lost", f"what measured the trial is gone: {said}"
 
 
 def restarts(pod: Mapping[str, Any], container: str) -> int:
     """How often a container was restarted."""
-    return int((container_status(pod, container) or {}).get("restartCount") or 0)
+    return int(container_status(pod, container).get("restartCount") or 0)
 
 
 def image_id(pod: Mapping[str, Any], container: str) -> str | None:
     """The digest of the image that a container runs."""
-    found = (container_status(pod, container) or {}).get("imageID")
+    found = container_status(pod, container).get("imageID")
     return str(found) if found else None
 
 

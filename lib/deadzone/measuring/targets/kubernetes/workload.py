@@ -7,7 +7,7 @@ Neither is believed: what counts is read in the container's own control group af
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from deadzone.errors import TargetError, did_you_mean
 from deadzone.measuring.targets.kubernetes import trouble
@@ -26,6 +26,16 @@ METHODS = {
 
 PERMISSION = "deadzone.dev/sweep"
 ALLOWED = "allowed"
+
+
+LOOK_EVERY_S = 0.2
+"""How often the cluster is asked how far a change is [s]."""
+
+ENDING_S = 10.0
+"""How long a pod's end may take beyond its grace period; on a node that is lost it never comes [s]."""
+
+NO_HOPE_AFTER_S = 5.0
+"""A reason that waiting does not cure must have stood for so long: a retry may just be under way [s]."""
 
 
 @dataclass(frozen=True)
@@ -53,36 +63,145 @@ class Workload:
         """Set annotations of the object itself, which starts no rollout; None removes one."""
         return self.patch(cluster, "change the annotations", {"metadata": {"annotations": dict(annotations)}})
 
+    @classmethod
+    def find(cls, cluster: Cluster, namespace: str, named: str | None, selector: str | None) -> Self:
+        """The workload of a name such as deployment/encoder, or the one and only with the labels of a selector.
 
-def find(cluster: Cluster, namespace: str, named: str | None, selector: str | None) -> Workload:
-    """The workload of a name such as deployment/encoder, or the one and only with the labels of a selector.
+        Raises TargetError where there is none, or a selector fits several.
+        """
+        if named is not None:
+            kind, _, name = named.partition("/")
+            workload = cls(kind, namespace, name)
+            try:
+                workload.read(cluster)
+            except AbsentError as error:
+                known = _names(cluster, kind, namespace)
+                listing = ", ".join(known) or "none"
+                raise TargetError(
+                    f"There is no {workload}.{did_you_mean(name, known)} There are: {listing}."
+                ) from error
+            return workload
+        for kind in (DEPLOYMENT, STATEFUL_SET, POD):
+            names = _names(cluster, kind, namespace, selector)
+            if len(names) == 1:
+                return cls(kind, namespace, names[0])
+            if names:
+                raise TargetError(
+                    f"The selector {selector!r} fits {len(names)} {kind}s in the namespace {namespace}: "
+                    f"{', '.join(names)}. Name one: target.workload: {kind}/{names[0]}."
+                )
+        raise TargetError(
+            f"The selector {selector!r} fits no Deployment, StatefulSet or pod in the namespace {namespace}."
+        )
 
-    Raises TargetError where there is none, or a selector fits several.
-    """
-    if named is not None:
-        kind, _, name = named.partition("/")
-        workload = Workload(kind, namespace, name)
-        try:
-            workload.read(cluster)
-        except AbsentError as error:
-            known = _names(cluster, kind, namespace)
-            listing = ", ".join(known) or "none"
+    def check_allowed(self, found: Object, allow: bool) -> None:
+        """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the sweep."""
+        value = (found["metadata"].get("annotations") or {}).get(PERMISSION)
+        if value == ALLOWED or allow:
+            return
+        instead = f" (its value is {value!r})" if value is not None else ""
+        raise TargetError(
+            f"{self} does not permit sweeps: it lacks the annotation {PERMISSION}: {ALLOWED}{instead}. Its owner gives "
+            f"it with `kubectl annotate -n {self.namespace} {self.kind} {self.name} {PERMISSION}={ALLOWED}`; "
+            "--allow sweeps it all the same."
+        )
+
+    def template(self, found: Object) -> Object:
+        """The pod specification in an object: of its template, or its own."""
+        spec: Object = found["spec"] if self.kind == POD else found["spec"]["template"]["spec"]
+        return spec
+
+    def pods(self, cluster: Cluster) -> list[Object]:
+        """The pods of a workload that are not about to go, oldest first."""
+        return [pod for pod in self.all_pods(cluster) if not is_ending(pod)]
+
+    def all_pods(self, cluster: Cluster) -> list[Object]:
+        """The pods of a workload, oldest first, those that are ending among them."""
+        now = self.read(cluster)
+        if self.kind == POD:
+            return [now]
+        found = pods_of(cluster, str(self), self.namespace, label_selector(now["spec"]["selector"]))
+        return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
+
+    def patch_template(self, cluster: Cluster, container: str, wanted: CpuResources) -> None:
+        """Change the resources in a workload's template; the cluster then replaces its pods."""
+        spec = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
+        self.patch(cluster, f"set the resources ({wanted})", {"spec": {"template": spec}})
+
+    def check_rollout_possible(self, found: Object) -> None:
+        """Raise TargetError where a changed template would change no pod."""
+        if self.kind == POD:
             raise TargetError(
-                f"There is no {workload}.{did_you_mean(name, known)} There are: {listing}."
-            ) from error
-        return workload
-    for kind in (DEPLOYMENT, STATEFUL_SET, POD):
-        names = _names(cluster, kind, namespace, selector)
-        if len(names) == 1:
-            return Workload(kind, namespace, names[0])
-        if names:
-            raise TargetError(
-                f"The selector {selector!r} fits {len(names)} {kind}s in the namespace {namespace}: "
-                f"{', '.join(names)}. Name one: target.workload: {kind}/{names[0]}."
+                f"{self} has no template to patch: a pod by itself can only be resized. Use change: resize, or "
+                "name the Deployment it belongs to."
             )
-    raise TargetError(
-        f"The selector {selector!r} fits no Deployment, StatefulSet or pod in the namespace {namespace}."
-    )
+        spec = found["spec"]
+        if self.kind == DEPLOYMENT and spec.get("paused"):
+            raise TargetError(f"The rollout of {self} is paused; resume it first (kubectl rollout resume).")
+        strategy = (spec.get("updateStrategy") or {}).get("type")
+        if self.kind == STATEFUL_SET and strategy == "OnDelete":
+            raise TargetError(f"{self} replaces its pods on deletion only (updateStrategy OnDelete).")
+        if not spec.get("replicas", 1):
+            raise TargetError(f"{self} has no replicas, so there is no container to measure in.")
+
+    def await_rollout(self, cluster: Cluster, container: str, timeout_s: float) -> Object:
+        """Wait until every pod of a workload is of its present template; returns the newest ready pod.
+
+        Pods that are replaced are waited for as well, as long as they may take to end: one that ends uses CPU beside the
+        next trial, and may still be asked by a client of the workload's Service.
+
+        Raises TargetError, with what keeps it, if that takes longer or cannot come to pass.
+        """
+        hopeless_since = ready_since = 0.0
+        after = f"has not ended after {timeout_s:g} s"
+        for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
+            found = self.read(cluster)
+            every = self.all_pods(cluster)
+            present = [pod for pod in every if not is_ending(pod)]
+            if self._rolled_out(found):
+                wanted = CpuResources.of(container_of(self.template(found), container, str(self)))
+                ready = [pod for pod in present if is_ready(pod, container)]
+                if ready and self._as_wanted(ready[-1], container, wanted):
+                    ready_since = ready_since or time.monotonic()
+                    if time.monotonic() >= ready_since + _until_gone_s(every):
+                        return ready[-1]
+            reason = trouble.refused(found) or next(
+                filter(None, map(trouble.hopeless, reversed(present))), None
+            )
+            hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
+            if reason and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S:
+                after = "cannot end"
+                break
+        raise TargetError(f"The rollout of {self} {after}: {trouble.of_rollout(found, present)}.")
+
+    def _rolled_out(self, found: Object) -> bool:
+        status: dict[str, Any] = found.get("status") or {}
+        if self.kind == POD:
+            return True
+        if status.get("observedGeneration", 0) < found["metadata"].get("generation", 0):
+            return False
+        wanted = found["spec"].get("replicas", 1)
+        updated, ready = status.get("updatedReplicas", 0), status.get("readyReplicas", 0)
+        if self.kind == STATEFUL_SET:
+            current = status.get("updateRevision") == status.get("currentRevision") or updated == wanted
+            return current and ready == wanted
+        return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
+
+    def _as_wanted(self, pod: Object, container: str, wanted: CpuResources) -> bool:
+        """Whether a pod has its template's limit. Raises TargetError where the cluster gives it another one."""
+        have = CpuResources.of(container_of(pod["spec"], container, str(self)))
+        if have.limit_cores == wanted.limit_cores or self.kind == POD:
+            return True
+        raise TargetError(
+            f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or an admission "
+            "policy of the namespace sets its own. Measure within it, or in another namespace."
+        )
+
+
+def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list[Object]:
+    """The pods with the labels of a selector."""
+    what = f"list the pods of {whose}"
+    return list(cluster.call(what, METHODS[POD].format("list"), namespace, label_selector=selector)["items"])
 
 
 def _names(cluster: Cluster, kind: str, namespace: str, selector: str | None = None) -> list[str]:
@@ -91,25 +210,6 @@ def _names(cluster: Cluster, kind: str, namespace: str, selector: str | None = N
         f"list the {kind}s in the namespace {namespace}", METHODS[kind].format("list"), namespace, **labels
     )
     return [item["metadata"]["name"] for item in found["items"]]
-
-
-def check_allowed(workload: Workload, found: Object, allow: bool) -> None:
-    """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the sweep."""
-    value = (found["metadata"].get("annotations") or {}).get(PERMISSION)
-    if value == ALLOWED or allow:
-        return
-    instead = f" (its value is {value!r})" if value is not None else ""
-    raise TargetError(
-        f"{workload} does not permit sweeps: it lacks the annotation {PERMISSION}: {ALLOWED}{instead}. Its owner gives "
-        f"it with `kubectl annotate -n {workload.namespace} {workload.kind} {workload.name} {PERMISSION}={ALLOWED}`; "
-        "--allow sweeps it all the same."
-    )
-
-
-def template(workload: Workload, found: Object) -> Object:
-    """The pod specification in an object: of its template, or its own."""
-    spec: Object = found["spec"] if workload.kind == POD else found["spec"]["template"]["spec"]
-    return spec
 
 
 def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Object:
@@ -133,26 +233,6 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
     )
 
 
-def pods(cluster: Cluster, workload: Workload) -> list[Object]:
-    """The pods of a workload that are not about to go, oldest first."""
-    return [pod for pod in all_pods(cluster, workload) if not is_ending(pod)]
-
-
-def all_pods(cluster: Cluster, workload: Workload) -> list[Object]:
-    """The pods of a workload, oldest first, those that are ending among them."""
-    if workload.kind == POD:
-        found = [workload.read(cluster)]
-    else:
-        selector = label_selector(workload.read(cluster)["spec"]["selector"])
-        found = cluster.call(
-            f"list the pods of {workload}",
-            METHODS[POD].format("list"),
-            workload.namespace,
-            label_selector=selector,
-        )["items"]
-    return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
-
-
 def is_ending(pod: Mapping[str, Any]) -> bool:
     """Whether a pod is about to go."""
     return bool(pod["metadata"].get("deletionTimestamp"))
@@ -170,25 +250,19 @@ def label_selector(selector: Mapping[str, Any]) -> str:
 
 def is_ready(pod: Mapping[str, Any], container: str) -> bool:
     """Whether a pod's container runs and is ready, and the pod is to stay."""
-    state = container_status(pod, container) or {}
-    runs = "running" in (state.get("state") or {})
-    return not is_ending(pod) and runs and bool(state.get("ready"))
+    is_told = bool(container_status(pod, container).get("ready"))
+    return is_told and is_running(pod, container) and not is_ending(pod)
 
 
-def container_status(pod: Mapping[str, Any], container: str) -> Object | None:
-    """What the kubelet says of a container; None before it says anything."""
+def is_running(pod: Mapping[str, Any], container: str) -> bool:
+    """Whether a pod's container runs."""
+    return "running" in (container_status(pod, container).get("state") or {})
+
+
+def container_status(pod: Mapping[str, Any], container: str) -> Object:
+    """What the kubelet says of a container; empty before it says anything."""
     states = (pod.get("status") or {}).get("containerStatuses") or []
-    return next((state for state in states if state["name"] == container), None)
-
-
-LOOK_EVERY_S = 0.2
-"""How often the cluster is asked how far a change is [s]."""
-
-ENDING_S = 10.0
-"""How long a pod's end may take beyond its grace period; on a node that is lost it never comes [s]."""
-
-NO_HOPE_AFTER_S = 5.0
-"""A reason that waiting does not cure must have stood for so long: a retry may just be under way [s]."""
+    return next((state for state in states if state["name"] == container), {})
 
 
 def resize(cluster: Cluster, pod: Object, container: str, wanted: CpuResources, timeout_s: float) -> Object:
@@ -200,19 +274,16 @@ def resize(cluster: Cluster, pod: Object, container: str, wanted: CpuResources, 
     where = f"pod {name} in the namespace {namespace}"
     body = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
     cluster.call(f"resize {where} to {wanted}", "core.patch_namespaced_pod_resize", name, namespace, body)
-    deadline = time.monotonic() + timeout_s
-    while True:
+    for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = cluster.call(f"read {where}", "core.read_namespaced_pod", name, namespace)
         pending, why = _pending(now)
         if pending == "Infeasible":
             raise TargetError(f"The node cannot resize {where} to {wanted}: {why}.")
         if not pending and _in_force(now, container, wanted):
             return now
-        if time.monotonic() > deadline:
-            raise TargetError(
-                f"The resize of {where} to {wanted} is not done after {timeout_s:g} s: {why or 'no reason given'}."
-            )
-        cluster.pause(LOOK_EVERY_S)
+    raise TargetError(
+        f"The resize of {where} to {wanted} is not done after {timeout_s:g} s: {why or 'no reason given'}."
+    )
 
 
 def _pending(pod: Object) -> tuple[str | None, str]:
@@ -226,92 +297,12 @@ def _pending(pod: Object) -> tuple[str | None, str]:
 
 def _in_force(pod: Object, container: str, wanted: CpuResources) -> bool:
     """Whether the container runs with the resources, as the kubelet says (servers before 1.33 do not say it)."""
-    state = container_status(pod, container)
-    if state is None or "running" not in (state.get("state") or {}):
-        return False
-    actual = state.get("resources")
-    return actual is None or CpuResources.of({"resources": actual}).same(wanted)
-
-
-def patch_template(cluster: Cluster, workload: Workload, container: str, wanted: CpuResources) -> None:
-    """Change the resources in a workload's template; the cluster then replaces its pods."""
-    spec = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
-    workload.patch(cluster, f"set the resources ({wanted})", {"spec": {"template": spec}})
-
-
-def check_rollout_possible(workload: Workload, found: Object) -> None:
-    """Raise TargetError where a changed template would change no pod."""
-    if workload.kind == POD:
-        raise TargetError(
-            f"{workload} has no template to patch: a pod by itself can only be resized. Use change: resize, or "
-            "name the Deployment it belongs to."
-        )
-    spec = found["spec"]
-    if workload.kind == DEPLOYMENT and spec.get("paused"):
-        raise TargetError(f"The rollout of {workload} is paused; resume it first (kubectl rollout resume).")
-    strategy = (spec.get("updateStrategy") or {}).get("type")
-    if workload.kind == STATEFUL_SET and strategy == "OnDelete":
-        raise TargetError(f"{workload} replaces its pods on deletion only (updateStrategy OnDelete).")
-    if not spec.get("replicas", 1):
-        raise TargetError(f"{workload} has no replicas, so there is no container to measure in.")
-
-
-def await_rollout(cluster: Cluster, workload: Workload, container: str, timeout_s: float) -> Object:
-    """Wait until every pod of a workload is of its present template; returns the newest ready pod.
-
-    Pods that are replaced are waited for as well, as long as they may take to end: one that ends uses CPU beside the
-    next trial, and may still be asked by a client of the workload's Service.
-
-    Raises TargetError, with what keeps it, if that takes longer or cannot come to pass.
-    """
-    deadline, hopeless_since = time.monotonic() + timeout_s, 0.0
-    ready_since = 0.0
-    while True:
-        found = workload.read(cluster)
-        every = all_pods(cluster, workload)
-        present = [pod for pod in every if not is_ending(pod)]
-        if _rolled_out(workload, found):
-            wanted = CpuResources.of(container_of(template(workload, found), container, str(workload)))
-            ready = [pod for pod in present if is_ready(pod, container)]
-            if ready and _as_wanted(ready[-1], container, wanted, workload):
-                ready_since = ready_since or time.monotonic()
-                if time.monotonic() >= ready_since + _until_gone_s(every):
-                    return ready[-1]
-        reason = trouble.refused(found) or next(filter(None, map(trouble.hopeless, reversed(present))), None)
-        hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
-        lost_hope = bool(reason) and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S
-        if lost_hope or time.monotonic() > deadline:
-            after = "cannot end" if lost_hope else f"has not ended after {timeout_s:g} s"
-            raise TargetError(f"The rollout of {workload} {after}: {trouble.of_rollout(found, present)}.")
-        cluster.pause(LOOK_EVERY_S)
+    actual = container_status(pod, container).get("resources")
+    as_wanted = actual is None or CpuResources.of({"resources": actual}).same(wanted)
+    return as_wanted and is_running(pod, container)
 
 
 def _until_gone_s(every: Sequence[Object]) -> float:
     """How long the pods that are ending may take [s]; 0 if there is none."""
     going = [pod["metadata"] for pod in every if is_ending(pod)]
     return max((one.get("deletionGracePeriodSeconds") or 0) + ENDING_S for one in going) if going else 0.0
-
-
-def _rolled_out(workload: Workload, found: Object) -> bool:
-    status: dict[str, Any] = found.get("status") or {}
-    if workload.kind == POD:
-        return True
-    if status.get("observedGeneration", 0) < found["metadata"].get("generation", 0):
-        return False
-    wanted = found["spec"].get("replicas", 1)
-    updated, ready = status.get("updatedReplicas", 0), status.get("readyReplicas", 0)
-    if workload.kind == STATEFUL_SET:
-        current = status.get("updateRevision") == status.get("currentRevision") or updated == wanted
-        return current and ready == wanted
-    return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
-
-
-def _as_wanted(pod: Object, container: str, wanted: CpuResources, workload: Workload) -> bool:
-    """Whether a pod has its template's limit. Raises TargetError where the cluster gives it another one."""
-    have = CpuResources.of(container_of(pod["spec"], container, str(workload)))
-    if have.limit_cores == wanted.limit_cores or workload.kind == POD:
-        return True
-    raise TargetError(
-        f"The pods of {workload} come up with {have} where {wanted} is asked for: a LimitRange or an admission "
-        "policy of the namespace sets its own. Measure within it, or in another namespace."
-    )

@@ -14,6 +14,7 @@ from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Sample, difference
+from deadzone.measuring.targets.kernel_files import told
 from deadzone.study.levels import NONE, Level, is_number
 
 PERIOD_US = 100_000
@@ -164,11 +165,8 @@ def _namespaces() -> set[int]:
 
 def start_ticks(pid: int) -> int | None:
     """When a process started, in clock ticks since boot; None if there is none, or only its zombie."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
+    fields = told(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return None if not fields or fields[0] in b"ZX" else int(fields[19])
 
 
 def is_left_over(name: str) -> bool:
@@ -225,7 +223,7 @@ def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
     killed: set[int] = set()
     deadline = time.monotonic() + EMPTYING_TIMEOUT_S
     while time.monotonic() < deadline:
-        pids = {pid for path in procs_files for pid in _pids(path)} - {0, *spare}
+        pids = {int(pid) for path in procs_files for pid in told(path).split()} - {0, *spare}
         if not pids:
             break
         for pid in pids:
@@ -235,13 +233,6 @@ def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
             time.sleep(0.001)
         killed |= pids
     return len(killed)
-
-
-def _pids(path: Path) -> list[int]:
-    try:
-        return [int(line) for line in path.read_text().split()]
-    except OSError:
-        return []
 
 
 def remove_group(path: Path) -> bool:

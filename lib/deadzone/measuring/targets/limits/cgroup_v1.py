@@ -4,7 +4,6 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler
 """
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,15 +17,12 @@ from deadzone.measuring.targets.limits.base import (
     quota_us,
     remove_group,
 )
-from deadzone.measuring.targets.limits.cgroup_v2 import v2_mount
+from deadzone.measuring.targets.limits.cgroup_v2 import PAGE_BYTES, v2_mount
 
 NANOSECONDS = 1e9
 
 NO_MEMORY_LIMIT = 2**62
 """Without a limit the kernel tells the largest number of pages it can count [bytes]."""
-
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-"""The kernel rounds memory limits down to whole pages."""
 
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 
@@ -45,7 +41,9 @@ class CgroupV1(LimitMechanism):
 
     def open(self, group: str) -> None:
         """Make the groups below the ones this process is in."""
-        homes = v1_homes()
+        homes, beside = v1_homes(), v2_mount()
+        if beside and (beside / "io.pressure").exists():
+            homes[PRESSURE] = beside
         for controller in ("cpu", "cpuacct"):
             if controller not in homes:
                 raise TargetError(f"the cgroup v1 controller {controller} is not mounted")
@@ -56,13 +54,9 @@ class CgroupV1(LimitMechanism):
         except OSError as error:
             self.close()
             raise TargetError(system_reason(error)) from error
-        if "memory" in homes:
+        for further in homes.keys() & {"memory", PRESSURE}:
             with contextlib.suppress(OSError):
-                self._make(homes["memory"], group, "memory")
-        beside = v2_mount()
-        if beside and (beside / "io.pressure").exists():
-            with contextlib.suppress(OSError):
-                self._make(beside, group, PRESSURE)
+                self._make(homes[further], group, further)
 
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)

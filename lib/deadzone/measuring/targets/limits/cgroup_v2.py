@@ -24,6 +24,8 @@ from deadzone.store.programs import answer_of
 
 MICROSECONDS = 1e6
 
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+"""The kernel rounds memory limits down to whole pages."""
 
 LENT = "-lent"
 """Ends the name of a group for which controllers were switched on in the group above it: cpu, and those that the
@@ -56,18 +58,17 @@ class CgroupV2(LimitMechanism):
         for parent in _candidates(mount):
             try:
                 self._open_below(parent, group)
+                return
             except OSError as error:
                 self.close()
                 refusals.append(system_reason(error))
-            else:
-                return
         raise TargetError(refusals[-1] if refusals else _why_nowhere(mount))
 
     def _open_below(self, parent: Path, group: str) -> None:
         lent = [name for name in WANTED if _switch_on(parent, name)]
         self._group = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
         self._group.mkdir(exist_ok=True)
-        if _words(self._group / "cgroup.type") == ["domain", "invalid"]:
+        if told(self._group / "cgroup.type").split() == [b"domain", b"invalid"]:
             # The group above holds processes, this one among them: only threaded groups may live beside those.
             (self._group / "cgroup.type").write_text("threaded")
             self._list = "cgroup.threads"
@@ -89,9 +90,19 @@ class CgroupV2(LimitMechanism):
         verify_cpu_max(self._path, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
-        """Write memory.max, and no swap beside it."""
+        """Write memory.max, and no swap beside it. Raises TargetError also where another limit is in force afterwards."""
+        limit = self._path / "memory.max"
+        if not limit.exists():
+            if size is None:
+                return
+            raise TargetError(f"{self._path} has no memory controller, so its memory cannot be limited")
         with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
-            set_memory_max(self._path, size)
+            with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
+                (self._path / "memory.swap.max").write_text("max" if size is None else "0")
+            limit.write_text("max" if size is None else str(size))
+        in_force = whole_number(limit)
+        if (in_force is None) != (size is None) or abs((in_force or 0) - (size or 0)) >= PAGE_BYTES:
+            raise TargetError(f"{limit} is {in_force} bytes where {size} were asked for.")
 
     def read(self) -> Counters:
         """The group's cpu.stat, and its memory and stalls."""
@@ -135,7 +146,8 @@ def _switch_on(parent: Path, controller: str) -> bool:
     Raises OSError where the system refuses the cpu controller; of the others a group may do without.
     """
     control = parent / "cgroup.subtree_control"
-    if controller in control.read_text().split() or controller not in _words(parent / "cgroup.controllers"):
+    there = told(parent / "cgroup.controllers").decode().split()
+    if controller in control.read_text().split() or controller not in there:
         return False
     try:
         control.write_text(f"+{controller}")
@@ -155,25 +167,6 @@ def hand_back(group: Path) -> None:
     for controller in reversed(names.split("_")[1:] or ["cpu"]):
         with contextlib.suppress(OSError):
             (group.parent / "cgroup.subtree_control").write_text(f"-{controller}")
-
-
-def set_memory_max(group: Path, size: int | None) -> None:
-    """Put a memory limit of a v2 group in force; None removes it.
-
-    Raises OSError where the system refuses it, TargetError where another one is in force afterwards.
-    """
-    if not (group / "memory.max").exists():
-        if size is None:
-            return
-        raise TargetError(f"{group} has no memory controller, so its memory cannot be limited")
-    with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
-        (group / "memory.swap.max").write_text("max" if size is None else "0")
-    (group / "memory.max").write_text("max" if size is None else str(size))
-    in_force = whole_number(group / "memory.max")
-    if (in_force is None) != (size is None) or abs((in_force or 0) - (size or 0)) >= os.sysconf(
-        "SC_PAGE_SIZE"
-    ):
-        raise TargetError(f"{group}/memory.max is {in_force} bytes where {size} were asked for.")
 
 
 def read_v2(group: Path) -> Counters:
@@ -238,7 +231,7 @@ def _candidates(mount: Path) -> Iterator[Path]:
 
 def has_cpu_controller(group: Path) -> bool:
     """Whether the limits of a group's inhabitants can be set."""
-    return "cpu" in _words(group / "cgroup.controllers")
+    return b"cpu" in told(group / "cgroup.controllers").split()
 
 
 def _is_delegated(group: Path) -> bool:
@@ -261,10 +254,3 @@ def _why_nowhere(mount: Path) -> str:
         "no control group is delegated to this user "
         "(`systemd-run --user --scope --property=Delegate=yes COMMAND` starts a command in one)"
     )
-
-
-def _words(path: Path) -> list[str]:
-    try:
-        return path.read_text().split()
-    except OSError:
-        return []

@@ -4,18 +4,11 @@ It counts what the kernel's quota counts, the time for which the program was sto
 Reports say so in their first lines, and how well the limits were held.
 """
 
-import json
-import select
-import subprocess
 import sys
-from typing import Any
 
-from deadzone.errors import TargetError
+from deadzone.measuring.targets.answering import Answering
 from deadzone.measuring.targets.limits import pacer
 from deadzone.measuring.targets.limits.base import Counters, LimitMechanism, quota_us
-
-ANSWER_TIMEOUT_S = 30.0
-"""The pacer answers in a millisecond; on a starved machine it may take seconds [s]."""
 
 
 class Emulated(LimitMechanism):
@@ -24,16 +17,15 @@ class Emulated(LimitMechanism):
     name = "emulated"
 
     def __init__(self) -> None:
-        self._pacer: subprocess.Popen[bytes] | None = None
+        self._pacer: Answering | None = None
 
     def adopt(self, pid: int) -> None:
         """Start the pacer. Raises TargetError where this system does not let it see and signal processes."""
-        self._pacer = subprocess.Popen(
+        self._pacer = Answering(
             (sys.executable, "-I", "-S", pacer.__file__, str(pid)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
+            silent="The pacer of the CPU limit",
+            ended="The pacer, which holds the program to its CPU limit, has ended",
+            wordless="killed",
         )
         self._ask("read")
 
@@ -44,39 +36,16 @@ class Emulated(LimitMechanism):
 
     def read(self) -> Counters:
         """What the pacer counted. CPU time comes from the program's own accounting."""
-        said = self._ask("read")
-        return Counters(
-            nr_periods=said["nr_periods"],
-            nr_throttled=said["nr_throttled"],
-            throttled_s=said["throttled_s"],
-            overhead_s=said["overhead_s"],
-        )
+        return self._ask("read")
+
+    def _ask(self, request: str) -> Counters:
+        assert self._pacer is not None
+        counted = self._pacer.ask(request)
+        del counted["limit"]
+        return Counters(**counted)
 
     def close(self) -> None:
         """End the pacer, and with it whatever it still holds."""
         if self._pacer:
-            self._pacer.communicate()
+            self._pacer.close()
             self._pacer = None
-
-    def _ask(self, request: str) -> dict[str, Any]:
-        assert self._pacer is not None and self._pacer.stdin is not None and self._pacer.stdout is not None
-        try:
-            self._pacer.stdin.write(request.encode() + b"\n")
-            self._pacer.stdin.flush()
-        except BrokenPipeError as error:
-            raise TargetError(self._last_words()) from error
-        if not select.select([self._pacer.stdout], [], [], ANSWER_TIMEOUT_S)[0]:
-            raise TargetError(f"The pacer of the CPU limit did not answer within {ANSWER_TIMEOUT_S:g} s.")
-        line = self._pacer.stdout.readline()
-        if not line:
-            raise TargetError(self._last_words())
-        said: dict[str, Any] = json.loads(line)
-        return said
-
-    def _last_words(self) -> str:
-        assert self._pacer is not None
-        _, said = self._pacer.communicate()
-        why = said.decode(errors="replace").strip().splitlines()
-        return (
-            f"The pacer, which holds the program to its CPU limit, has ended: {why[-1] if why else 'killed'}"
-        )

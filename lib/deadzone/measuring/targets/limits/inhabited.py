@@ -6,12 +6,7 @@ from pathlib import Path
 
 from deadzone.measuring.targets.limits.base import Counters
 from deadzone.measuring.targets.limits.cgroup_v1 import PRESSURE, CgroupV1, v1_homes, v1_mounts
-from deadzone.measuring.targets.limits.cgroup_v2 import (
-    CgroupV2,
-    has_cpu_controller,
-    own_v2_group,
-    v2_mount,
-)
+from deadzone.measuring.targets.limits.cgroup_v2 import CgroupV2, has_cpu_controller, own_v2_group, v2_mount
 from deadzone.measuring.targets.processes import listed
 
 Group = CgroupV1 | CgroupV2

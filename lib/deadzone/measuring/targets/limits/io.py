@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadzone.errors import SaidAs, TargetError, system_reason
+from deadzone.errors import SaidAs, TargetError
 from deadzone.measuring.targets.limits.base import remove_group
 from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
 from deadzone.study.levels import NONE, Level
@@ -74,8 +74,8 @@ class IoLimiter:
         Raises TargetError, with the reason, where there is none, or a limit of the study is refused.
         """
         self._device = throttled_device(self._wish.folder)
-        self._find(group, pid, procs_files)
         try:
+            self._find(group, pid, procs_files)
             for limit in (*self._wish.limits, IoLimit()):
                 self.set(limit)
         except TargetError:
@@ -93,7 +93,7 @@ class IoLimiter:
                 "I/O cannot be limited here: the group has no io.max (is the io controller handed down to it?), and the "
                 "cgroup v1 controller blkio is not mounted. Run as root on a system with either"
             )
-        try:
+        with SaidAs(TargetError, "I/O cannot be limited here", names_file=True):
             self._group = home / group
             self._group.mkdir(exist_ok=True)
             if not (self._group / next(iter(V1_FILES))).exists():
@@ -101,12 +101,6 @@ class IoLimiter:
                     "I/O cannot be limited here: this kernel's blkio controller does not throttle"
                 )
             (self._group / "cgroup.procs").write_text(str(pid))
-        except OSError as error:
-            self.close()
-            raise TargetError(f"I/O cannot be limited here: {system_reason(error)}") from error
-        except TargetError:
-            self.close()
-            raise
         self.name = "blkio.throttle"
 
     def set(self, limit: IoLimit) -> None:
@@ -176,9 +170,6 @@ def _v1_value(text: str, device: str) -> int | None:
 
 def _v2_values(text: str, device: str) -> dict[str, int | None]:
     """The limits of a device in io.max."""
-    for line in text.splitlines():
-        name, *pairs = line.split()
-        if name == device:
-            split = (pair.split("=") for pair in pairs)
-            return {key: None if value == "max" else int(value) for key, value in split if key in V2_KEYS}
-    return dict.fromkeys(V2_KEYS)
+    devices = {name: pairs for name, *pairs in map(str.split, text.splitlines())}
+    said = dict(pair.split("=") for pair in devices.get(device, []))
+    return {key: int(said[key]) if said.get(key, "max") != "max" else None for key in V2_KEYS}

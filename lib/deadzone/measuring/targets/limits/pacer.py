@@ -161,8 +161,8 @@ class Pacer:
             self._begin_period()
         elif now >= self._period_end:
             self._end_periods(1 + int((now - self._period_end) / PERIOD_S))
-        if self._limit < CORES:
-            self._enforce(now)
+        if self._limit < CORES and (self._stopped or self._budget_s <= 0):
+            self._stop(now)
         return self._next_look_s()
 
     def end(self) -> None:
@@ -198,15 +198,10 @@ class Pacer:
         if self._budget_s > 0:
             self._go_on()
 
-    def _enforce(self, now: float) -> None:
-        if self._budget_s <= 0 and not self._stopped:
-            self._stopped_since = now
-            self._stop()
-        elif self._stopped:
-            self._stop()
-
-    def _stop(self) -> None:
+    def _stop(self, now: float) -> None:
         """Stop parents before their children, so that none sees a child stop, until no newcomer is found."""
+        if not self._stopped:
+            self._stopped_since = now
         found = self._held
         for _ in range(STOP_ROUNDS):
             newcomers = [one for one in found if one.pid not in self._stopped and not one.stopped_itself]

@@ -12,16 +12,11 @@ class Affinity(LimitMechanism):
     name = "affinity"
 
     def __init__(self) -> None:
-        self._pid = 0
-        self._cores: list[int] = []
-
-    def open(self, group: str) -> None:
-        """Note which cores there are."""
-        self._cores = sorted(os.sched_getaffinity(0))
+        self._pid, self._cores = 0, list[int]()
 
     def adopt(self, pid: int) -> None:
-        """Remember whom to pin."""
-        self._pid = pid
+        """Remember whom to pin, and which cores there are."""
+        self._pid, self._cores = pid, sorted(os.sched_getaffinity(0))
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Pin the launcher; more cores than there are is the same as no limit."""
