@@ -70,7 +70,8 @@ class ContainerTarget:
         with undisturbed():
             if self._running:
                 self._running.stop(0)
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            if self.scratch.is_dir():
+                shutil.rmtree(self.scratch, ignore_errors=True)
 
     def prepare(self, treatment: Treatment) -> None:
         """Note the treatment's limits; a container gets them as it is made."""
