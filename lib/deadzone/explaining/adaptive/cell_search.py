@@ -18,7 +18,6 @@ from deadzone.explaining.capacity.cells import cells_of
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
 from deadzone.explaining.capacity.objectives import objectives_of
 from deadzone.language.catalogue import Message, say
-from deadzone.study.design import Treatment
 from deadzone.study.levels import is_number
 from deadzone.study.plan import Plan
 from deadzone.study.promises import RATE, judged_level
@@ -45,19 +44,22 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     table: the trials so far without warm-up; may be empty.
     """
     rng = np.random.default_rng([plan.design.seed, len(table)])
-    treatments = {_place(plan, one): one for one in plan.treatments}
+    knob = plan.study.knob_name
+    treatments = {(float(one.levels[knob]), float(one.levels[RATE])): one for one in plan.treatments}
     rates = sorted({rate for _, rate in treatments})
     asked = objectives_of(plan.study.objectives, plan.study.factor_names())
     load = judged_level(rates, asked.load.get(RATE))
     tried = Counter[Place]()
     if len(table):
-        tried.update(zip(table[plan.study.knob_name].astype(float), table[RATE].astype(float), strict=True))
+        tried.update(zip(table[knob].astype(float), table[RATE].astype(float), strict=True))
+    each_s = float("nan") if table.empty else float(table["wall_s"].mean())
     opening = [place for place in treatments if place[1] == load and place not in tried]
     if opening:
         order = [opening[i] for i in rng.permutation(len(opening))]
         said = say("adaptive.load_opening", n=len(order), rate=load)
-        return _next(treatments, dict.fromkeys(order, 0.0), said, (), table)
-    found = feasibility(cells_of(table, plan.study.knob_name, RATE, asked.bounds), asked.bounds)
+        cells = tuple(treatments[place] for place in order)
+        return NextTreatments(cells, said, (0.0,) * len(cells), (), each_s * len(cells))
+    found = feasibility(cells_of(table, knob, RATE, asked.bounds), asked.bounds)
     gains, still_open = dict[Place, float](), list[Message]()
     for pool in dict.fromkeys(pool for pool, _ in treatments):
         here = [rate for rate in rates if (pool, rate) in treatments]
@@ -69,13 +71,16 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
         if told:
             gains |= told
             between = ", ".join(f"{rate:g}" for _, rate in sorted(told))
-            still_open.append(say("adaptive.open_cell", knob=plan.study.knob_name, pool=pool, rates=between))
+            still_open.append(say("adaptive.open_cell", knob=knob, pool=pool, rates=between))
     if not gains:
         return NextTreatments((), say("adaptive.edge_known", n=len(rates)), (), (), 0.0)
     shuffled = [list(gains)[i] for i in rng.permutation(len(gains))]
     best = sorted(shuffled, key=lambda place: -gains[place])[: plan.design.batch]
-    chosen = {best[i]: gains[best[i]] for i in rng.permutation(len(best))}
-    return _next(treatments, chosen, say("adaptive.at_edge"), tuple(still_open), table)
+    chosen = [best[i] for i in rng.permutation(len(best))]
+    cells = tuple(treatments[place] for place in chosen)
+    per_second = tuple(gains[place] / each_s for place in chosen)
+    said = say("adaptive.at_edge")
+    return NextTreatments(cells, said, per_second, tuple(still_open), each_s * len(cells))
 
 
 def _of_pool(
@@ -106,22 +111,3 @@ def _of_pool(
             yield rate, max(entropy(np.array([chance, 1 - chance])), LEAST_GAIN)
         elif HOPELESS < chance < CONFIDENCE and n < MOST_REPLICATES * replicates:
             yield rate, entropy(np.array([chance, 1 - chance]))
-
-
-def _place(plan: Plan, treatment: Treatment) -> Place:
-    pool, rate = (treatment.levels[name] for name in (plan.study.knob_name, RATE))
-    return float(pool), float(rate)
-
-
-def _next(
-    treatments: Mapping[Place, Treatment],
-    chosen: Mapping[Place, float],
-    reason: Message,
-    still_open: tuple[Message, ...],
-    table: pd.DataFrame,
-) -> NextTreatments:
-    each_s = float("nan") if table.empty else float(table["wall_s"].mean())
-    gain = tuple(one / each_s if one else 0.0 for one in chosen.values())
-    return NextTreatments(
-        tuple(treatments[place] for place in chosen), reason, gain, still_open, each_s * len(chosen)
-    )

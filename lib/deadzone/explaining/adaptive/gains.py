@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadzone.explaining.phases.inference import Posterior
-from deadzone.explaining.phases.pieces import bent_share
+from deadzone.explaining.phases.intervals import values_at
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.explaining.phases.segmentation import Pieces
 
@@ -152,12 +152,8 @@ def trial_noise(posterior: Posterior, count: int) -> float:
 def _on_pieces(
     pieces: Pieces, known: np.ndarray, at: float, piece: np.ndarray, which: np.ndarray
 ) -> _Possible:
-    start, stop = pieces.start[which], pieces.stop[which]
-    share = bent_share((at - known[start]) / (known[stop] - known[start]), pieces.bend[which])
-    left = pieces.left[which]
-    return _Possible(
-        left + share * (pieces.right[which] - left), pieces.weight[which], piece[which].astype(int)
-    )
+    value = values_at(pieces, known, at, which)
+    return _Possible(value, pieces.weight[which], piece[which].astype(int))
 
 
 def _between(posterior: Posterior, at: float, step: int, straight: _Possible) -> _Possible:

@@ -20,11 +20,10 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.adaptive.gains import Coverage, Gains, gains_of
-from deadzone.explaining.adaptive.joints import joint
 from deadzone.explaining.adaptive.refining import levels_between
 from deadzone.explaining.phases.drift import estimate_drift
 from deadzone.explaining.phases.inference import Posterior, infer
-from deadzone.explaining.phases.intervals import curve_values
+from deadzone.explaining.phases.intervals import curve_values, joint_interval
 from deadzone.explaining.phases.labels import decode, runs, step_probabilities
 from deadzone.explaining.phases.prepare import Sample, prepare
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
@@ -90,7 +89,7 @@ def _open_phases(
         if sure < until.certainty:
             yield say("adaptive.open_label", knob=knob, low=low, high=high, probability=sure)
         if first:
-            low_at, high_at = joint(posterior, first, stop, label, until.certainty)
+            low_at, high_at = joint_interval(posterior.pieces, first, stop, label, until.certainty)
             below = measured[max(low_at - 1, 0)] + (low_at > 0)
             above = measured[min(high_at + 1, len(measured) - 1)] - (high_at < len(measured) - 1)
             if above - below > 2 * until.joint_levels:
@@ -109,9 +108,9 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
     tolerance = np.log1p(PRACTICAL_TOLERANCE)
     spots = [curve_values(posterior.pieces, posterior.x, m) for m in range(len(posterior.x))]
     mean = np.array([np.average(value, weights=weight) for value, weight in spots])
-    pairs = zip(spots, mean, strict=True)
+    off = [value - centre for (value, _), centre in zip(spots, mean, strict=True)]
     variance = np.array(
-        [np.average((value - centre) ** 2, weights=weight) for (value, weight), centre in pairs]
+        [np.average(one**2, weights=weight) for one, (_, weight) in zip(off, spots, strict=True)]
     )
     chosen = int(np.flatnonzero(mean <= mean.min() + tolerance)[0])
     over = mean[chosen] - mean - tolerance
@@ -195,17 +194,19 @@ def propose(
     try:
         sample = prepare(sound, knob, response, goal, scale=listed.scale)
     except PhaseError as error:
-        edge = _at_the_edge(listed, rng)
-        if edge:
-            return _of_failures(listed, edge, knob)
+        if edge := _at_the_edge(listed, rng):
+            chosen = tuple(listed.levels[i] for i in edge)
+            return Proposal(chosen, False, say("adaptive.edge", knob=knob), (float(np.log(2)),) * len(edge))
         return Proposal((), True, say("adaptive.unfitted", problem=str(error)))
     until = until or UntilSpec()
     _, correction = estimate_drift(sample, CERTAINTY)
     posterior = infer(
         sample.axis.forward(sample.levels), sample.value - correction, sample.level, Thresholds()
     )
-    places = {place: level for level, place in _places(listed.scale, frame[knob], levels).items()}
-    measured = [places[one] for one in sample.levels]
+    names = {one: level_name(one) for one in (*frame[knob].tolist(), *levels)}
+    places = listed.scale.positions
+    written = {places[name]: one for one, name in names.items() if name in places}
+    measured = [written[place] for place in sample.levels]
     between = levels_between(posterior, measured, levels, until)
     added = [one for one in (*measured, *between) if one not in levels]
     if added:
@@ -265,17 +266,6 @@ def _at_the_edge(listed: _Listed, rng: np.random.Generator) -> list[int]:
     return [int(i) for i in rng.permutation(sorted(set(found)))]
 
 
-def _of_failures(listed: _Listed, edge: list[int], knob: str) -> Proposal:
-    chosen = tuple(listed.levels[i] for i in edge)
-    return Proposal(chosen, False, say("adaptive.edge", knob=knob), (float(np.log(2)),) * len(edge))
-
-
-def _places(scale: KnobScale, known: pd.Series, levels: Sequence[Level]) -> dict[Level, float]:
-    """Where each level lies that was listed or measured."""
-    named = {one: level_name(one) for one in (*known.tolist(), *levels)}
-    return {one: scale.positions[name] for one, name in named.items() if name in scale.positions}
-
-
 def _informed(
     sample: Sample,
     posterior: Posterior,
@@ -291,7 +281,8 @@ def _informed(
     counts[measured] = np.bincount(sample.level)
     coverage = Coverage(sample.axis.forward(listed.positions), measured, counts)
     gains = gains_of(posterior, coverage)
-    gain = _asked(gains, until)
+    asked = {"both": gains.phase + gains.setting, "phases": gains.phase, "setting": gains.setting}
+    gain = asked[until.decide].copy()
     cost = _expected_cost(listed, coverage.x)
     edge = _at_the_edge(listed, rng)
     barred = (listed.tried >= MOST_TRIALS) | ((counts == 0) & (listed.tried >= MOST_UNSOUND))
@@ -306,23 +297,19 @@ def _informed(
         questions += (say("adaptive.open_between", knob=knob, levels=told, resolution=until.resolution),)
     missing = FEWEST_REPEATS - int(np.maximum(counts - 1, 0).sum())
     if missing > 0:
-        cheap = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing]
-        return _proposal(listed, cheap, gain, cost, say("adaptive.noise", knob=knob), questions, rng)
-    if not questions and not edge:
+        chosen = np.argsort(np.where(counts > 0, cost, np.inf), kind="stable")[:missing].tolist()
+        said = say("adaptive.noise", knob=knob)
+    elif not questions and not edge:
         return Proposal((), True, say("adaptive.known", certainty=until.certainty), open=questions)
-    chosen = _batch(gain, cost, batch, edge)
-    if not chosen:
+    elif chosen := _batch(gain, cost, batch, edge):
+        named = ", ".join(dict.fromkeys(names[i] for i in sorted(chosen)))
+        said = say("adaptive.most", knob=knob, levels=named)
+    else:
         return Proposal((), True, say("adaptive.not_worth", least=LEAST_GAIN), open=questions)
-    names_chosen = ", ".join(dict.fromkeys(names[i] for i in sorted(chosen)))
-    said = say("adaptive.most", knob=knob, levels=names_chosen)
-    return _proposal(listed, np.array(chosen), gain, cost, said, questions, rng)
-
-
-def _asked(gains: Gains, until: UntilSpec) -> np.ndarray:
-    """What each trial tells of what is asked [nats]; shape (n,)."""
-    if until.decide == "both":
-        return gains.phase + gains.setting
-    return (gains.phase if until.decide == "phases" else gains.setting).copy()
+    order = rng.permutation(chosen)
+    levels = tuple(listed.levels[i] for i in order)
+    each = tuple((gain[order] / cost[order]).tolist())
+    return Proposal(levels, False, said, each, questions, float(cost[order].sum()))
 
 
 def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> list[int]:
@@ -336,26 +323,6 @@ def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> l
         left[best] *= 0.0 if best in once else TOLD_AGAIN
         left[beside] *= TOLD_BESIDE
     return chosen
-
-
-def _proposal(
-    listed: _Listed,
-    chosen: np.ndarray,
-    gain: np.ndarray,
-    cost: np.ndarray,
-    reason: Message,
-    questions: tuple[Message, ...],
-    rng: np.random.Generator,
-) -> Proposal:
-    order = rng.permutation(chosen)
-    return Proposal(
-        tuple(listed.levels[i] for i in order),
-        False,
-        reason,
-        tuple(float(gain[i] / cost[i]) for i in order),
-        questions,
-        float(cost[order].sum()),
-    )
 
 
 def _expected_cost(listed: _Listed, x: np.ndarray) -> np.ndarray:

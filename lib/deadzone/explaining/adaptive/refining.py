@@ -9,8 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from deadzone.explaining.adaptive.joints import joints_of
 from deadzone.explaining.phases.inference import Posterior
+from deadzone.explaining.phases.intervals import joint_interval
+from deadzone.explaining.phases.labels import decode, runs, step_probabilities
 from deadzone.study.levels import Level, is_number
 from deadzone.study.until_specs import UntilSpec
 
@@ -29,7 +30,8 @@ def levels_between(
         return []
     whole = all(float(one).is_integer() for one in (*listed, *measured) if is_number(one))
     found: list[Level] = []
-    for low, high in joints_of(posterior, until.certainty):
+    for first, stop, label in runs(decode(step_probabilities(posterior.pieces, len(posterior.x) - 1)))[1:]:
+        low, high = joint_interval(posterior.pieces, first, stop, label, until.certainty)
         stretch = [float(one) for one in measured[max(low - 1, 0) : high + 2] if is_number(one)]
         found += _halved(stretch, until.resolution, whole)
     return list(dict.fromkeys(found))

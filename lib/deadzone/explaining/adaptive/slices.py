@@ -23,11 +23,7 @@ class _Slice:
     """The treatments at one combination of the other factors, by the level of the knob."""
 
     others: Mapping[str, Level]
-    treatments: Mapping[Level, Treatment]
-
-    @property
-    def name(self) -> str:
-        return ", ".join(f"{name}={format_level(level)}" for name, level in self.others.items())
+    treatments: dict[Level, Treatment]
 
 
 def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
@@ -74,7 +70,10 @@ def _treatment(plan: Plan, one: _Slice, level: Level) -> Treatment:
 
 
 def _of_slice(one: _Slice, said: Message) -> Message:
-    return say("adaptive.in_slice", slice=one.name, said=said) if one.others else said
+    if not one.others:
+        return said
+    name = ", ".join(f"{factor}={format_level(level)}" for factor, level in one.others.items())
+    return say("adaptive.in_slice", slice=name, said=said)
 
 
 def _slices(plan: Plan) -> list[_Slice]:
@@ -89,7 +88,6 @@ def _slices(plan: Plan) -> list[_Slice]:
     found: dict[str, _Slice] = {}
     for treatment in plan.treatments:
         fixed = {name: treatment.levels[name] for name in others}
-        key = Treatment(fixed).label()
-        known = found.get(key, _Slice(fixed, {}))
-        found[key] = _Slice(fixed, {**known.treatments, treatment.levels[knob]: treatment})
+        one = found.setdefault(Treatment(fixed).label(), _Slice(fixed, {}))
+        one.treatments[treatment.levels[knob]] = treatment
     return list(found.values())

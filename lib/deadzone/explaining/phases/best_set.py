@@ -60,7 +60,19 @@ def best_set(
 
     Raises PhaseError if the shapes disagree or a number is out of range.
     """
-    _check(estimate, covariance, degrees_of_freedom, confidence, tolerance)
+    if estimate.ndim != 1 or covariance.shape != (len(estimate), len(estimate)):
+        raise PhaseError(
+            f"Estimates of shape {estimate.shape} need a square covariance of the same size, "
+            f"not one of shape {covariance.shape}."
+        )
+    if not 0 < confidence < 1:
+        raise PhaseError(
+            f"confidence is {confidence!r}; give a probability between 0 and 1, for example 0.95."
+        )
+    if tolerance < 0:
+        raise PhaseError(f"The tolerance is {tolerance!r}; give a fraction of at least 0, for example 0.05.")
+    if degrees_of_freedom <= 0:
+        raise PhaseError("Nothing is known about the noise: the comparison has no degrees of freedom.")
     differ = estimate[:, None] - estimate[None, :]
     error = difference_errors(covariance)
     critical = critical_values(covariance, error, degrees_of_freedom, confidence)
@@ -113,25 +125,3 @@ def _root(covariance: np.ndarray) -> np.ndarray:
     """A square root of a covariance that may be singular: levels of one straight line are dependent."""
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
-def _check(
-    estimate: np.ndarray,
-    covariance: np.ndarray,
-    degrees_of_freedom: float,
-    confidence: float,
-    tolerance: float,
-) -> None:
-    if estimate.ndim != 1 or covariance.shape != (len(estimate), len(estimate)):
-        raise PhaseError(
-            f"Estimates of shape {estimate.shape} need a square covariance of the same size, "
-            f"not one of shape {covariance.shape}."
-        )
-    if not 0 < confidence < 1:
-        raise PhaseError(
-            f"confidence is {confidence!r}; give a probability between 0 and 1, for example 0.95."
-        )
-    if tolerance < 0:
-        raise PhaseError(f"The tolerance is {tolerance!r}; give a fraction of at least 0, for example 0.05.")
-    if degrees_of_freedom <= 0:
-        raise PhaseError("Nothing is known about the noise: the comparison has no degrees of freedom.")

@@ -3,7 +3,7 @@
 One record serves every goal: a goal orders the candidates, sets some aside and says why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -66,11 +66,6 @@ class Candidates:
     scale: ResponseScale = RATIO_SCALE
 
     @property
-    def any_curve(self) -> bool:
-        """Whether some of the estimates rest on a fitted curve."""
-        return any(self.places)
-
-    @property
     def sign(self) -> float:
         """1 where a smaller response is better, -1 where a larger one is."""
         return 1.0 if self.goal == "min" else -1.0
@@ -103,7 +98,7 @@ def candidates_of(model: PhaseResult) -> Candidates:
         settings=tuple(setting_at(model, level) for level in levels),
         names=tuple(setting_text(setting_at(model, level), model.knob) for level in levels),
         places=tuple(place(model, i) for i in range(len(levels))),
-        dead=np.array([_inside_dead_zone(model, i) for i in range(len(levels))]),
+        dead=np.array([False, *(label == "dead_zone" for label in model.step_labels)]),
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving else -1),
         columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
         estimates=estimate_levels(model),
@@ -227,18 +222,10 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
     centre = log_cost(e.log_response)
     with np.errstate(invalid="ignore"):
         slope = np.nan_to_num((log_cost(e.log_response + h) - log_cost(e.log_response - h)) / (2 * h))
-    return replace(
-        candidates,
-        goal="min",
-        response=cost.text,
-        estimates=replace(
-            e,
-            log_response=centre,
-            covariance=e.covariance * np.outer(slope, slope),
-            noise=e.noise * np.abs(slope),
-        ),
-        flagged_best=np.full(len(candidates), np.nan),
-    )
+    covariance = e.covariance * np.outer(slope, slope)
+    estimates = replace(e, log_response=centre, covariance=covariance, noise=e.noise * np.abs(slope))
+    nothing = np.full(len(candidates), np.nan)
+    return replace(candidates, goal="min", response=cost.text, estimates=estimates, flagged_best=nothing)
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
@@ -254,23 +241,19 @@ def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
 def place(model: PhaseResult, i: int) -> str:
     """Where the i-th level lies among the phases: `the breakthrough (10-12) ends and the plateau (12-16) begins`."""
     level = float(model.levels["level"].iloc[i])
-    before = after = None
-    for position, phase in enumerate(model.phases.to_dict("records")):
-        if phase["start"] < level <= phase["stop"]:
-            before = position
-        if phase["start"] <= level < phase["stop"]:
-            after = position
-    if before is not None and before == after:
-        return say("place.inside", phase=_phase_text(model, before))
+    phases = model.phases.to_dict("records")
+    before = next((phase for phase in phases if phase["start"] < level <= phase["stop"]), None)
+    after = next((phase for phase in phases if phase["start"] <= level < phase["stop"]), None)
     if before is None:
-        return say("place.begins", phase=_phase_text(model, 0))
+        return say("place.begins", phase=_phase_text(model, phases[0]))
     if after is None:
         return say("place.ends", phase=_phase_text(model, before))
+    if before is after:
+        return say("place.inside", phase=_phase_text(model, before))
     return say("place.between", before=_phase_text(model, before), after=_phase_text(model, after))
 
 
-def _phase_text(model: PhaseResult, position: int) -> str:
-    phase = model.phases.to_dict("records")[position]
+def _phase_text(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
     start, stop = level_text(model, phase["start"]), level_text(model, phase["stop"])
     key = "place.linear" if phase["label"] == "linear" else "place.other"
     return say(key, name=term("phase", phase["label"]), start=start, stop=stop)
@@ -314,11 +297,6 @@ def place_of(model: PhaseResult, setting: Any) -> float | None:
 def places(model: PhaseResult) -> dict[Any, float]:
     """The places of a model's levels on the axis, by level; made once a model."""
     return {setting_at(model, x): x for x in map(float, model.levels["level"])}
-
-
-def _inside_dead_zone(model: PhaseResult, i: int) -> bool:
-    """Whether the step up to the i-th level brought nothing although something improves later."""
-    return i > 0 and model.step_labels[i - 1] == "dead_zone"
 
 
 def slice_name(by: str, value: Any) -> str:

@@ -28,27 +28,26 @@ LONGEST_TEXT = 500
 
 @dataclass(frozen=True)
 class CostExpression:
-    """A cost as arithmetic over columns. text: as written. names: the columns it uses, in order."""
+    """A cost as arithmetic over columns. text: as written. names: the columns it uses, in order. tree: as parsed."""
 
     text: str
     names: tuple[str, ...]
+    tree: ast.expr
 
     def evaluate(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
         """The cost of each row. columns: arrays of one shape, by name; returns that shape.
 
         Raises PhaseError if a column is missing.
         """
-        arrays = {}
         for name in self.names:
             if name not in columns:
                 raise PhaseError(
                     f"The cost {self.text!r} uses {name!r}, which the trials do not have."
                     f"{did_you_mean(name, columns)} They have {', '.join(columns)}."
                 )
-            arrays[name] = np.asarray(columns[name], dtype=float)
         shape = next((array.shape for array in columns.values()), ())
         with np.errstate(all="ignore"):
-            return np.broadcast_to(_compute(_parse(self.text), arrays), shape).astype(float)
+            return np.broadcast_to(_compute(self.tree, columns), shape).astype(float)
 
 
 def parse_cost(text: str) -> CostExpression:
@@ -56,7 +55,14 @@ def parse_cost(text: str) -> CostExpression:
 
     Raises PhaseError if the text is not arithmetic over names and numbers, or names no column.
     """
-    tree = _parse(text)
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        raise PhaseError(
+            f"A cost is a text of at most {LONGEST_TEXT} characters, such as 'cpu_limit * wall_s'."
+        )
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PhaseError(f"The cost {text!r} cannot be read as arithmetic: {error}.") from None
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     names = tuple(
         dict.fromkeys(node.id for node in sorted(found, key=lambda node: (node.lineno, node.col_offset)))
@@ -68,18 +74,7 @@ def parse_cost(text: str) -> CostExpression:
         raise PhaseError(f"The cost {text!r} contains {error}, nothing else.") from None
     if not names:
         raise PhaseError(f"The cost {text!r} names no column; write for example 'cpu_limit * wall_s'.")
-    return CostExpression(text, names)
-
-
-def _parse(text: str) -> ast.expr:
-    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-        raise PhaseError(
-            f"A cost is a text of at most {LONGEST_TEXT} characters, such as 'cpu_limit * wall_s'."
-        )
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise PhaseError(f"The cost {text!r} cannot be read as arithmetic: {error}.") from None
+    return CostExpression(text, names, tree)
 
 
 def _compute(node: ast.expr, columns: Mapping[str, Any]) -> np.ndarray:

@@ -42,20 +42,17 @@ def diagnose(residual: np.ndarray, order: np.ndarray, level: np.ndarray) -> Diag
 
     residual: shape (m,), ln(response / fitted). order: shape (m,), place in the run. level: shape (m,).
     """
+    from scipy import stats
+
     means = np.array([residual[level == value].mean() for value in np.unique(level)])
-    skewness, kurtosis, jb, jb_p = _jarque_bera(residual)
-    shapiro, shapiro_p = _shapiro(residual)
-    return Diagnostics(
-        durbin_watson_run=durbin_watson(residual[np.argsort(order, kind="stable")]),
-        durbin_watson_knob=durbin_watson(means),
-        skewness=skewness,
-        kurtosis=kurtosis,
-        jarque_bera=jb,
-        jarque_bera_p=jb_p,
-        shapiro=shapiro,
-        shapiro_p=shapiro_p,
-        count=len(residual),
-    )
+    tests: list[float] = [np.nan] * 6
+    if len(residual) >= LEAST_RESIDUALS and np.ptp(residual) >= 1e-12:
+        tests[:4] = stats.skew(residual), stats.kurtosis(residual, fisher=False), *stats.jarque_bera(residual)
+        if len(residual) <= MOST_SHAPIRO:
+            tests[4:] = stats.shapiro(residual)
+    skewness, kurtosis, bera, bera_p, shapiro, shapiro_p = map(float, tests)
+    run, knob = durbin_watson(residual[np.argsort(order, kind="stable")]), durbin_watson(means)
+    return Diagnostics(run, knob, skewness, kurtosis, bera, bera_p, shapiro, shapiro_p, len(residual))
 
 
 def durbin_watson(residual: np.ndarray) -> float:
@@ -79,22 +76,3 @@ def r_squared(
     plain = 1 - float(np.sum(weight * residual**2)) / total
     df = count - n_parameters
     return plain, (1 - (1 - plain) * (count - 1) / df if df > 0 else np.nan)
-
-
-def _jarque_bera(residual: np.ndarray) -> tuple[float, float, float, float]:
-    from scipy import stats
-
-    if len(residual) < LEAST_RESIDUALS or np.ptp(residual) < 1e-12:
-        return np.nan, np.nan, np.nan, np.nan
-    test = stats.jarque_bera(residual)
-    kurtosis = float(stats.kurtosis(residual, fisher=False))
-    return float(stats.skew(residual)), kurtosis, float(test.statistic), float(test.pvalue)
-
-
-def _shapiro(residual: np.ndarray) -> tuple[float, float]:
-    from scipy import stats
-
-    if not LEAST_RESIDUALS <= len(residual) <= MOST_SHAPIRO or np.ptp(residual) < 1e-12:
-        return np.nan, np.nan
-    test = stats.shapiro(residual)
-    return float(test.statistic), float(test.pvalue)

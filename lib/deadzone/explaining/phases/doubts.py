@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.result import Drift, Noise
+from deadzone.explaining.phases.result import Noise, PhaseResult
 from deadzone.language.catalogue import Message, join, say, term
 
 UNSURE = 0.8
@@ -17,15 +17,9 @@ MOST_TRIALS_NAMED = 5
 """A sentence names this many outliers; the table of outliers has all."""
 
 
-def doubts(
-    phases: pd.DataFrame,
-    joints: pd.DataFrame,
-    outliers: pd.DataFrame,
-    drift: Drift | None,
-    noise: Noise,
-    levels: pd.DataFrame,
-) -> list[Message]:
+def doubts(model: PhaseResult) -> list[Message]:
     """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's tables."""
+    drift, noise = model.drift, model.noise
     said = [
         say(
             "doubt.unsure",
@@ -34,13 +28,13 @@ def doubts(
             phase=term("phase", row["label"]),
             probability=row["probability"],
         )
-        for row in phases.to_dict("records")
+        for row in model.phases.to_dict("records")
         if row["probability"] < UNSURE
     ]
-    said += _at_the_edge(joints, levels["level"].to_numpy())
-    said += _levels_off(levels, noise)
-    if len(outliers):
-        said.append(_outliers(outliers))
+    said += _at_the_edge(model.joints, model.levels["level"].to_numpy())
+    said += _levels_off(model.levels, noise)
+    if len(model.outliers):
+        said.append(_outliers(model.outliers))
     if drift is not None and drift.removed:
         said.append(
             say("doubt.drift", change=drift.change, p=drift.p_value, kind=say(f"doubt.by_{drift.kind}"))

@@ -43,15 +43,11 @@ def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.n
     Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from levels.
     """
     nothing = np.zeros(len(sample.value))
-    candidates = []
-    for kind, columns, names in _designs(sample):
-        fit = _additive(sample, columns)
-        if fit is not None:
-            candidates.append((fit.p_value, kind, columns, names, fit))
-    if not candidates:
+    fits = [(one, fit) for one in _designs(sample) if (fit := _additive(sample, one[1]))]
+    if not fits:
         return None, nothing
-    p, kind, columns, names, fit = min(candidates, key=lambda candidate: candidate[0])
-    p = min(1.0, p * len(candidates))
+    (kind, columns, names), fit = min(fits, key=lambda pair: pair[1].p_value)
+    p = min(1.0, fit.p_value * len(fits))
     drift = _describe(sample, kind, names, fit, p, certainty)
     return drift, columns @ fit.effects if drift.removed else nothing
 

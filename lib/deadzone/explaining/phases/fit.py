@@ -1,5 +1,6 @@
 """`fit_phases`: from a table of trials to a phase model."""
 
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -109,31 +110,29 @@ def _fit_curve(
     reading = tables.Reading(sample, posterior, probability, labels, spoilt, correction, certainty)
     levels = tables.level_table(reading)
     trials = tables.trial_table(reading, levels)
-    outliers = tables.outlier_table(reading, trials, levels)
-    phases = tables.phase_table(reading)
-    joints = tables.joint_table(reading)
     freedom = max(len(sample.value) - len(sample.levels), 0)
     noise = Noise(posterior.noise, posterior.misfit, freedom > 0, float(spoilt.mean()), freedom)
-    return PhaseModel(
+    model = PhaseModel(
         knob=knob,
         response=response,
         goal=goal,
-        phases=phases,
+        phases=tables.phase_table(reading),
         step_labels=tuple(LABELS[k] for k in labels),
         steps=tables.step_table(reading),
-        joints=joints,
-        outliers=outliers,
+        joints=tables.joint_table(reading),
+        outliers=tables.outlier_table(reading, trials, levels),
         levels=levels,
         trials=trials,
         noise=noise,
         drift=drift,
         criteria=tables.criteria_table(reading),
-        warnings=(*sample.warnings, *doubts(phases, joints, outliers, drift, noise, levels)),
+        warnings=sample.warnings,
         none_level=sample.none_level,
         thresholds=thresholds,
         certainty=certainty,
         axis=sample.axis,
     )
+    return replace(model, warnings=(*sample.warnings, *doubts(model)))
 
 
 def _fit_slices(

@@ -11,7 +11,7 @@ nothing to resample.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -104,7 +104,6 @@ class Posterior:
     pieces: Pieces
     noise: float
     misfit: float
-    log_evidence: float
     best: Hypothesis
     scores: PieceScores
 
@@ -120,13 +119,9 @@ def infer(x: np.ndarray, value: np.ndarray, level: np.ndarray, thresholds: Thres
     """
     trials = noise.group(value, level, len(x))
     slope = slope_prior(thresholds)
+    assumed = (_replicated if (trials.counts > 1).any() else _single)(x, trials)
     search = _search_all if len(x) <= SHORT_SWEEP else _search_long
-    return _average(x, trials, search(x, trials, slope, hypotheses(x, trials)))
-
-
-def hypotheses(x: np.ndarray, trials: Replicates) -> Hypotheses:
-    """The noise assumptions to weigh against each other."""
-    return _replicated(x, trials) if trials.replicated else _single(x, trials)
+    return _average(x, trials, search(x, trials, slope, assumed))
 
 
 def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
@@ -233,12 +228,11 @@ def _curve(pieces: Pieces, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarra
     A piece of k levels knows its ends to about 2 / sqrt(k) of what one level knows.
     """
     fitted, known = np.empty(len(x)), np.empty(len(x))
-    for m in range(len(x)):
-        value, share = curve_values(pieces, x, m)
-        fitted[m] = np.average(value, weights=share)
     total = np.concatenate([[0.0], np.cumsum(weight)])
     information = total[pieces.stop] - total[pieces.start]
     for m in range(len(x)):
+        value, share = curve_values(pieces, x, m)
+        fitted[m] = np.average(value, weights=share)
         here = (pieces.start <= m) & (pieces.stop >= m)
         known[m] = np.sqrt(np.average(4.0 / information[here], weights=pieces.weight[here]))
     return fitted, known
@@ -248,21 +242,17 @@ def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior
     """Bayesian model averaging over the noise hypotheses."""
     score = np.array([hypothesis.log_prior + fit.log_evidence for hypothesis, _, fit in fits])
     weight = np.exp(score - score.max())
-    log_evidence = float(score.max() + np.log(weight.sum()))
     weight /= weight.sum()
     kept = [(w, fit) for w, fit in zip(weight, fits, strict=True) if w > FORGET]
     total = sum(w for w, _ in kept)
     count = float(np.median(trials.counts))
-    parts = [(w / total, fit[2].pieces.widened(_sharing(fit[0], count))) for w, fit in kept]
-    joined = {
-        name: np.concatenate([getattr(pieces, name) for _, pieces in parts])
-        for name in ("start", "stop", "left", "right", "label", "bend")
-    }
-    pieces = Pieces(**joined, weight=np.concatenate([w * pieces.weight for w, pieces in parts]))
+    wide = [(w / total, fit[2].pieces.widened(_sharing(fit[0], count))) for w, fit in kept]
+    parts = [replace(pieces, weight=w * pieces.weight) for w, pieces in wide]
+    pieces = Pieces(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Pieces)))
     best, scores, _ = fits[int(np.argmax(weight))]
     spread = float(weight @ [hypothesis.noise for hypothesis, _, _ in fits])
     misfit = float(weight @ [hypothesis.misfit for hypothesis, _, _ in fits])
-    return Posterior(x, trials, pieces, spread, misfit, log_evidence, best, scores)
+    return Posterior(x, trials, pieces, spread, misfit, best, scores)
 
 
 def _sharing(hypothesis: Hypothesis, count: float) -> float:

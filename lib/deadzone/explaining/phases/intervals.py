@@ -27,14 +27,18 @@ def central(certainty: float) -> tuple[float, float, float]:
     return (1 - certainty) / 2, 0.5, (1 + certainty) / 2
 
 
+def values_at(pieces: Pieces, x: np.ndarray, place: float, here: np.ndarray) -> np.ndarray:
+    """Value at a place on the axis of each of the pieces chosen by `here`, which span it."""
+    start, stop, left = pieces.start[here], pieces.stop[here], pieces.left[here]
+    share = bent_share((place - x[start]) / (x[stop] - x[start]), pieces.bend[here])
+    return left + share * (pieces.right[here] - left)
+
+
 def curve_values(pieces: Pieces, x: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
     """Possible values of the curve at level m and their posterior weights."""
     last = len(x) - 1
     here = (pieces.start <= m) & (pieces.stop > m) if m < last else pieces.stop == last
-    start, stop = pieces.start[here], pieces.stop[here]
-    share = bent_share((x[m] - x[start]) / (x[stop] - x[start]), pieces.bend[here])
-    left = pieces.left[here]
-    return left + share * (pieces.right[here] - left), pieces.weight[here]
+    return values_at(pieces, x, x[m], here), pieces.weight[here]
 
 
 def step_elasticities(pieces: Pieces, x: np.ndarray, s: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,6 +66,17 @@ def phase_elasticities(
         return _from_end_to_end(pieces, x, first, stop)
     slope = (pieces.left[here] - pieces.right[here]) / (x[pieces.stop[here]] - x[pieces.start[here]])
     return slope, weight
+
+
+def joint_interval(pieces: Pieces, first: int, stop: int, label: int, certainty: float) -> np.ndarray:
+    """Levels (positions) between which the phase over the steps first ... stop - 1 begins: whole levels that hold the
+    certainty; shape (2,)."""
+    here = (pieces.label == label) & (pieces.start < stop) & (pieces.stop > first) & (pieces.start > 0)
+    mass = np.bincount(pieces.start[here], pieces.weight[here], minlength=stop + 1)
+    if mass.sum() <= 0:
+        return np.array([first, first])
+    tail = (1 - certainty) / 2
+    return np.searchsorted(np.cumsum(mass) / mass.sum(), [tail, 1 - tail])
 
 
 def _from_end_to_end(pieces: Pieces, x: np.ndarray, first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:

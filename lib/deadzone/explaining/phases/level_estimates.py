@@ -47,17 +47,14 @@ class LevelEstimates:
     """Estimates of ln(response) at each level, and what they do not know about each other.
 
     log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
-    trial of the level. weight: shape (n,), trials at the level after down-weighting.
-    degrees_of_freedom: of the noise, for Student's t. misfit: standard deviation of what a level
-    deviates from the curve. Everything on the scale of ln(response), dimensionless.
+    trial of the level. degrees_of_freedom: of the noise, for Student's t. Everything on the scale of
+    ln(response), dimensionless.
     """
 
     log_response: np.ndarray
     covariance: np.ndarray
     noise: np.ndarray
-    weight: np.ndarray
     degrees_of_freedom: float
-    misfit: float
 
     @property
     def std_error(self) -> np.ndarray:
@@ -66,10 +63,9 @@ class LevelEstimates:
 
     def at(self, where: np.ndarray) -> LevelEstimates:
         """The estimates at some of the levels, by their positions."""
+        covariance = self.covariance[np.ix_(where, where)]
         return replace(
-            self,
-            covariance=self.covariance[np.ix_(where, where)],
-            **{name: getattr(self, name)[where] for name in ("log_response", "noise", "weight")},
+            self, log_response=self.log_response[where], covariance=covariance, noise=self.noise[where]
         )
 
 
@@ -78,13 +74,10 @@ def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
     from scipy.linalg import block_diag
 
     return LevelEstimates(
-        covariance=block_diag(*[one.covariance for one in each]),
-        degrees_of_freedom=sum(one.degrees_of_freedom for one in each),
-        misfit=max(one.misfit for one in each),
-        **{
-            name: np.concatenate([getattr(one, name) for one in each])
-            for name in ("log_response", "noise", "weight")
-        },
+        np.concatenate([one.log_response for one in each]),
+        block_diag(*[one.covariance for one in each]),
+        np.concatenate([one.noise for one in each]),
+        sum(one.degrees_of_freedom for one in each),
     )
 
 
@@ -103,7 +96,7 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
     estimate, covariance = predict(means, noise**2 / count, misfit, curve, covariance)
     df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
-    return LevelEstimates(estimate, covariance, noise, count, df, misfit)
+    return LevelEstimates(estimate, covariance, noise, df)
 
 
 def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:

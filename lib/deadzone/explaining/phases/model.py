@@ -10,8 +10,7 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.phases.candidates import candidates_of_grid
-from deadzone.explaining.phases.plot import plot
-from deadzone.explaining.phases.plot_slices import plot_slices
+from deadzone.explaining.phases.plot import plot, plot_slices
 from deadzone.explaining.phases.recommend import Recommendation, recommend, recommend_from
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.summary import Summary, summarise

@@ -39,20 +39,19 @@ def node_effects(level: np.ndarray, node: np.ndarray, value: np.ndarray) -> Node
     level: shape (trials,), position of each trial's level. node: shape (trials,), names. value: shape (trials,).
     """
     names, code = np.unique(node.astype(str), return_inverse=True)
+    columns = np.hstack([_indicators(level), _indicators(code)[:, 1:]])
     keep = np.ones(len(value), dtype=bool)
-    coefficients = np.zeros(len(names))
     for _ in range(PASSES):
-        columns = np.hstack([_indicators(level), _indicators(code)[:, 1:]])
         if np.linalg.matrix_rank(columns[keep]) < columns.shape[1]:
             return None
         found = np.linalg.lstsq(columns[keep], value[keep], rcond=None)[0]
         residual = value - columns @ found
-        coefficients = np.concatenate([[0.0], found[-(len(names) - 1) :]]) if len(names) > 1 else coefficients
         freedom = max(int(keep.sum()) - columns.shape[1], 1)
         scale = 1.4826 * np.median(np.abs(residual[keep])) * np.sqrt(keep.sum() / freedom)
         keep = np.abs(residual) <= FAR_OFF * max(float(scale), 1e-12)
-    per_trial = coefficients[code] - coefficients[code].mean()
-    return NodeEffects(tuple(map(str, names)), coefficients - coefficients[code].mean(), per_trial)
+    effect = np.concatenate([[0.0], found[int(level.max()) + 1 :]])
+    effect -= effect[code].mean()
+    return NodeEffects(tuple(map(str, names)), effect, effect[code])
 
 
 def _indicators(code: np.ndarray) -> np.ndarray:

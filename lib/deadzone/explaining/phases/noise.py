@@ -86,10 +86,6 @@ class Replicates:
     weights: np.ndarray
     counts: np.ndarray
 
-    @property
-    def replicated(self) -> bool:
-        return bool((self.counts > 1).any())
-
 
 def group(value: np.ndarray, level: np.ndarray, n: int) -> Replicates:
     """Sort trials into levels. value, level: shape (trials,); level counts from 0."""

@@ -7,7 +7,7 @@ its replicates count through the noise tables, the curve through the posterior o
 import numpy as np
 
 from deadzone.explaining.phases import noise
-from deadzone.explaining.phases.inference import Hypothesis, Posterior
+from deadzone.explaining.phases.inference import Posterior
 from deadzone.explaining.phases.intervals import curve_values, weighted_quantiles
 from deadzone.language.catalogue import Message, say
 
@@ -27,9 +27,10 @@ THIN = 4
 def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Probability that each trial is spoiled; value: shape (trials,), ln(response) as fitted."""
     hypothesis = posterior.best
-    density = _level_density(posterior)
-    point = _likely_points(density)
-    scales = np.take_along_axis(_scale_density(hypothesis), point[:, None, :], axis=2)
+    table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
+    point = _likely_points(_level_density(posterior, np.logaddexp.reduce(table, axis=1)))
+    weight = np.exp(table - table.max(axis=1, keepdims=True))
+    scales = np.take_along_axis(weight / weight.sum(axis=1, keepdims=True), point[:, None, :], axis=2)
     place = hypothesis.frame.origin[:, None] + THIN * point * hypothesis.frame.step[:, None]
     deviation = value[:, None] - place[level]
     bad = noise.OUTLIER_RATE * noise.outlier_density(deviation, hypothesis.noise)
@@ -51,23 +52,15 @@ def _likely_points(density: np.ndarray) -> np.ndarray:
     return np.minimum(np.array(points), density.shape[1] - 1)
 
 
-def _scale_density(hypothesis: Hypothesis) -> np.ndarray:
-    """Posterior of a level's noise scale at each possible value; shape (n, scales, points)."""
-    table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
-    weight = np.exp(table - table.max(axis=1, keepdims=True))
-    return weight / weight.sum(axis=1, keepdims=True)
+def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
+    """Posterior of each level's own value, misfit included, on its thinned table; rows sum to 1.
 
-
-def _level_density(posterior: Posterior) -> np.ndarray:
-    """Posterior of each level's own value, misfit included, on its thinned table; rows sum to 1."""
-    hypothesis = posterior.best
-    frame = hypothesis.frame
-    table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
-    own = np.logaddexp.reduce(table, axis=1)
-    n, points = own.shape
+    own: shape (n, points), what the trials of each level alone say of it, a log likelihood.
+    """
+    hypothesis, frame = posterior.best, posterior.best.frame
     position = np.arange(0, noise.POINTS, THIN)
-    out = np.zeros((n, points))
-    for m in range(n):
+    out = np.zeros(own.shape)
+    for m in range(len(own)):
         curve, weight = curve_values(posterior.pieces, posterior.x, m)
         centres = weighted_quantiles(curve, weight, QUANTILES)
         grid = frame.origin[m] + position * frame.step[m]

@@ -92,12 +92,7 @@ class Canvas:
 
 
 def picture(
-    model: PhaseModel,
-    advice: Recommendation,
-    width: int,
-    *,
-    coloured: bool = False,
-    plain: bool = False,
+    model: PhaseModel, advice: Recommendation, width: int, *, coloured: bool = False, plain: bool = False
 ) -> str:
     """The picture of a phase model, at most `width` characters wide.
 
@@ -149,10 +144,8 @@ def picture(
         for line in range(y_of(alone["high"]), y_of(alone["low"]) + 1):
             canvas.write(x_of(place), line, marks.upright)
         canvas.write(x_of(place), y_of(alone["estimate"]), marks.apart)
-    first = [*beside, *((setting,) if setting is not None else ())]
-    _draw_levels(
-        canvas, model, x_of, rows + 2, {place: str(row["setting"]) for place, row in beside.items()}, first
-    )
+    texts = {place: str(row["setting"]) for place, row in beside.items()}
+    _draw_levels(canvas, model, x_of, rows + 2, texts, [] if setting is None else [setting])
     for one in advice.tied:
         if not isinstance(one, dict) and one in where:
             canvas.write(x_of(where[one]), rows + 3, marks.tied, RECOMMENDED_COLOUR)
@@ -208,14 +201,14 @@ def _draw_levels(
     x_of: Callable[[float], int],
     row: int,
     apart: Mapping[float, str],
-    first: Sequence[float],
+    chosen: Sequence[float],
 ) -> None:
     """The levels below the axis, as far as there is room: those beside it, the recommended one and the ends of phases first.
 
     apart: the levels beside the curve by their places.
     """
     levels = [float(level) for level in model.levels["level"]]
-    wanted = [*first, levels[0], levels[-1], *map(float, model.phases["start"]), *levels]
+    wanted = [*apart, *chosen, levels[0], levels[-1], *map(float, model.phases["start"]), *levels]
     taken: list[tuple[int, int]] = []
     for level in dict.fromkeys(wanted):
         text = apart.get(level) or level_text(model, level)

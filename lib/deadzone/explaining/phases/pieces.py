@@ -7,6 +7,7 @@ straight line on log-log axes or bends a little, and carries one of the five lab
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -78,14 +79,12 @@ def score_pieces(
     x: shape (n,), ln(level). tables: of all n levels. grid: of the joints. joints: positions, (m,).
     parabolas: for a long sweep, the levels' likelihoods near a first fit; without, they are looked up.
     """
+    along = partial(_parabolic, parabolas) if parabolas else partial(_looked_up, tables)
     at_joint = look_up(tables, joints[:, None], grid.value)
     straight, labelled, bends = [], [], []
     for j in range(1, len(joints)):
         path = _Paths.ending_at(x, joints, j)
-        if parabolas is None:
-            inner = np.stack([_looked_up(tables, grid, path, bend) for bend in priors.BENDS], axis=1)
-        else:
-            inner = np.stack([_parabolic(parabolas, grid, path, bend) for bend in priors.BENDS], axis=1)
+        inner = np.stack([along(grid, path, bend) for bend in priors.BENDS], axis=1)
         inner += at_joint[j]
         line = inner[:, 0]
         span = (x[joints[j]] - x[joints[:j]])[:, None, None]

@@ -1,7 +1,9 @@
-"""The figure of a phase model: every trial, the fitted curve, its phases, and the setting to choose."""
+"""The figures of phase models, one or several slices side by side: every trial, the fitted curve, its phases, and the
+setting to choose."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
@@ -9,15 +11,15 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
-from deadzone.explaining.phases.candidates import level_text, trial_text
+from deadzone.explaining.phases.candidates import level_text, slice_name, trial_text
 from deadzone.explaining.phases.plot_axes import (
     headroom,
     is_log_better,
     label_levels,
+    name_phases,
     plain_values,
     spread_factor,
 )
-from deadzone.explaining.phases.plot_labels import place_labels
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.phases.recommend import Recommendation, recommend
 from deadzone.explaining.phases.result import PhaseResult
@@ -39,9 +41,15 @@ from deadzone.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FIGURE_SIZE = (7.2, 4.4)
 """Inches: the width of a report's text column, and a height at which slopes near 1 look like 45 degrees."""
+
+PANEL = (4.8, 3.6)
+"""Inches of one panel of several: wide enough for the names of five phases in two rows."""
+
+MOST_COLUMNS = 3
 
 LEGEND_POINTS = 36
 """Distance of the legend from the axes: the tick labels and the name of the axis stand between them."""
@@ -97,6 +105,44 @@ def plot_panels(panels: Sequence[tuple[PhaseResult, Axes, Recommendation, str]])
     panels: each model with its axes, its advice and its title.
     """
     _settle([(model, ax, title, _draw(model, ax, advice)) for model, ax, advice, title in panels])
+
+
+def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | None = None) -> Figure:
+    """Draw every slice into a panel of its own, in the order of the second factor.
+
+    columns: panels side by side, by default as many as keep the figure about square, at most
+    MOST_COLUMNS. Returns the figure. Each panel is titled with its slice and what was found there; the
+    axes are not shared, because slices may differ by orders of magnitude.
+    """
+    import matplotlib.pyplot as plt
+
+    across = columns or min(math.ceil(math.sqrt(len(models))), MOST_COLUMNS)
+    down = math.ceil(len(models) / across)
+    with figure_style():
+        size = (PANEL[0] * across, PANEL[1] * down)
+        figure, grid = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+        axes = list(grid.flat)[: len(models)]
+        for ax in list(grid.flat)[len(models) :]:
+            ax.remove()
+        panels = []
+        for ax, (value, model) in zip(axes, models.items(), strict=True):
+            advice = recommend(model)
+            panels.append((model, ax, advice, f"{slice_name(by, value)}: {verdict(model, advice)}"))
+        plot_panels(panels)
+        _share_legend(figure, axes)
+    return figure
+
+
+def _share_legend(figure: Figure, panels: list[Any]) -> None:
+    """One legend for all panels: each mark once, the recommended settings under one name."""
+    marks: dict[str, Any] = {}
+    for ax in panels:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            marks.setdefault(label.split(":")[0], handle)
+    columns = max(int(figure.get_figwidth() / LEGEND_COLUMN), 1)
+    figure.legend(
+        marks.values(), marks.keys(), loc="outside lower left", ncols=columns, fontsize=8, frameon=False
+    )
 
 
 def _draw(model: PhaseResult, ax: Axes, advice: Recommendation) -> dict[float, str]:
@@ -159,19 +205,11 @@ def _draw_fit(model: PhaseResult, ax: Axes) -> None:
     def along(column: str) -> np.ndarray:
         return np.exp(np.interp(x, levels, np.log(model.levels[column].to_numpy(float))))
 
-    band = say("plot.band", certainty=model.certainty)
+    at, band = model.axis.backward(x), say("plot.band", certainty=model.certainty)
     ax.fill_between(
-        model.axis.backward(x), along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2,
-        label=band,
+        at, along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2, label=band,
     )  # fmt: skip
-    ax.plot(
-        model.axis.backward(x),
-        along("fitted"),
-        color=FIT_COLOUR,
-        linewidth=1.6,
-        zorder=3,
-        label=say("plot.fit"),
-    )
+    ax.plot(at, along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
 
 
 def _draw_trials(model: PhaseResult, ax: Axes) -> None:
@@ -263,12 +301,6 @@ def _wrapped(text: str, width: float) -> list[str]:
     return lines
 
 
-def _along(texts: Mapping[float, str]) -> tuple[np.ndarray, list[str]]:
-    """Places in their order, shape (n,), and the text of each."""
-    ordered = sorted(texts)
-    return np.array(ordered), [texts[level] for level in ordered]
-
-
 def _explain(ax: Axes, is_own: bool) -> None:
     """The legend, in as many columns as fit: at the foot of a figure of our own, else below the axes."""
     from matplotlib.transforms import ScaledTranslation
@@ -281,14 +313,8 @@ def _explain(ax: Axes, is_own: bool) -> None:
         figure.legend(loc="outside lower left", ncols=columns, **style)
         return
     below = ax.transAxes + ScaledTranslation(0, -LEGEND_POINTS / POINTS_OF_AN_INCH, figure.dpi_scale_trans)
-    ax.legend(
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        bbox_transform=below,
-        borderaxespad=0.0,
-        ncols=columns,
-        **style,
-    )
+    corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    ax.legend(**corner, borderaxespad=0.0, ncols=columns, **style)
 
 
 def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
@@ -298,10 +324,8 @@ def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
         level: say("quantity.no_limit") if level == model.none_level else level_text(model, level)
         for level in levels
     }
+    texts |= apart
+    places = sorted(texts)
     important = [*apart, *model.phases["start"], levels[-1]]
-    label_levels(ax, *_along({**texts, **apart}), important)
-    names = [PHASE_STYLES[label].name for label in model.phases["label"]]
-    colours = [PHASE_STYLES[label].colour for label in model.phases["label"]]
-    spans = list(zip(model.phases["start"], model.phases["stop"], strict=True))
-    rows = place_labels(ax, names, colours, spans)
-    headroom(ax, rows, STRIP_POINTS)
+    label_levels(ax, np.array(places), [texts[place] for place in places], important)
+    headroom(ax, name_phases(ax, model.phases), STRIP_POINTS)

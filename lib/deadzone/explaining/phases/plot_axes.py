@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+
+from deadzone.style import PHASE_STYLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +19,14 @@ MOST_TICKS = 60
 
 LEAST_LABELS = 3
 """A log axis with fewer labels than this in sight cannot be read."""
+
+NAME_FONT_SIZE = 8
+ROW_POINTS = 13
+"""Height of a row of phases' names: the font with room for the ascenders of the row below."""
+
+TOP_POINTS = 5
+GAP_PIXELS = 4
+"""Least distance between two names in a row."""
 
 
 def is_log_better(levels: np.ndarray) -> bool:
@@ -95,6 +106,37 @@ def headroom(ax: Axes, above: float, below: float) -> None:
     span = (high - low) / (1 - top - bottom)
     ends = transform.inverted().transform(np.array([low - bottom * span, high + top * span]))
     ax.set_ylim(float(ends[0]), float(ends[1]))
+
+
+def name_phases(ax: Axes, phases: pd.DataFrame) -> float:
+    """Write the name of each phase above it, in rows, so that no two overlap and none is cut off.
+
+    phases: of a `PhaseResult`. A name wider than its phase stays centred on it, in the first row in which it has room.
+    Returns the height used, in points.
+    """
+    figure: Any = ax.figure
+    box = ax.get_window_extent()
+    rows: list[list[tuple[float, float]]] = []
+    for phase in phases.to_dict("records"):
+        style = PHASE_STYLES[phase["label"]]
+        ends = (ax.transData.transform((phase[end], ax.get_ylim()[0]))[0] for end in ("start", "stop"))
+        text = ax.annotate(
+            style.name, (0, 1), xycoords="axes fraction", ha="center", va="top", fontsize=NAME_FONT_SIZE,
+            color=style.colour, fontweight="bold", zorder=8, annotation_clip=False,
+            bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8},
+        )  # fmt: skip
+        half = text.get_window_extent(figure.canvas.get_renderer()).width / 2
+        centre = min(max(float(sum(ends)) / 2, box.x0 + half + 2), box.x1 - half - 2)
+        left, right = centre - half - GAP_PIXELS, centre + half + GAP_PIXELS
+        has_room = (all(right <= start or left >= stop for start, stop in row) for row in rows)
+        number = next((i for i, has in enumerate(has_room) if has), len(rows))
+        if number == len(rows):
+            rows.append([])
+        rows[number].append((left, right))
+        text.xy = ((centre - box.x0) / box.width, 1.0)
+        text.set_position((0, -(TOP_POINTS + number * ROW_POINTS)))
+        text.anncoords = "offset points"
+    return TOP_POINTS + len(rows) * ROW_POINTS
 
 
 def _text_width(ax: Axes, text: str) -> float:

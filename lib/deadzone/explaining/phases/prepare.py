@@ -154,20 +154,13 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
 
 def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
     """Leave out what the table itself marks as not to be analysed."""
+    sound = {"status": table["status"].eq("ok") | is_bound(table, response)} if "status" in table else {}
+    sound["warmup"] = ~marked(table, "warmup", False)
+    sound["trusted"] = marked(table, "trusted", True) | keep_untrusted
     notes = []
     keep = np.ones(len(table), dtype=bool)
-    for column in ("status", "warmup", "trusted"):
-        if column not in table or (column == "trusted" and keep_untrusted):
-            continue
-        good = (
-            table["status"].eq("ok") | is_bound(table, response)
-            if column == "status"
-            else marked(table, column, column == "trusted")
-        )
-        if column == "warmup":
-            good = ~good
-        left_out = int((keep & ~good.to_numpy()).sum())
-        if left_out:
+    for column, good in sound.items():
+        if left_out := int((keep & ~good.to_numpy()).sum()):
             reason = say(f"doubt.left_out_{column}")
             notes.append(say("doubt.left_out", n=left_out, trials=len(table), reason=reason))
         keep &= good.to_numpy()

@@ -4,51 +4,18 @@ Units stand in the names of columns (`wall_s`, `latency_p99_ms`, `max_rss_bytes`
 axis can carry them without being told.
 """
 
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 from deadzone.language.catalogue import join, say, spoken, term
 from deadzone.language.formats import number as number
 from deadzone.language.formats import percent as percent_text
 from deadzone.study.levels import NONE
 
-KNOB_UNITS = {
-    "cpu_limit": "cores",
-    "cpus": "cores",
-    "cpu_efficiency": "cores",
-    "cores": "cores",
-    "threads": "threads",
-    "workers": "workers",
-    "rate": "requests/s",
-    "block_size": "bytes",
-}
-"""Factors whose name does not end in their unit; the names are those of the project's studies."""
-
-SUFFIX_UNITS = {
-    "_cpu_limit": "cores",
-    "_memory_limit": "bytes",
-    "_bytes_s": "bytes/s",
-    "_mib_s": "MiB/s",
-    "_mb_s": "MB/s",
-    "_kib_s": "KiB/s",
-    "_per_s": "1/s",
-    "_bytes": "bytes",
-    "_cores": "cores",
-    "_percent": "%",
-    "_joules": "J",
-    "_fps": "frames/s",
-    "_rps": "requests/s",
-    "_iops": "operations/s",
-    "_min": "min",
-    "_mib": "MiB",
-    "_mb": "MB",
-    "_ms": "ms",
-    "_us": "µs",
-    "_ns": "ns",
-    "_x": "×",
-    "_s": "s",
-}
-"""Endings of column names and the unit they mean, longest first so that `_bytes_s` is not read as `_s`."""
-
+_UNITS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+KNOB_UNITS: dict[str, str] = _UNITS["knobs"]
+SUFFIX_UNITS: dict[str, str] = _UNITS["endings"]
 BINARY_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 

@@ -7,19 +7,17 @@ import numpy as np
 from deadzone.explaining.phases.best_set import BestSet
 from deadzone.explaining.phases.candidates import Candidates
 from deadzone.explaining.phases.power import ReplicatesNeeded
-from deadzone.explaining.phases.quantities import capital, listing, response, unit_name
+from deadzone.explaining.phases.quantities import capital, listing, percent, response, unit_name
 from deadzone.explaining.response_scale import RATIO
-from deadzone.language.catalogue import Message, join, say, spoken
-from deadzone.language.formats import percent
+from deadzone.language.catalogue import Message, join, say
 
 
 def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
     """Why a setting is the cheapest of those that noise cannot tell from the best."""
     if len(candidates.names) == 1:
         return say("reason.alone", setting=candidates.names[index])
-    best = int(np.argmin(found.loss))
     names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
-    opening = _opening(candidates, found, index, best)
+    opening = _opening(candidates, found, index)
     if len(names) == 1:
         margin = _amount(candidates, np.delete(found.low, index).min())
         said = say("reason.only_best", margin=margin, confidence=found.confidence)
@@ -41,8 +39,7 @@ def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
 
 def within(candidates: Candidates, found: BestSet, index: int, share: float) -> Message:
     """Why a setting is the cheapest within a tolerance of the best."""
-    best = int(np.argmin(found.loss))
-    opening = _opening(candidates, found, index, best)
+    opening = _opening(candidates, found, index)
     high = _amount(candidates, found.high[index])
     said = say(
         "reason.within", share=_amount(candidates, np.log1p(share)), confidence=found.confidence, high=high
@@ -86,7 +83,7 @@ def caveats(
     """What a reader must know before following the recommendation, as sentences."""
     said = []
     if not candidates.estimable:
-        said.append(say("caveat.one_trial" if candidates.any_curve else "caveat.one_trial_each"))
+        said.append(say("caveat.one_trial" if any(candidates.places) else "caveat.one_trial_each"))
     if needed is not None:
         said.append(replicates_text(needed, candidates))
     if index is None:
@@ -125,20 +122,12 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
 
 def replicates_text(needed: ReplicatesNeeded, candidates: Candidates) -> Message:
     """How many replicates would decide, as a sentence."""
-    if needed.replicates is None:
-        return say("caveat.hopeless", best=needed.best, other=needed.other)
-    return say(
-        "caveat.replicates",
-        best=needed.best,
-        other=needed.other,
-        difference=candidates.scale.amount_text(needed.difference),
-        replicates=needed.replicates,
-        trials=needed.trials,
-        power=needed.power,
-    )
+    key = "caveat.hopeless" if needed.replicates is None else "caveat.replicates"
+    return say(key, **{**vars(needed), "difference": candidates.scale.amount_text(needed.difference)})
 
 
-def _opening(candidates: Candidates, found: BestSet, index: int, best: int) -> Message:
+def _opening(candidates: Candidates, found: BestSet, index: int) -> Message:
+    best = int(np.argmin(found.loss))
     return say(
         "reason.best_estimate" if index == best else "reason.worse_estimate",
         setting=_capital(candidates.names[index]),
@@ -187,10 +176,10 @@ def _shortened(names: list[str]) -> list[str]:
 
 def _chance(probability: float) -> str:
     if probability > 0.999:
-        return say("reason.surely", limit=f"99.9{percent(0.001, spoken())[3:]}")
+        return say("reason.surely", limit=f"99.9{percent(0.001)[3:]}")
     if probability < 0.001:
-        return say("reason.hardly", limit=percent(0.001, spoken()))
-    return percent(float(probability), spoken())
+        return say("reason.hardly", limit=percent(0.001))
+    return percent(float(probability))
 
 
 def _capital(text: str) -> str:

@@ -18,13 +18,7 @@ import pandas as pd
 from deadzone.errors import PhaseError, did_you_mean
 from deadzone.explaining.phases import reason
 from deadzone.explaining.phases.best_set import BestSet, best_set
-from deadzone.explaining.phases.candidates import (
-    Candidates,
-    candidates_of,
-    only,
-    with_columns,
-    with_cost,
-)
+from deadzone.explaining.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
 from deadzone.explaining.phases.cost_expression import parse_cost
 from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.explaining.phases.quantities import listing
@@ -101,7 +95,6 @@ class _Choice:
     index: int | None
     member: np.ndarray
     reason: str
-    caveats: tuple[str, ...] = ()
     chance: np.ndarray | None = None
 
 
@@ -181,7 +174,7 @@ def recommend_from(
     else:
         choice = _fastest(candidates, found, price)
     replicates = _replicates(candidates, found, choice) if slo is None else None
-    caveats += [*choice.caveats, *reason.caveats(candidates, choice.index, choice.member, replicates)]
+    caveats += reason.caveats(candidates, choice.index, choice.member, replicates)
     return Recommendation(
         setting=None if choice.index is None else candidates.settings[choice.index],
         tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
@@ -243,9 +236,9 @@ def _meets_targets(candidates: Candidates, slo: Mapping[str, float], confidence:
     member = chance >= confidence
     index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
     if chance[index] < 0.5:
-        return _Choice(None, member, reason.no_target(candidates, targets, chance, index), (), chance)
+        return _Choice(None, member, reason.no_target(candidates, targets, chance, index), chance)
     text = reason.targets(candidates, targets, chance, index, confidence)
-    return _Choice(index, member if member.any() else np.arange(len(chance)) == index, text, (), chance)
+    return _Choice(index, member if member.any() else np.arange(len(chance)) == index, text, chance)
 
 
 def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:

@@ -59,12 +59,9 @@ def _moved(model: PhaseResult, new: Thresholds) -> np.ndarray:
     ):
         mass = _between(model.steps, min(low, high), max(low, high))
         source, target = (above, below) if high > low else (below, above)
-        available = np.maximum.reduce([p[:, k] for k in source])
-        moved = np.minimum(mass, available)
-        for k in source:
-            p[:, k] = np.maximum(p[:, k] - moved, 0.0)
-        for k in target:
-            p[:, k] += moved
+        moved = np.minimum(mass, p[:, source].max(axis=1))[:, None]
+        p[:, source] = np.maximum(p[:, source] - moved, 0.0)
+        p[:, target] += moved
     return p
 
 
@@ -75,12 +72,8 @@ def _between(steps: pd.DataFrame, low: float, high: float) -> np.ndarray:
     """
     from scipy.special import ndtr, ndtri
 
-    middle = steps["elasticity"].to_numpy(float)
-    sides = (
-        middle - steps["elasticity_low"].to_numpy(float),
-        steps["elasticity_high"].to_numpy(float) - middle,
-    )
-    below, above = (np.maximum(side, 1e-9) / ndtri(0.95) for side in sides)
+    middle, least, most = (steps[f"elasticity{end}"].to_numpy(float) for end in ("", "_low", "_high"))
+    below, above = (np.maximum(side, 1e-9) / ndtri(0.95) for side in (middle - least, most - middle))
 
     def cumulative(value: float) -> np.ndarray:
         return np.asarray(ndtr((value - middle) / np.where(value < middle, below, above)))
@@ -96,21 +89,17 @@ def _phase(model: PhaseResult, steps: pd.DataFrame, first: int, stop: int, label
     if len(same) and same["label"].iloc[0] == LABELS[label]:
         return {str(name): value for name, value in same.iloc[0].items()}
     width = np.diff(model.axis.forward(inside[["start", "stop"]].to_numpy(float)), axis=1)[:, 0]
-
-    def mean(column: str) -> float:
-        return float(np.average(inside[column].to_numpy(float), weights=width))
-
-    low, high = mean("elasticity_low"), mean("elasticity_high")
+    columns = ["elasticity", "elasticity_low", "elasticity_high"]
+    means = {name: float(np.average(inside[name].to_numpy(float), weights=width)) for name in columns}
     joint = model.joints[model.joints["level"] == start]
+    low, high = joint[["low", "high"]].iloc[0] if len(joint) else (start, start)
     return {
         "start": start,
         "stop": end,
         "label": LABELS[label],
-        "elasticity": mean("elasticity"),
-        "elasticity_low": low,
-        "elasticity_high": high,
-        "std_error": (high - low) / 2,
+        **means,
+        "std_error": (means["elasticity_high"] - means["elasticity_low"]) / 2,
         "probability": float(inside["probability"].mean()),
-        "start_low": float(joint["low"].iloc[0]) if len(joint) else start,
-        "start_high": float(joint["high"].iloc[0]) if len(joint) else start,
+        "start_low": float(low),
+        "start_high": float(high),
     }

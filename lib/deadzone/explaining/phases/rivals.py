@@ -15,7 +15,7 @@ own noise level; `weighted_gaussian` gives the same figure for the phase model, 
 side by side.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -186,6 +186,7 @@ def _fit(name: str, n: np.ndarray, log_time: np.ndarray, weight: np.ndarray, goa
     errors, stuck = _std_errors(
         found.x, np.asarray(found.jac), 2 * found.cost, float(weight.sum()), low, high
     )
+    at_bound = [term("law", names[i]) for i in np.nonzero(stuck[1:])[0]]
     y_1 = float(np.exp(found.x[0] if goal == "min" else -found.x[0]))
     return Rival(
         name=name,
@@ -196,7 +197,7 @@ def _fit(name: str, n: np.ndarray, log_time: np.ndarray, weight: np.ndarray, goa
         aic=aic,
         bic=bic,
         converged=True,
-        note=_at_the_bound([names[i] for i in np.nonzero(stuck[1:])[0]]),
+        note=say("rival.at_the_bound", names=listing(at_bound)) if at_bound else "",
     )
 
 
@@ -220,17 +221,8 @@ def _failed(name: str, n_parameters: int, note: str) -> Rival:
 
 def _in_words(rival: Rival) -> str:
     shown = []
-    for name, value in rival.parameters.items():
+    for name, value in list(rival.parameters.items())[1:]:  # y_1 is the first
         error = rival.std_errors[name]
-        if name != "y_1":
-            known = np.isfinite(error)
-            shown.append(
-                f"{term('law', name)} {number(value, error)} ± {error:.2g}"
-                if known
-                else f"{term('law', name)} {abs(round(value, 5)):g}"
-            )
+        known = f"{number(value, error)} ± {error:.2g}" if np.isfinite(error) else f"{abs(round(value, 5)):g}"
+        shown.append(f"{term('law', name)} {known}")
     return ", ".join(shown)
-
-
-def _at_the_bound(names: Sequence[str]) -> str:
-    return say("rival.at_the_bound", names=listing([term("law", name) for name in names])) if names else ""

@@ -7,6 +7,8 @@ long phases as well as a short breakthrough (after Baranowski, Chen and Fryzlewi
 Narrowest-over-threshold detection of multiple change points, JRSS B 81).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 MOST_JOINTS = 48
@@ -44,15 +46,16 @@ def candidate_joints(x: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.
             for m in sorted(peaks, key=lambda m: -gain[m]):
                 if all(abs(m - other) > half for other in found):
                     found.append(int(m))
-                    _keep(chosen, int(m), 1 if half < 21 else 2, n)
+                    stretch = 1 if half < 21 else 2
+                    _keep(chosen, int(m), [stretch * offset for offset in AROUND], n)
     return np.array(sorted(chosen))
 
 
-def _keep(chosen: set[int], m: int, stretch: int, n: int) -> None:
+def _keep(chosen: set[int], m: int, offsets: Sequence[int], n: int) -> None:
     """Add a level and those around it, while there is room."""
-    for offset in AROUND:
-        if len(chosen) < MOST_JOINTS and 0 < m + stretch * offset < n - 1:
-            chosen.add(m + stretch * offset)
+    for offset in offsets:
+        if len(chosen) < MOST_JOINTS and 0 < m + offset < n - 1:
+            chosen.add(m + offset)
 
 
 def around(joints: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
@@ -62,9 +65,7 @@ def around(joints: np.ndarray, weight: np.ndarray, n: int) -> np.ndarray:
     """
     chosen = {0, n - 1}
     for m in joints[np.argsort(-weight, kind="stable")]:
-        for offset in (0, -1, 1, -2, 2, -3, 3):
-            if len(chosen) < MOST_JOINTS and 0 < m + offset < n - 1:
-                chosen.add(int(m) + offset)
+        _keep(chosen, int(m), (0, -1, 1, -2, 2, -3, 3), n)
     return np.array(sorted(chosen))
 
 
@@ -87,10 +88,8 @@ def _gain(x: np.ndarray, value: np.ndarray, spread: np.ndarray, half: int) -> np
     n = len(x)
     weight = 1.0 / spread**2
     centred = x - x.mean()
-    columns = np.stack(
-        [weight, weight * centred, weight * centred**2, weight * value, weight * value * centred]
-    )
-    columns = np.vstack([columns, weight * value**2])
+    parts = (1.0, centred, centred**2, value, value * centred, value**2)
+    columns = np.stack([weight * part for part in parts])
     total = np.concatenate([np.zeros((6, 1)), np.cumsum(columns, axis=1)], axis=1)
     middle = np.arange(half, n - half)
     gain = np.zeros(n)

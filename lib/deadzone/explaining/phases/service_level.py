@@ -47,18 +47,6 @@ def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]
     return {name: float(bound) for name, bound in targets.items()}
 
 
-def statistic(name: str, estimates: LevelEstimates, goal: str) -> np.ndarray:
-    """Estimate of a statistic of the response at each level, shape (n,), in its unit.
-
-    For `max` and `min` it is the estimate of a typical trial.
-    """
-    shift = _shift(name, goal)
-    if shift is None:
-        return np.exp(estimates.log_response)
-    a, b = shift
-    return np.exp(estimates.log_response + a * estimates.noise + b * estimates.noise**2)
-
-
 def _one_target(
     name: str, bound: float, estimates: LevelEstimates, worst: np.ndarray, goal: str
 ) -> np.ndarray:

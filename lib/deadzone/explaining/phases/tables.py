@@ -1,5 +1,6 @@
 """The tables of a phase model, made from a sample and its posterior."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from deadzone.explaining.phases.inference import Posterior
 from deadzone.explaining.phases.intervals import (
     central,
     curve_values,
+    joint_interval,
     phase_elasticities,
     step_elasticities,
     weighted_quantiles,
@@ -16,7 +18,7 @@ from deadzone.explaining.phases.intervals import (
 from deadzone.explaining.phases.labels import runs
 from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason
 from deadzone.explaining.phases.prepare import Sample
-from deadzone.explaining.phases.segmentation import by_number_of_phases
+from deadzone.explaining.phases.segmentation import Pieces, by_number_of_phases
 from deadzone.explaining.phases.thresholds import LABELS
 
 SHRINKAGE = 4.0
@@ -39,6 +41,13 @@ class Reading:
     correction: np.ndarray
     certainty: float
 
+    def intervals(
+        self, possible: Callable[[Pieces, np.ndarray, int], tuple[np.ndarray, np.ndarray]], count: int
+    ) -> np.ndarray:
+        """Low end, middle and high end of the possible values at each of `count` places; shape (count, 3)."""
+        pieces, x, ends = self.posterior.pieces, self.posterior.x, central(self.certainty)
+        return np.array([weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)])
+
     def natural(self, value: np.ndarray) -> np.ndarray:
         """From the scale of the fit to units of the response."""
         return np.exp(value if self.sample.higher_is_worse else -value)
@@ -52,7 +61,7 @@ def phase_table(reading: Reading) -> pd.DataFrame:
         slope, weight = phase_elasticities(pieces, x, first, stop, label)
         low, middle, high = weighted_quantiles(slope, weight, central(reading.certainty))
         spread = np.sqrt(np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight))
-        begin = levels[_joint_interval(reading, first, stop, label)] if first else levels[[0, 0]]
+        begin = joint_interval(pieces, first, stop, label, reading.certainty) if first else [0, 0]
         rows.append(
             {
                 "start": levels[first],
@@ -63,23 +72,11 @@ def phase_table(reading: Reading) -> pd.DataFrame:
                 "elasticity_high": high,
                 "std_error": spread,
                 "probability": reading.probability[first:stop, label].mean(),
-                "start_low": begin[0],
-                "start_high": begin[1],
+                "start_low": levels[begin[0]],
+                "start_high": levels[begin[1]],
             }
         )
     return pd.DataFrame(rows)
-
-
-def _joint_interval(reading: Reading, first: int, stop: int, label: int) -> np.ndarray:
-    """Ends (positions) of the interval of a phase's start: whole levels that hold the certainty."""
-    pieces = reading.posterior.pieces
-    here = (pieces.label == label) & (pieces.start < stop) & (pieces.stop > first) & (pieces.start > 0)
-    mass = np.bincount(pieces.start[here], pieces.weight[here], minlength=stop + 1)
-    if mass.sum() <= 0:
-        return np.array([first, first])
-    below = np.cumsum(mass) / mass.sum()
-    tail = (1 - reading.certainty) / 2
-    return np.array([np.searchsorted(below, tail), np.searchsorted(below, 1 - tail)])
 
 
 def joint_table(reading: Reading) -> pd.DataFrame:
@@ -87,7 +84,7 @@ def joint_table(reading: Reading) -> pd.DataFrame:
     levels, pieces = reading.sample.levels, reading.posterior.pieces
     rows = []
     for first, stop, label in runs(reading.labels)[1:]:
-        low, high = levels[_joint_interval(reading, first, stop, label)]
+        low, high = levels[joint_interval(pieces, first, stop, label, reading.certainty)]
         near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & (pieces.start > 0)
         chance = min(1.0, float(pieces.weight[near].sum()))
         rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
@@ -96,14 +93,9 @@ def joint_table(reading: Reading) -> pd.DataFrame:
 
 def step_table(reading: Reading) -> pd.DataFrame:
     """One row a step between neighbouring levels."""
-    levels, x = reading.sample.levels, reading.posterior.x
+    levels = reading.sample.levels
     steps = len(levels) - 1
-    bounds = np.array(
-        [
-            weighted_quantiles(*step_elasticities(reading.posterior.pieces, x, s), central(reading.certainty))
-            for s in range(steps)
-        ]
-    )
+    bounds = reading.intervals(step_elasticities, steps)
     table = pd.DataFrame(
         {
             "start": levels[:-1],
@@ -122,26 +114,16 @@ def step_table(reading: Reading) -> pd.DataFrame:
 
 def level_table(reading: Reading) -> pd.DataFrame:
     """One row a level: what was measured there and what the curve says."""
-    sample, posterior = reading.sample, reading.posterior
-    n = len(sample.levels)
+    sample, n = reading.sample, len(reading.sample.levels)
     value, weight = sample.value - reading.correction, 1 - reading.spoiled
-    fitted = np.array(
-        [
-            weighted_quantiles(*curve_values(posterior.pieces, posterior.x, m), central(reading.certainty))
-            for m in range(n)
-        ]
-    )
-    ends = np.sort(reading.natural(fitted[:, [0, 2]]), axis=1)
-    measured = np.array([_level_row(reading, m, value, weight) for m in range(n)])
+    fitted = reading.intervals(curve_values, n)
+    used = np.bincount(sample.level, reading.spoiled <= OUTLIER_PROBABILITY, minlength=n)
     table = pd.DataFrame({"level": sample.levels, "label": sample.names})
-    table["n"] = np.bincount(sample.level, minlength=n)
-    table["n_used"] = np.bincount(sample.level, reading.spoiled <= OUTLIER_PROBABILITY, minlength=n).astype(
-        int
-    )
-    for column, name in enumerate(("mean", "median", "low", "high", "spread")):
-        table[name] = measured[:, column]
+    table["n"], table["n_used"] = np.bincount(sample.level, minlength=n), used.astype(int)
+    measured = np.array([_level_row(reading, m, value, weight) for m in range(n)])
+    table[["mean", "median", "low", "high", "spread"]] = measured
     table["fitted"] = reading.natural(fitted[:, 1])
-    table["fitted_low"], table["fitted_high"] = ends[:, 0], ends[:, 1]
+    table[["fitted_low", "fitted_high"]] = np.sort(reading.natural(fitted[:, [0, 2]]), axis=1)
     return table
 
 
@@ -154,12 +136,11 @@ def _level_row(reading: Reading, m: int, value: np.ndarray, weight: np.ndarray) 
     used = weights > 1 - OUTLIER_PROBABILITY
     centre = np.average(values, weights=weights)
     many = weights.sum()
+    freedom = SHRINKAGE + max(many - 1, 0)
     own = float((weights * (values - centre) ** 2).sum())
     common = reading.posterior.noise**2
-    spread = np.sqrt((SHRINKAGE * common + own) / (SHRINKAGE + max(many - 1, 0)))
-    half = (
-        stdtrit(SHRINKAGE + max(many - 1, 0), (1 + reading.certainty) / 2) * spread / np.sqrt(max(many, 1.0))
-    )
+    spread = np.sqrt((SHRINKAGE * common + own) / freedom)
+    half = stdtrit(freedom, (1 + reading.certainty) / 2) * spread / np.sqrt(max(many, 1.0))
     middle = np.median(values[used]) if used.any() else np.median(values)
     mean, median, *ends = reading.natural(np.array([centre, middle, centre - half, centre + half]))
     return mean, median, min(ends), max(ends), spread
@@ -190,21 +171,13 @@ def trial_table(reading: Reading, levels: pd.DataFrame) -> pd.DataFrame:
 def outlier_table(reading: Reading, trials: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
     """One row a flagged trial, with the reason."""
     flagged = trials["outlier"].to_numpy()
-    picked = trials[flagged]
-    factor = (picked["corrected"] / picked["fitted"]).to_numpy()
+    picked = trials[flagged].reset_index(drop=True)
+    factor = picked["corrected"] / picked["fitted"]
     counts = levels["n"].to_numpy()[reading.sample.level[flagged]]
     sigma = np.hypot(reading.posterior.noise, reading.posterior.misfit)
-    return pd.DataFrame(
-        {
-            "trial": picked["trial"].to_numpy(),
-            "knob": picked["level"].to_numpy(),
-            "response": picked["response"].to_numpy(),
-            "fitted": picked["fitted"].to_numpy(),
-            "factor": factor,
-            "probability": reading.spoiled[flagged],
-            "reason": [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)],
-        }
-    )
+    told = [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)]
+    table = picked[["trial", "level", "response", "fitted"]].rename(columns={"level": "knob"})
+    return table.assign(factor=factor, probability=reading.spoiled[flagged], reason=told)
 
 
 def criteria_table(reading: Reading) -> pd.DataFrame:

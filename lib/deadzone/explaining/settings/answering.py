@@ -47,15 +47,7 @@ from deadzone.explaining.phases.thresholds import (
 from deadzone.explaining.response_scale import COUNT, RATIO, ResponseScale, response_scale
 from deadzone.language.catalogue import Message, say
 from deadzone.study.levels import plain_number
-from deadzone.study.scales import (
-    FEWEST_LEVELS,
-    INTERVAL,
-    NO_LIMIT,
-    WORDS,
-    KnobScale,
-    Place,
-    level_name,
-)
+from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, NO_LIMIT, WORDS, KnobScale, Place, level_name
 
 SPOILED_SPREAD = 10.0
 """A spoiled trial scatters so many times wider than the others: a neighbour's burst, a cold cache."""
@@ -120,7 +112,7 @@ def estimate_cells(
         pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
         noise = level_noise(variance, df, max(pooled, QUIETEST))
     covariance = np.diag(noise**2 / count)
-    return LevelEstimates(mean, covariance, noise, count, max(freedom, LEAST_DF), 0.0), weight
+    return LevelEstimates(mean, covariance, noise, max(freedom, LEAST_DF)), weight
 
 
 def _count_noise(
@@ -137,13 +129,10 @@ def _count_noise(
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """The settings of a table with what is known of each.
+class Question:
+    """What is asked of a table, and the scales that the answer is given on.
 
-    factors: the other factors and, last, the knob. scale: of the response. knob_scale: of the knob. models: a phase
-    model for each combination of the other factors' levels that has one, by those levels. candidates: every setting.
-    trials: one row an analysed trial: setting (position among the candidates), response, outlier. notes: what was
-    left out, which scales were used, and why there are no phases.
+    factors: the other factors and, last, the knob. scale: of the response. knob_scale: of the knob.
     """
 
     factors: tuple[str, ...]
@@ -151,10 +140,6 @@ class Answer:
     goal: str
     scale: ResponseScale
     knob_scale: KnobScale
-    models: Mapping[tuple[Any, ...], PhaseModel]
-    candidates: Candidates
-    trials: pd.DataFrame
-    notes: tuple[Message, ...]
 
     @property
     def knob(self) -> str:
@@ -165,6 +150,21 @@ class Answer:
     def others(self) -> tuple[str, ...]:
         """The factors beside the knob."""
         return self.factors[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Question):
+    """The settings of a table with what is known of each.
+
+    models: a phase model for each combination of the other factors' levels that has one, by those levels. candidates:
+    every setting. trials: one row an analysed trial: setting (position among the candidates), response, outlier. notes:
+    what was left out, which scales were used, and why there are no phases.
+    """
+
+    models: Mapping[tuple[Any, ...], PhaseModel]
+    candidates: Candidates
+    trials: pd.DataFrame
+    notes: tuple[Message, ...]
 
     def recommend(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> Recommendation:
         """The setting to choose; the wishes are those of `recommend_from`.
@@ -224,14 +224,14 @@ def answer(
     except ValueError as error:
         raise PhaseError(f"{response!r} {error}.") from error
     cells, cell = _cells(table, factors, on_knob)
-    asked = _Asked(factors, response, goal, on_knob, measured, thresholds)
+    asked = Question(factors, response, goal, measured, on_knob)
     own, spoiled = _own_candidates(asked, cells, cell, values)
     models: dict[tuple[Any, ...], PhaseModel] = {}
     parts, order = [], []
     for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
         rows = table[np.isin(cell, group.index)]
         try:
-            model = _curve(asked, rows)
+            model = _curve(asked, rows, thresholds)
         except PhaseError as error:
             model = None
             notes.append(say("settings.not_fitted", where=_where(by, levels), error=str(error)))
@@ -248,19 +248,7 @@ def answer(
         ["setting", "response", "outlier"]
     ]
     said = (*notes, *_said(asked, models))
-    return Answer(factors, response, goal, measured, on_knob, models, stacked(parts), trials, said)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What an answer is asked about, and the scales it is given on."""
-
-    factors: tuple[str, ...]
-    response: str
-    goal: str
-    knob_scale: KnobScale
-    scale: ResponseScale
-    thresholds: Thresholds | None
+    return Answer(**vars(asked), models=models, candidates=stacked(parts), trials=trials, notes=said)
 
 
 def _cells(table: pd.DataFrame, factors: Sequence[str], scale: KnobScale) -> tuple[pd.DataFrame, np.ndarray]:
@@ -298,10 +286,10 @@ def _as_setting(name: str) -> Any:
 
 
 def _own_candidates(
-    asked: _Asked, cells: pd.DataFrame, cell: np.ndarray, values: np.ndarray
+    asked: Question, cells: pd.DataFrame, cell: np.ndarray, values: np.ndarray
 ) -> tuple[Candidates, np.ndarray]:
     """Every setting estimated from its own trials, and which trials are spoiled, shape (trials,)."""
-    knob, n = asked.factors[-1], len(cells)
+    knob, n = asked.knob, len(cells)
     estimates, weight = estimate_cells(cell, asked.scale.forward(values), n, asked.scale)
     spoiled = weight < 1 - OUTLIER_PROBABILITY
     measured = measured_at(cell, values, spoiled, n, asked.goal)
@@ -325,14 +313,13 @@ def _own_candidates(
     return found, spoiled
 
 
-def _curve(asked: _Asked, rows: pd.DataFrame) -> PhaseModel | None:
+def _curve(asked: Question, rows: pd.DataFrame, thresholds: Thresholds | None) -> PhaseModel | None:
     """The phases of one curve; None where the scales leave none. Raises PhaseError where it cannot be fitted."""
-    knob = asked.factors[-1]
-    on_axis = rows[knob].map(lambda level: asked.knob_scale.positions.get(level_name(level)))
+    on_axis = rows[asked.knob].map(lambda level: asked.knob_scale.positions.get(level_name(level)))
     if asked.scale.kind != RATIO or on_axis.nunique() < FEWEST_LEVELS:
         return None
     return fit_phases(
-        rows, knob, asked.response, asked.goal, scale=asked.knob_scale, thresholds=asked.thresholds
+        rows, asked.knob, asked.response, asked.goal, scale=asked.knob_scale, thresholds=thresholds
     )
 
 
@@ -340,10 +327,10 @@ def _where(by: Sequence[str], levels: Sequence[Any]) -> str:
     return ", ".join(f"{name} = {level}" for name, level in zip(by, levels, strict=True))
 
 
-def _said(asked: _Asked, models: Mapping[tuple[Any, ...], PhaseModel]) -> list[Message]:
+def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list[Message]:
     """Which scales were used, where they are not the usual ones, and why there are no phases."""
     said = []
-    knob = plain_name(asked.factors[-1])
+    knob = plain_name(asked.knob)
     if asked.scale.kind != RATIO:
         said.append(say(f"settings.response_{asked.scale.kind}", response=plain_name(asked.response)))
     elif asked.knob_scale.kind == WORDS:

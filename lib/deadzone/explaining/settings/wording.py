@@ -29,6 +29,9 @@ from deadzone.study.scales import WORDS, scale_of
 CONFIDENCE = 0.95
 """Of all the intervals of one factor together, and of the test of its interaction."""
 
+Contexts = dict[tuple[Any, ...], dict[Any, int]]
+"""By the other factors' levels: the position of the setting at each level of a factor."""
+
 TIMES_FROM = 1.0
 """From twice as good on, an improvement is said as a multiple: `3.1 times` reads easier than `210 %`."""
 
@@ -77,7 +80,7 @@ def comparisons(answer: Answer) -> list[Comparison]:
 
 
 def _of_factor(candidates: Candidates, settings: list[dict[str, Any]], factor: str) -> list[Comparison]:
-    at: dict[tuple[Any, ...], dict[Any, int]] = {}
+    at: Contexts = {}
     for i, setting in enumerate(settings):
         context = tuple((name, level) for name, level in setting.items() if name != factor)
         at.setdefault(context, {})[setting[factor]] = i
@@ -91,22 +94,18 @@ def _of_factor(candidates: Candidates, settings: list[dict[str, Any]], factor: s
     shared = {other: [c for c, found in at.items() if best in found and other in found] for other in others}
     n = sum(map(len, shared.values()))
     return [
-        _compared(candidates, value, factor, (best, other), {c: at[c] for c in contexts}, n)
+        _compared(candidates, factor, (best, other), {c: at[c] for c in contexts}, n)
         for other, contexts in shared.items()
     ]
 
 
 def _compared(
-    candidates: Candidates,
-    value: np.ndarray,
-    factor: str,
-    pair: tuple[Any, Any],
-    contexts: Mapping[tuple[Any, ...], Mapping[Any, int]],
-    n_comparisons: int,
+    candidates: Candidates, factor: str, pair: tuple[Any, Any], contexts: Contexts, n_comparisons: int
 ) -> Comparison:
     from scipy.special import stdtrit
 
     best, other = pair
+    value = candidates.sign * candidates.estimates.log_response
     df = candidates.estimates.degrees_of_freedom
     contrast = np.zeros((len(contexts), len(value)))
     for row, found in enumerate(contexts.values()):
@@ -203,32 +202,25 @@ def compared_in_words(answer: Answer) -> list[Message]:
 
 def _said(found: Comparison, scale: ResponseScale) -> Message:
     words = {"best": setting_text(found.best, found.factor), "other": str(found.other)}
+    n, is_open = len(found.gain), ~(found.better | found.worse)
+
+    def at(key: str, there: np.ndarray, gain: np.ndarray) -> Message:
+        return say(key, **words, n=n, where=_where(found, there), by=_range(gain[there], scale))
+
     parts: list[Message] = []
     if found.better.all():
-        parts.append(
-            say("settings.better_everywhere", **words, n=len(found.gain), by=_range(found.gain, scale))
-        )
+        parts.append(say("settings.better_everywhere", **words, n=n, by=_range(found.gain, scale)))
     elif found.better.any():
-        where = _where(found, found.better)
-        parts.append(
-            say("settings.better_at", **words, where=where, by=_range(found.gain[found.better], scale))
-        )
+        parts.append(at("settings.better_at", found.better, found.gain))
     else:
-        parts.append(say("settings.not_better", **words, n=len(found.gain)))
+        parts.append(say("settings.not_better", **words, n=n))
     if found.worse.any():
-        where = _where(found, found.worse)
-        parts.append(say("settings.worse_at", where=where, by=_range(-found.gain[found.worse], scale)))
-    if (open_ := ~(found.better | found.worse)).any() and not open_.all():
-        parts.append(say("settings.undecided_at", where=_where(found, open_)))
-    parts.append(
-        say(
-            "settings.overall",
-            amount=_amount(found.overall, scale),
-            low=_amount(found.overall_low, scale),
-            high=_amount(found.overall_high, scale),
-            confidence=CONFIDENCE,
-        )
-    )
+        parts.append(at("settings.worse_at", found.worse, -found.gain))
+    if is_open.any() and not is_open.all():
+        parts.append(say("settings.undecided_at", where=_where(found, is_open)))
+    overall = (found.overall, found.overall_low, found.overall_high)
+    amount, low, high = (_amount(one, scale) for one in overall)
+    parts.append(say("settings.overall", amount=amount, low=low, high=high, confidence=CONFIDENCE))
     if len(found.gain) > 1:
         depends = found.p_same < 1 - CONFIDENCE
         others = listing([plain_name(name) for name in found.contexts[0]])
@@ -239,11 +231,7 @@ def _said(found: Comparison, scale: ResponseScale) -> Message:
 def _where(found: Comparison, chosen: np.ndarray) -> str:
     """The combinations in words; the levels of a single other factor in a row."""
     contexts = [c for c, is_in in zip(found.contexts, chosen, strict=True) if is_in]
-    return listing([_context(context) for context in contexts])
-
-
-def _context(context: Mapping[str, Any]) -> str:
-    return " / ".join(setting_text(level, name) for name, level in context.items())
+    return listing([" / ".join(setting_text(level, name) for name, level in c.items()) for c in contexts])
 
 
 def _range(gains: np.ndarray, scale: ResponseScale) -> str:
