@@ -17,7 +17,7 @@ from deadzone.errors import FormatError, StudyError, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement
 from deadzone.measuring.load.addresses import far_networks, resolve
 from deadzone.measuring.load.plan import LoadPlan
-from deadzone.measuring.load.recording import LATENCY_PERCENTILES, RESPONSES
+from deadzone.measuring.load.recording import RESPONSES, STATISTICS
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.places import cache_folder
 from deadzone.store.imports.document import parse_json
@@ -130,7 +130,7 @@ SUMMARY = "load-summary.json"
 
 RESPONSES = (
     *("offered_rate", "achieved_rate", "requests"),
-    *(f"latency_{name}_ms" for name in ("mean", "min", *LATENCY_PERCENTILES, "max")),
+    *(f"latency_{name}_ms" for name in STATISTICS["latency"]),
     *("errors", "dropped", "iterations", "checks_failed", "thresholds_crossed", "vus_max"),
     *("transferred_bytes", "sent_bytes"),
 )
@@ -242,7 +242,7 @@ def find_program(driver: str, named: str | None = None) -> str:
 def _k6_row(path: Path, metric: str) -> dict[str, Any]:
     row = dict(read_summary(parse_json(path.read_text(encoding="utf-8"), path, "k6"), path.name).rows[0])
     if metric != "http_req_duration":
-        for name in ("mean", "min", *LATENCY_PERCENTILES, "max"):
+        for name in STATISTICS["latency"]:
             row[f"latency_{name}_ms"] = row.get(f"{metric}_{name}_ms", row.get(f"{metric}_{name}"))
     failed = row.get("errors") or 0
     row["requests"] = (row.get("requests") or row.get("iterations") or 0) - failed
