@@ -34,10 +34,13 @@ KINDS: dict[int, Failure] = {
 
 BROKEN = select.EPOLLERR | select.EPOLLHUP
 
+NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+"""What a socket raises that has nothing to read, or no room for what is written."""
+
 
 def kind_of(error: OSError) -> Failure:
-    """The kind of failure that an error of the kernel is."""
-    return KINDS.get(error.errno or 0, "other")
+    """The kind of failure that an error of the kernel is; TLS that breaks on a standing connection has closed it."""
+    return "closed" if isinstance(error, ssl.SSLError) else KINDS.get(error.errno or 0, "other")
 
 
 def tls_context(verify: bool) -> ssl.SSLContext:
@@ -61,7 +64,7 @@ class Wire:
 class Connection:
     """A TCP connection in a loop. on_open(), on_data(bytes) and on_close(failure) tell what happens to it.
 
-    on_close is called once, and not after the owner's own close().
+    on_close is called once, and not after the owner's own close(). is_open: whether the connection stands.
     """
 
     def __init__(
@@ -75,24 +78,22 @@ class Connection:
         self._on_open, self._on_data, self._on_close = on_open, on_data, on_close
         self._socket: socket.socket | None = None
         self._descriptor = -1
-        self._is_open = False
+        self.is_open = False
         self._waits_to_write = False
         self._unsent = b""
         self.sent_bytes = self.received_bytes = 0
 
     def start(self) -> None:
         """Begin to connect; the outcome is told by on_open or on_close, never in this call except by on_close."""
+        kind = socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
         try:
-            plain = socket.socket(
-                self._address.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
-            )
+            self._socket = socket.socket(self._address.family, kind)
         except OSError as error:
             self._on_close(kind_of(error))
             return
-        self._socket = plain
-        self._descriptor = plain.fileno()
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        code = plain.connect_ex(self._address.sockaddr)
+        self._descriptor = self._socket.fileno()
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        code = self._socket.connect_ex(self._address.sockaddr)
         if code not in (0, errno.EINPROGRESS):
             self._fail(KINDS.get(code, "other"))
             return
@@ -117,12 +118,7 @@ class Connection:
             self._loop.forget(self._descriptor)
             self._socket.close()
             self._socket = None
-            self._is_open = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the connection stands."""
-        return self._is_open
+            self.is_open = False
 
     def _fail(self, kind: Failure) -> None:
         self.close()
@@ -155,16 +151,14 @@ class Connection:
             self._loop.change(self._descriptor, READ)
         except ssl.SSLWantWriteError:
             self._loop.change(self._descriptor, WRITE)
-        except ssl.SSLError:
-            self._fail("garbage")
         except OSError as error:
-            self._fail(kind_of(error))
+            self._fail("garbage" if isinstance(error, ssl.SSLError) else kind_of(error))
         else:
             self._loop.forget(self._descriptor)
             self._opened()
 
     def _opened(self) -> None:
-        self._is_open = True
+        self.is_open = True
         self._loop.watch(self._descriptor, READ, self._ready)
         self._on_open()
 
@@ -178,10 +172,7 @@ class Connection:
         while self._socket is not None:
             try:
                 data = self._socket.recv(PIECE_BYTES)
-            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                return
-            except ssl.SSLError:
-                self._fail("closed")
+            except NOT_NOW:
                 return
             except OSError as error:
                 self._fail(kind_of(error))
@@ -199,10 +190,8 @@ class Connection:
         assert self._socket is not None
         try:
             return self._socket.send(data)
-        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+        except NOT_NOW:
             return 0
-        except ssl.SSLError:
-            self._fail("closed")
         except OSError as error:
             self._fail(kind_of(error))
         return None
