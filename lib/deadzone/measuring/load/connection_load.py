@@ -1,5 +1,6 @@
 """Connections as the load: many at once (a spike), or ever more of them, held, until the server gives up (a ramp)."""
 
+import errno
 import socket
 import time
 
@@ -81,7 +82,7 @@ class ConnectionLoad(Load):
         self._numbered += 1
         self._sessions[session] = self._connecting[session] = None
         self.recorder.attempted += 1
-        session.start()
+        session.connection.start()
 
     def _fail(self, kind: Failure) -> None:
         self.recorder.connect_errors[kind] += 1
@@ -124,10 +125,4 @@ def answers(address: Address) -> bool:
     """Whether anything still listens there."""
     with socket.socket(address.family, socket.SOCK_STREAM) as probe:
         probe.settimeout(PROBE_S)
-        try:
-            probe.connect(address.sockaddr)
-        except ConnectionRefusedError:
-            return False
-        except OSError:
-            return True
-    return True
+        return probe.connect_ex(address.sockaddr) != errno.ECONNREFUSED

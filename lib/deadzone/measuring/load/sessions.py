@@ -3,7 +3,6 @@ handing messages over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from deadzone.measuring.load.connection import Connection, Failure, Wire
@@ -49,10 +48,6 @@ class Session:
         self._plan, self._address, self._owner = plan, wire.address, owner
         self.connection = Connection(wire, self._on_open, self._receive, self._over)
 
-    def start(self) -> None:
-        """Begin to connect."""
-        self.connection.start()
-
     def close(self) -> None:
         """Close without telling the owner."""
         self.is_over = True
@@ -64,15 +59,9 @@ class Session:
 
     def _on_open(self) -> None:
         self._reader = ResponseReader()
-        self.connection.send(
-            request(
-                self._plan.method,
-                self.fill(self._address.path),
-                self._address.host_header,
-                self._plan.headers,
-                self.fill(self._plan.body).encode(),
-            )
-        )
+        plan, address = self._plan, self._address
+        path, body = self.fill(address.path), self.fill(plan.body).encode()
+        self.connection.send(request(plan.method, path, address.host_header, plan.headers, body))
 
     def _receive(self, data: bytes) -> None:
         try:
@@ -114,9 +103,8 @@ class WebSocketSession(Session):
         return body
 
     def _on_open(self) -> None:
-        asked, accepted = upgrade(
-            self.fill(self._address.path), self._address.host_header, self._plan.headers, self.subprotocol
-        )
+        path, host = self.fill(self._address.path), self._address.host_header
+        asked, accepted = upgrade(path, host, self._plan.headers, self.subprotocol)
         self._frames = FrameReader(accepted)
         self.connection.send(asked)
 
@@ -135,10 +123,9 @@ class WebSocketSession(Session):
         except RefusedError:
             self._broken("status")
             return
-        if frames.answers:
-            for answer in frames.answers:
-                self.connection.send(answer)
-            frames.answers.clear()
+        for answer in frames.answers:
+            self.connection.send(answer)
+        frames.answers.clear()
         if frames.is_closed and not self.is_over:
             self._broken("closed")
 
@@ -186,9 +173,5 @@ class StompSession(WebSocketSession):
             self._broken("status")
 
 
-KINDS: dict[str, Callable[..., Session]] = {
-    "http": Session,
-    "websocket": WebSocketSession,
-    "stomp": StompSession,
-}
+KINDS: dict[str, type[Session]] = {"http": Session, "websocket": WebSocketSession, "stomp": StompSession}
 """Sessions by the protocol of the plan."""
