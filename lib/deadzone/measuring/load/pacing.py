@@ -23,11 +23,9 @@ def moments(
             yield moment
             count += 1
         return
-    draw = random.Random(seed)
-    moment = start_s + draw.expovariate(rate)
-    while moment < end_s:
+    draw, moment = random.Random(seed), start_s
+    while (moment := moment + draw.expovariate(rate)) < end_s:
         yield moment
-        moment += draw.expovariate(rate)
 
 
 class Pacer:
