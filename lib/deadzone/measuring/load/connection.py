@@ -17,20 +17,15 @@ FAILURES: tuple[Failure, ...] = ("refused", "timeout", "closed", "status", "garb
 
 PIECE_BYTES = 65_536
 
-KINDS: dict[int, Failure] = {
-    errno.ECONNREFUSED: "refused",
-    errno.EHOSTUNREACH: "refused",
-    errno.ENETUNREACH: "refused",
-    errno.ETIMEDOUT: "timeout",
-    errno.ECONNRESET: "closed",
-    errno.EPIPE: "closed",
-    errno.EMFILE: "descriptors",
-    errno.ENFILE: "descriptors",
-    errno.EADDRNOTAVAIL: "descriptors",
-    errno.ENOBUFS: "descriptors",
-    errno.EADDRINUSE: "descriptors",
+ERRORS: dict[Failure, tuple[int, ...]] = {
+    "refused": (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH),
+    "timeout": (errno.ETIMEDOUT,),
+    "closed": (errno.ECONNRESET, errno.EPIPE),
+    "descriptors": (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.EADDRINUSE),
 }
-"""Failures by the kernel's error; running out of local ports counts as running out of descriptors."""
+"""The kernel's errors of each failure; running out of local ports counts as running out of descriptors."""
+
+KINDS = {number: kind for kind, numbers in ERRORS.items() for number in numbers}
 
 BROKEN = select.EPOLLERR | select.EPOLLHUP
 
@@ -79,7 +74,6 @@ class Connection:
         self._socket: socket.socket | None = None
         self._descriptor = -1
         self.is_open = False
-        self._waits_to_write = False
         self._unsent = b""
         self.sent_bytes = self.received_bytes = 0
 
@@ -94,10 +88,10 @@ class Connection:
         self._descriptor = self._socket.fileno()
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         code = self._socket.connect_ex(self._address.sockaddr)
-        if code not in (0, errno.EINPROGRESS):
+        if code in (0, errno.EINPROGRESS):
+            self._loop.watch(self._descriptor, WRITE, self._connecting)
+        else:
             self._fail(KINDS.get(code, "other"))
-            return
-        self._loop.watch(self._descriptor, WRITE, self._connecting)
 
     def send(self, data: bytes) -> None:
         """Send now what the kernel takes, the rest when it takes more."""
@@ -106,11 +100,8 @@ class Connection:
         self.sent_bytes += len(data)
         if self._unsent:
             self._unsent += data
-            return
-        sent = self._try_send(data)
-        if sent is not None and sent < len(data):
-            self._unsent = data[sent:]
-            self._wait_to_write(True)
+        else:
+            self._send_now(data)
 
     def close(self) -> None:
         """Close without a word to the owner."""
@@ -164,7 +155,7 @@ class Connection:
 
     def _ready(self, events: int) -> None:
         if events & WRITE:
-            self._send_rest()
+            self._send_now(self._unsent)
         if events & (READ | BROKEN) and self._socket is not None:
             self._receive()
 
@@ -185,26 +176,15 @@ class Connection:
             if self._context is None and len(data) < PIECE_BYTES:
                 return
 
-    def _try_send(self, data: bytes) -> int | None:
-        """How much was sent; None where the connection broke, which has been told."""
+    def _send_now(self, data: bytes) -> None:
         assert self._socket is not None
         try:
-            return self._socket.send(data)
+            rest = data[self._socket.send(data) :]
         except NOT_NOW:
-            return 0
+            rest = data
         except OSError as error:
             self._fail(kind_of(error))
-        return None
-
-    def _send_rest(self) -> None:
-        sent = self._try_send(self._unsent)
-        if sent is None:
             return
-        self._unsent = self._unsent[sent:]
-        if not self._unsent:
-            self._wait_to_write(False)
-
-    def _wait_to_write(self, wanted: bool) -> None:
-        if wanted != self._waits_to_write:
-            self._waits_to_write = wanted
-            self._loop.change(self._descriptor, READ | WRITE if wanted else READ)
+        if bool(rest) != bool(self._unsent):
+            self._loop.change(self._descriptor, READ | WRITE if rest else READ)
+        self._unsent = rest
