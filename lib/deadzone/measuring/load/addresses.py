@@ -48,24 +48,19 @@ def resolve(url: str, allow_remote: bool) -> Address:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise WorkloadError(f"workload.url: the host {host!r} is not known here: {error}.") from error
-    if not allow_remote:
-        _refuse_remote(host, [str(one[4][0]) for one in found])
+    far = [text for text in (str(one[4][0]) for one in found) if not is_near(text)]
+    if far and not allow_remote:
+        shown = far[0] if far[0] == host else f"{host} ({far[0]})"
+        raise WorkloadError(
+            f"workload.url: {shown} is neither this machine nor a private address, so no load is sent there. If the "
+            "host is yours to load, say allow_remote: true in the study's workload."
+        )
     family, _, _, _, sockaddr = found[0]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     named = f"[{host}]" if ":" in host else host
     header = named if port == STANDARD_PORTS[parts.scheme] else f"{named}:{port}"
     address = (str(sockaddr[0]), int(sockaddr[1]))
     return Address(family, address, host, header, path, parts.scheme in ("https", "wss"))
-
-
-def _refuse_remote(host: str, addresses: list[str]) -> None:
-    for text in addresses:
-        if not is_near(text):
-            shown = text if text == host else f"{host} ({text})"
-            raise WorkloadError(
-                f"workload.url: {shown} is neither this machine nor a private address, so no load is sent there. If the "
-                "host is yours to load, say allow_remote: true in the study's workload."
-            )
 
 
 def is_near(address: str) -> bool:

@@ -18,18 +18,14 @@ REPEATABLE = ("GET", "PUT", "DELETE")
 class Channel:
     """A kept connection that serves one request after the other. due_s: moment of the one it serves."""
 
-    def __init__(self, load: HttpLoad) -> None:
+    def __init__(self, load: HttpLoad, due_s: float) -> None:
+        """Once it is open it serves the request of a moment."""
         self._load = load
-        self.due_s = self.began_s = 0.0
+        self.due_s, self._began_s = due_s, load.now_s()
         self.served = 0
         self._has_bytes = False
         self._reader = ResponseReader()
         self.connection = Connection(load.wire, self._on_open, self._receive, self._on_close)
-
-    def open_for(self, due_s: float, now_s: float) -> None:
-        """Connect, then send the request of a moment."""
-        self.due_s, self.began_s = due_s, now_s
-        self.connection.start()
 
     def serve(self, due_s: float) -> None:
         """Send the request of a moment."""
@@ -38,7 +34,7 @@ class Channel:
         self.connection.send(self._load.request_bytes())
 
     def _on_open(self) -> None:
-        self._load.recorder.opened(self.began_s, self._load.now_s() - self.began_s)
+        self._load.recorder.opened(self._began_s, self._load.now_s() - self._began_s)
         self.serve(self.due_s)
 
     def _receive(self, data: bytes) -> None:
@@ -148,10 +144,10 @@ class HttpLoad(WindowedLoad):
         channel.serve(due_s)
 
     def _open(self, due_s: float) -> None:
-        channel = Channel(self)
+        channel = Channel(self, due_s)
         self.busy[channel] = None
         self.recorder.attempted += 1
-        channel.open_for(due_s, self.now_s())
+        channel.connection.start()
 
     def _open_for_waiting(self, _: float = 0.0) -> None:
         if self._waiting and len(self.busy) < self._plan.connections:

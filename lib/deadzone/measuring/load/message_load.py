@@ -9,7 +9,7 @@ import re
 import time
 from array import array
 from collections.abc import Iterable
-from itertools import takewhile
+from itertools import cycle, islice, takewhile
 
 from deadzone.measuring.load.connection import Failure, Wire
 from deadzone.measuring.load.pacing import Pacer, moments
@@ -41,7 +41,7 @@ class MessageLoad(WindowedLoad):
         self._copies = array("l")
         self._senders: list[Session] = []
         self._unanswered: dict[int, None] = {}
-        self._expected = self._turn = 0
+        self._expected = 0
         self._heard_s = 0.0
         self._body = plan.body or ID
         self._numbered = ID in self._body
@@ -135,6 +135,7 @@ class MessageLoad(WindowedLoad):
             user.close()
             self.recorder.connect_errors["timeout"] += 1
         self._users = [user for user in self._users if user.is_ready]
+        self._turns = cycle(self._users)
         if not self._users:
             self.loop.stop()
             return
@@ -143,7 +144,8 @@ class MessageLoad(WindowedLoad):
     def _fire(self, due_s: float) -> None:
         if due_s >= 0:
             self.recorder.due += 1
-        user = self._next_user()
+        in_turn = islice(self._turns, len(self._users))
+        user = next((one for one in in_turn if not one.is_over), None)
         if user is None:
             self.recorder.failure(due_s, "closed")
             return
@@ -156,23 +158,12 @@ class MessageLoad(WindowedLoad):
         self.sends(due_s)
         user.send((b"%s%d-" % (MARK, number)).join(self._texts[user.number]))
 
-    def _next_user(self) -> WebSocketSession | None:
-        users = self._users
-        for _ in range(len(users)):
-            user = users[self._turn % len(users)]
-            self._turn += 1
-            if not user.is_over:
-                return user
-        return None
-
     def _is_reply(self, session: Session, body: bytes, number: int) -> bool:
         if self._reply_mark:
             return self._reply_mark in body
         if self._broadcast_mark:
             return self._broadcast_mark not in body
-        if self._plan.answered_by == "broadcast":
-            return False
-        return number in session.pending
+        return self._plan.answered_by == "reply" and number in session.pending
 
     def _answer(self, number: int, due_s: float, now_s: float) -> None:
         if number in self._unanswered:
