@@ -155,7 +155,7 @@ class Job:
         deadline = start_ns + int(self.plan["duration_s"] * 1e9)
         step = int(SERIES_STEP_S * 1e9)
         kind, share, each = self.plan["operation"], self.plan["read_share"], self.plan["fsync"] == "each"
-        stamps = self.plan["data"] == "random"
+        stamps = self.plan["data"] == "random" and self.size >= 8
         reads, writes, flushes = Latencies(), Latencies(), Latencies()
         series: dict[int, int] = {}
         now = time.monotonic_ns()
@@ -166,20 +166,15 @@ class Job:
             if position is None:
                 break
             offset = position * self.size
-            if reading:
-                began = time.monotonic_ns()
-                moved = os.preadv(self.fd, [memory], offset)
-                now = time.monotonic_ns()
-                reads.add(now - began)
-            else:
-                if stamps and self.size >= 8:
-                    memory[:8] = now.to_bytes(8, "little")  # two blocks alike could be stored once
-                began = time.monotonic_ns()
-                moved = os.pwritev(self.fd, [memory], offset)
-                now = time.monotonic_ns()
-                writes.add(now - began)
-                if each:
-                    now = self.timed(lambda: os.fdatasync(self.fd), flushes)
+            if stamps and not reading:
+                memory[:8] = now.to_bytes(8, "little")  # two blocks alike could be stored once
+            call, latencies = (os.preadv, reads) if reading else (os.pwritev, writes)
+            began = time.monotonic_ns()
+            moved = call(self.fd, [memory], offset)
+            now = time.monotonic_ns()
+            latencies.add(now - began)
+            if each and not reading:
+                now = self.timed(lambda: os.fdatasync(self.fd), flushes)
             if moved != self.size:
                 raise OSError(errno.EIO, f"a call moved {moved} of {self.size} bytes")
             bin_number = (now - start_ns) // step
@@ -231,9 +226,8 @@ def run_job(plan: dict[str, Any], number: int, ready: int, go: int, answer: int)
     os.close(ready)
     os.read(go, 1)
     job.run(time.monotonic_ns())
-    data = json.dumps(job.told()).encode()
-    while data:
-        data = data[os.write(answer, data) :]
+    with os.fdopen(answer, "w") as pipe:
+        json.dump(job.told(), pipe)
 
 
 def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
@@ -255,30 +249,25 @@ def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
     os.read(ready_read, 1)  # returns when the last job has closed its end
     started = time.monotonic_ns()
     os.close(go_write)
-    told = [json.loads(read_all(answer) or b'{"failure": [5, "the job was killed"]}') for answer in answers]
+    told = []
+    for answer in answers:
+        with os.fdopen(answer) as pipe:
+            told.append(json.loads(pipe.read() or '{"failure": [5, "the job was killed"]}'))
     return [{"started_ns": started, **one} for one in told]
-
-
-def read_all(descriptor: int) -> bytes:
-    """All that comes until the other end is closed."""
-    pieces = []
-    while piece := os.read(descriptor, 1 << 16):
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def result(told: list[dict[str, Any]]) -> dict[str, Any]:
     """The jobs' accounts as one."""
     kinds = {name: Latencies() for name in ("reads", "writes", "flushes")}
-    calls = Latencies()
     series: dict[int, int] = {}
     for one in told:
         for name, latencies in kinds.items():
             latencies.merge(one[name])
-        for name in ("reads", "writes"):
-            calls.merge(one[name])
         for number, moved in one["series"].items():
             series[int(number)] = series.get(int(number), 0) + moved
+    calls = Latencies()
+    calls.merge(vars(kinds["reads"]))
+    calls.merge(vars(kinds["writes"]))
     began, ended = min(one["started_ns"] for one in told), max(one["ended_ns"] for one in told)
     return {
         "elapsed_s": (ended - began) / 1e9,
