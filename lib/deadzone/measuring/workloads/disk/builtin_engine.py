@@ -36,12 +36,11 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 
 
 class Latencies:
-    """Durations of calls in nanoseconds, counted in buckets; the extremes and the mean are exact."""
+    """Durations of calls in nanoseconds, counted in buckets; the longest and the mean are exact."""
 
     def __init__(self) -> None:
         self.counts: dict[int, int] = {}
         self.total = self.number = self.most = 0
-        self.least: int | None = None
 
     def add(self, duration: int) -> None:
         """Count one call."""
@@ -52,8 +51,6 @@ class Latencies:
         self.number += 1
         if duration > self.most:
             self.most = duration
-        if self.least is None or duration < self.least:
-            self.least = duration
 
     def merge(self, other: dict[str, Any]) -> None:
         """Add what another process counted."""
@@ -62,17 +59,14 @@ class Latencies:
         self.total += other["total"]
         self.number += other["number"]
         self.most = max(self.most, other["most"])
-        known = [least for least in (self.least, other["least"]) if least is not None]
-        self.least = min(known, default=None)
 
     def summary(self) -> dict[str, Any]:
-        """Calls, their mean, extremes and percentiles in nanoseconds."""
+        """Calls, their mean, longest and percentiles in nanoseconds."""
         if not self.number:
             return {"number": 0}
         return {
             "number": self.number,
             "mean_ns": self.total / self.number,
-            "min_ns": self.least,
             "max_ns": self.most,
             "percentiles_ns": {f"{percent:g}": self.percentile(percent) for percent in PERCENTILES},
         }
