@@ -132,8 +132,7 @@ class MessageLoad(WindowedLoad):
         self._opening = False
         self._pacer.stop()
         for user in [one for one in self._users if not one.is_ready and not one.is_over]:
-            user.close()
-            self.recorder.connect_errors["timeout"] += 1
+            user.give_up("timeout")
         self._users = [user for user in self._users if user.is_ready]
         self._turns = cycle(self._users)
         if not self._users:

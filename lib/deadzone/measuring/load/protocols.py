@@ -20,7 +20,7 @@ LENGTHS = (b"content-length", b"transfer-encoding")
 
 SUBPROTOCOL = "v12.stomp"
 
-ESCAPES = (("\\", "\\\\"), ("\r", "\\r"), ("\n", "\\n"), (":", "\\c"))
+ESCAPES = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c"})
 
 HEAD_END = re.compile(rb"\n\n|\r\n\r\n")
 
@@ -115,9 +115,7 @@ def write_frame(command: str, headers: Mapping[str, str], body: bytes = b"") -> 
 
 def escaped(text: str) -> str:
     """A header's name or value with the characters that would end it written otherwise."""
-    for plain, written in ESCAPES:
-        text = text.replace(plain, written)
-    return text
+    return text.translate(ESCAPES)
 
 
 def read_frame(message: bytes) -> StompFrame | None:

@@ -67,11 +67,11 @@ class Session:
         try:
             complete = self._reader.feed(data)
         except GarbageError:
-            self._broken("garbage")
+            self.give_up("garbage")
             return
         if complete and not self.is_ready:
             if self._reader.status >= HTTP_ERRORS:
-                self._broken("status")
+                self.give_up("status")
             else:
                 self._ready()
 
@@ -79,7 +79,8 @@ class Session:
         self.is_ready = True
         self._owner.on_ready(self)
 
-    def _broken(self, kind: Failure) -> None:
+    def give_up(self, kind: Failure) -> None:
+        """Close, and tell the owner why."""
         self.connection.close()
         self._over(kind)
 
@@ -118,16 +119,16 @@ class WebSocketSession(Session):
             for message in messages:
                 self._on_message(message)
         except GarbageError:
-            self._broken("garbage")
+            self.give_up("garbage")
             return
         except RefusedError:
-            self._broken("status")
+            self.give_up("status")
             return
         for answer in frames.answers:
             self.connection.send(answer)
         frames.answers.clear()
         if frames.is_closed and not self.is_over:
-            self._broken("closed")
+            self.give_up("closed")
 
     def _on_upgrade(self) -> None:
         self._say_first()
@@ -170,7 +171,7 @@ class StompSession(WebSocketSession):
             self._say_first()
             self._ready()
         elif frame.command == b"ERROR":
-            self._broken("status")
+            self.give_up("status")
 
 
 KINDS: dict[str, type[Session]] = {"http": Session, "websocket": WebSocketSession, "stomp": StompSession}
