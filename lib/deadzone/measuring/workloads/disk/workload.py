@@ -64,9 +64,10 @@ class DiskWorkload:
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Make and fill the files; find the engines, and whether the page cache can be bypassed."""
         spec = self._spec
-        if self._home_in_memory() and not spec.allow_memory:
+        memory = in_memory(next(path for path in (self.folder, *self.folder.parents) if path.is_dir()))
+        if memory and not spec.allow_memory:
             raise WorkloadError(
-                f"workload.folder: {self.folder} lies in this machine's memory ({self._home_in_memory()}), which is no "
+                f"workload.folder: {self.folder} lies in this machine's memory ({memory}), which is no "
                 "disk. Name a folder on a disk, or set workload.allow_memory to measure memory and have the report say so."
             )
         engines = dict.fromkeys(self._engine(one.engine) for one in self._planned)
@@ -89,7 +90,7 @@ class DiskWorkload:
             "disk_engine": ", ".join(versions),
             **facts(self.folder),
             "disk_direct": self._is_direct,
-            "disk_in_memory": self._home_in_memory(),
+            "disk_in_memory": memory,
             "disk_file_bytes": spec.file_size,
             "disk_data": spec.data,
             "disk_trial_bytes": spec.trial_bytes,
@@ -105,12 +106,11 @@ class DiskWorkload:
         self._drop_fresh()
         most = self._most_blocks(settings)
         file_size, files = self._files_for(settings, most)
-        first = self._first_block(settings, file_size, most)
-        trial = Trial(
+        self._trial = trial = Trial(
             settings=settings,
             files=tuple(files),
             file_size=file_size,
-            first_block=first,
+            first_block=self._first_block(settings, file_size, most),
             most_blocks=most,
             duration_s=self._spec.duration_s,
             seed=self._trials,
@@ -118,7 +118,6 @@ class DiskWorkload:
             scratch=fresh_folder(scratch / ENGINE_FOLDER),
             source=scratch / SOURCE if (scratch / SOURCE).exists() else None,
         )
-        self._trial = trial
         for path in files:
             evict(path)
         shares = [share for share in map(cached_share, files) if share is not None]
@@ -159,10 +158,6 @@ class DiskWorkload:
     def _jobs(self, fresh: bool) -> int:
         """Most jobs at once, each on a file of its own, of trials that want fresh files or filled ones."""
         return max((one.jobs for one in self._planned if is_fresh(one) == fresh), default=0)
-
-    def _home_in_memory(self) -> str | None:
-        existing = next((path for path in (self.folder, *self.folder.parents) if path.is_dir()), Path("/"))
-        return in_memory(existing)
 
     def _probe_direct(self, files: Sequence[Path]) -> None:
         """Find out whether O_DIRECT works here, with the block sizes of the study."""
