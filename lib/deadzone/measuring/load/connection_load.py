@@ -48,9 +48,7 @@ class ConnectionLoad(Load):
         self.recorder.connections_held = self.recorder.connections_now
         if plan.mode == "ramp" and (self.recorder.connections_lost or self.recorder.connect_errors):
             self.recorder.connections_held = self.recorder.connections_peak
-        for session in self._sessions:
-            self._count_bytes(session.connection)
-            session.close()
+        self._let_go(*(session.connection for session in self._sessions))
         self.recorder.server_died = not answers(self.wire.address)
 
     def on_ready(self, session: Session) -> None:
@@ -66,7 +64,7 @@ class ConnectionLoad(Load):
     def on_closed(self, session: Session, kind: Failure) -> None:
         """A connection failed, or was closed by the server."""
         self._sessions.pop(session, None)
-        self._count_bytes(session.connection)
+        self._let_go(session.connection)
         if session.is_ready:
             self.recorder.lost()
         else:

@@ -42,7 +42,6 @@ class Channel:
         try:
             complete = self._reader.feed(data)
         except GarbageError:
-            self.connection.close()
             self._load.broke(self, "garbage", False)
             return
         if complete:
@@ -77,9 +76,7 @@ class HttpLoad(WindowedLoad):
         """Send everything, then wait for the answers."""
         self._open_window()
         self.loop.run()
-        for channel in (*self.busy, *self._idle):
-            self._count_bytes(channel.connection)
-            channel.connection.close()
+        self._let_go(*(channel.connection for channel in (*self.busy, *self._idle)))
 
     def request_bytes(self) -> bytes:
         """The next request."""
@@ -112,7 +109,7 @@ class HttpLoad(WindowedLoad):
 
     def broke(self, channel: Channel, kind: Failure, stale: bool) -> None:
         """A connection broke, or could not be made."""
-        self._count_bytes(channel.connection)
+        self._let_go(channel.connection)
         if channel.served or channel.connection.sent_bytes:
             self.recorder.lost()
         else:
@@ -154,8 +151,7 @@ class HttpLoad(WindowedLoad):
             self._open(self._waiting.popleft())
 
     def _drop(self, channel: Channel) -> None:
-        self._count_bytes(channel.connection)
-        channel.connection.close()
+        self._let_go(channel.connection)
         self.recorder.connections_now -= 1
 
     def _give_up_overdue(self, now_s: float) -> None:

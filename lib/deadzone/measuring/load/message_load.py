@@ -62,9 +62,7 @@ class MessageLoad(WindowedLoad):
         self._pacer.start()
         self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
         self.loop.run()
-        for user in self._users:
-            self._count_bytes(user.connection)
-            user.close()
+        self._let_go(*(user.connection for user in self._users))
 
     def on_ready(self, session: Session) -> None:
         """A user is connected; when the last one is, the load begins."""

@@ -48,11 +48,6 @@ class Session:
         self._plan, self._address, self._owner = plan, wire.address, owner
         self.connection = Connection(wire, self._on_open, self._receive, self._over)
 
-    def close(self) -> None:
-        """Close without telling the owner."""
-        self.is_over = True
-        self.connection.close()
-
     def fill(self, text: str) -> str:
         """A text of the plan with this session's number and room in it."""
         return text.replace(USER, str(self.number)).replace(ROOM, str(self.number // self._plan.room_size))
