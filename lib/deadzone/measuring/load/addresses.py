@@ -4,12 +4,10 @@ A load test against a stranger's host by a typing error must not happen, so name
 they stand for is looked at.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from deadzone.errors import WorkloadError
@@ -50,8 +48,13 @@ def resolve(url: str, allow_remote: bool) -> Address:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise WorkloadError(f"workload.url: the host {host!r} is not known here: {error}.") from error
-    if not allow_remote:
-        _refuse_remote(host, [str(one[4][0]) for one in found])
+    far = [text for text in (str(one[4][0]) for one in found) if not is_near(text)]
+    if far and not allow_remote:
+        shown = far[0] if far[0] == host else f"{host} ({far[0]})"
+        raise WorkloadError(
+            f"workload.url: {shown} is neither this machine nor a private address, so no load is sent there. If the "
+            "host is yours to load, say allow_remote: true in the study's workload."
+        )
     family, _, _, _, sockaddr = found[0]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     named = f"[{host}]" if ":" in host else host
@@ -60,26 +63,12 @@ def resolve(url: str, allow_remote: bool) -> Address:
     return Address(family, address, host, header, path, parts.scheme in ("https", "wss"))
 
 
-def _refuse_remote(host: str, addresses: list[str]) -> None:
-    for text in addresses:
-        if not is_near(text):
-            shown = text if text == host else f"{host} ({text})"
-            raise WorkloadError(
-                f"workload.url: {shown} is neither this machine nor a private address, so no load is sent there. If the "
-                "host is yours to load, say allow_remote: true in the study's workload."
-            )
-
-
 def is_near(address: str) -> bool:
     """Whether an address is loopback, private or link-local."""
     parsed = ipaddress.ip_address(address.split("%")[0])
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
         parsed = parsed.ipv4_mapped
-    return (
-        parsed.is_loopback
-        or parsed.is_link_local
-        or any(parsed in net for net in NEAR if net.version == parsed.version)
-    )
+    return any(parsed in net for net in NEAR)
 
 
 def is_this_machine(host: str) -> bool:
@@ -92,35 +81,18 @@ def is_this_machine(host: str) -> bool:
 
 def far_networks() -> list[str]:
     """Every network that is not near, as CIDRs: for tools that are told what they must not reach."""
-    near = (*NEAR, *LOCAL)
-    return [
-        str(net) for version in ("0.0.0.0/0", "::/0") for net in _without(ipaddress.ip_network(version), near)
-    ]
+    far: list[Any] = [ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0")]
+    for near in NEAR:
+        kept = [net.address_exclude(near) if net.overlaps(near) else [net] for net in far]
+        far = [part for parts in kept for part in parts]
+    return [str(net) for net in far]
 
 
-def _without(whole: Network, holes: Iterable[Network]) -> list[Network]:
-    """The parts of a network that are left without some of its subnetworks."""
-    left = [whole]
-    for hole in holes:
-        if hole.version != whole.version:
-            continue
-        left = [
-            part
-            for net in left
-            for part in (net.address_exclude(hole) if hole.subnet_of(net) else [net])  # type: ignore[arg-type]
-        ]
-    return left
-
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-LOCAL = tuple(
-    ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "::1/128", "fe80::/10")
-)
+LOCAL = ("127.0.0.0/8", "169.254.0.0/16", "::1/128", "fe80::/10")
 """Loopback and link-local networks."""
 
-NEAR = tuple(
-    ipaddress.ip_network(text)
-    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
-)
+PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 """Private networks (RFC 1918, RFC 4193) and the shared space of RFC 6598, in which clusters and tunnels live."""
+
+NEAR = tuple(map(ipaddress.ip_network, (*LOCAL, *PRIVATE)))
+"""No two of them share an address."""

@@ -117,17 +117,14 @@ def _most(recorder: Recorder, plan: LoadPlan) -> str:
 @contextlib.contextmanager
 def on_time() -> Iterator[None]:
     """Have the core when it is needed, as far as that is permitted; only while the load runs."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(REAL_TIME))
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
+    with contextlib.ExitStack() as stack:
+        try:
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(REAL_TIME))
+            stack.callback(os.sched_setscheduler, 0, os.SCHED_OTHER, os.sched_param(0))
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
         yield
-        return
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def raise_descriptors(plan: LoadPlan) -> int:

@@ -17,27 +17,25 @@ FAILURES: tuple[Failure, ...] = ("refused", "timeout", "closed", "status", "garb
 
 PIECE_BYTES = 65_536
 
-KINDS: dict[int, Failure] = {
-    errno.ECONNREFUSED: "refused",
-    errno.EHOSTUNREACH: "refused",
-    errno.ENETUNREACH: "refused",
-    errno.ETIMEDOUT: "timeout",
-    errno.ECONNRESET: "closed",
-    errno.EPIPE: "closed",
-    errno.EMFILE: "descriptors",
-    errno.ENFILE: "descriptors",
-    errno.EADDRNOTAVAIL: "descriptors",
-    errno.ENOBUFS: "descriptors",
-    errno.EADDRINUSE: "descriptors",
+ERRORS: dict[Failure, tuple[int, ...]] = {
+    "refused": (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH),
+    "timeout": (errno.ETIMEDOUT,),
+    "closed": (errno.ECONNRESET, errno.EPIPE),
+    "descriptors": (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.EADDRINUSE),
 }
-"""Failures by the kernel's error; running out of local ports counts as running out of descriptors."""
+"""The kernel's errors of each failure; running out of local ports counts as running out of descriptors."""
+
+KINDS = {number: kind for kind, numbers in ERRORS.items() for number in numbers}
 
 BROKEN = select.EPOLLERR | select.EPOLLHUP
 
+NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+"""What a socket raises that has nothing to read, or no room for what is written."""
+
 
 def kind_of(error: OSError) -> Failure:
-    """The kind of failure that an error of the kernel is."""
-    return KINDS.get(error.errno or 0, "other")
+    """The kind of failure that an error of the kernel is; TLS that breaks on a standing connection has closed it."""
+    return "closed" if isinstance(error, ssl.SSLError) else KINDS.get(error.errno or 0, "other")
 
 
 def tls_context(verify: bool) -> ssl.SSLContext:
@@ -61,7 +59,7 @@ class Wire:
 class Connection:
     """A TCP connection in a loop. on_open(), on_data(bytes) and on_close(failure) tell what happens to it.
 
-    on_close is called once, and not after the owner's own close().
+    on_close is called once, and not after the owner's own close(). is_open: whether the connection stands.
     """
 
     def __init__(
@@ -75,28 +73,25 @@ class Connection:
         self._on_open, self._on_data, self._on_close = on_open, on_data, on_close
         self._socket: socket.socket | None = None
         self._descriptor = -1
-        self._is_open = False
-        self._waits_to_write = False
+        self.is_open = False
         self._unsent = b""
         self.sent_bytes = self.received_bytes = 0
 
     def start(self) -> None:
         """Begin to connect; the outcome is told by on_open or on_close, never in this call except by on_close."""
+        kind = socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
         try:
-            plain = socket.socket(
-                self._address.family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
-            )
+            self._socket = socket.socket(self._address.family, kind)
         except OSError as error:
             self._on_close(kind_of(error))
             return
-        self._socket = plain
-        self._descriptor = plain.fileno()
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        code = plain.connect_ex(self._address.sockaddr)
-        if code not in (0, errno.EINPROGRESS):
+        self._descriptor = self._socket.fileno()
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        code = self._socket.connect_ex(self._address.sockaddr)
+        if code in (0, errno.EINPROGRESS):
+            self._loop.watch(self._descriptor, WRITE, self._connecting)
+        else:
             self._fail(KINDS.get(code, "other"))
-            return
-        self._loop.watch(self._descriptor, WRITE, self._connecting)
 
     def send(self, data: bytes) -> None:
         """Send now what the kernel takes, the rest when it takes more."""
@@ -105,11 +100,8 @@ class Connection:
         self.sent_bytes += len(data)
         if self._unsent:
             self._unsent += data
-            return
-        sent = self._try_send(data)
-        if sent is not None and sent < len(data):
-            self._unsent = data[sent:]
-            self._wait_to_write(True)
+        else:
+            self._send_now(data)
 
     def close(self) -> None:
         """Close without a word to the owner."""
@@ -117,12 +109,7 @@ class Connection:
             self._loop.forget(self._descriptor)
             self._socket.close()
             self._socket = None
-            self._is_open = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the connection stands."""
-        return self._is_open
+            self.is_open = False
 
     def _fail(self, kind: Failure) -> None:
         self.close()
@@ -155,22 +142,20 @@ class Connection:
             self._loop.change(self._descriptor, READ)
         except ssl.SSLWantWriteError:
             self._loop.change(self._descriptor, WRITE)
-        except ssl.SSLError:
-            self._fail("garbage")
         except OSError as error:
-            self._fail(kind_of(error))
+            self._fail("garbage" if isinstance(error, ssl.SSLError) else kind_of(error))
         else:
             self._loop.forget(self._descriptor)
             self._opened()
 
     def _opened(self) -> None:
-        self._is_open = True
+        self.is_open = True
         self._loop.watch(self._descriptor, READ, self._ready)
         self._on_open()
 
     def _ready(self, events: int) -> None:
         if events & WRITE:
-            self._send_rest()
+            self._send_now(self._unsent)
         if events & (READ | BROKEN) and self._socket is not None:
             self._receive()
 
@@ -178,10 +163,7 @@ class Connection:
         while self._socket is not None:
             try:
                 data = self._socket.recv(PIECE_BYTES)
-            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                return
-            except ssl.SSLError:
-                self._fail("closed")
+            except NOT_NOW:
                 return
             except OSError as error:
                 self._fail(kind_of(error))
@@ -194,28 +176,15 @@ class Connection:
             if self._context is None and len(data) < PIECE_BYTES:
                 return
 
-    def _try_send(self, data: bytes) -> int | None:
-        """How much was sent; None where the connection broke, which has been told."""
+    def _send_now(self, data: bytes) -> None:
         assert self._socket is not None
         try:
-            return self._socket.send(data)
-        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            return 0
-        except ssl.SSLError:
-            self._fail("closed")
+            rest = data[self._socket.send(data) :]
+        except NOT_NOW:
+            rest = data
         except OSError as error:
             self._fail(kind_of(error))
-        return None
-
-    def _send_rest(self) -> None:
-        sent = self._try_send(self._unsent)
-        if sent is None:
             return
-        self._unsent = self._unsent[sent:]
-        if not self._unsent:
-            self._wait_to_write(False)
-
-    def _wait_to_write(self, wanted: bool) -> None:
-        if wanted != self._waits_to_write:
-            self._waits_to_write = wanted
-            self._loop.change(self._descriptor, READ | WRITE if wanted else READ)
+        if bool(rest) != bool(self._unsent):
+            self._loop.change(self._descriptor, READ | WRITE if rest else READ)
+        self._unsent = rest

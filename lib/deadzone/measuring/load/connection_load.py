@@ -1,5 +1,6 @@
 """Connections as the load: many at once (a spike), or ever more of them, held, until the server gives up (a ramp)."""
 
+import errno
 import socket
 import time
 
@@ -30,7 +31,6 @@ class ConnectionLoad(Load):
         self._connecting: dict[Session, None] = {}
         self._failed_in_a_row = 0
         self._over = False
-        self._numbered = 0
         longest = plan.connections / plan.connection_rate
         self.end_s = min(plan.duration_s, longest) if plan.mode == "spike" else longest
 
@@ -48,9 +48,7 @@ class ConnectionLoad(Load):
         self.recorder.connections_held = self.recorder.connections_now
         if plan.mode == "ramp" and (self.recorder.connections_lost or self.recorder.connect_errors):
             self.recorder.connections_held = self.recorder.connections_peak
-        for session in self._sessions:
-            self._count_bytes(session.connection)
-            session.close()
+        self._let_go(*(session.connection for session in self._sessions))
         self.recorder.server_died = not answers(self.wire.address)
 
     def on_ready(self, session: Session) -> None:
@@ -66,36 +64,27 @@ class ConnectionLoad(Load):
     def on_closed(self, session: Session, kind: Failure) -> None:
         """A connection failed, or was closed by the server."""
         self._sessions.pop(session, None)
-        self._count_bytes(session.connection)
+        self._let_go(session.connection)
         if session.is_ready:
             self.recorder.lost()
         else:
             self._connecting.pop(session, None)
-            self._fail(kind)
+            self.recorder.connect_errors[kind] += 1
+            self._failed_in_a_row += 1
         self._end_if_given_up()
         self._end_if_done()
 
     def _connect(self, moment_s: float) -> None:
         make = KINDS[self._plan.protocol]
-        session = make(self.wire, self._plan, self, self._numbered, moment_s)
-        self._numbered += 1
+        session = make(self.wire, self._plan, self, self.recorder.attempted, moment_s)
         self._sessions[session] = self._connecting[session] = None
         self.recorder.attempted += 1
-        session.start()
-
-    def _fail(self, kind: Failure) -> None:
-        self.recorder.connect_errors[kind] += 1
-        self._failed_in_a_row += 1
+        session.connection.start()
 
     def _give_up_overdue(self, now_s: float) -> None:
         oldest = now_s - self._plan.timeout_s
         for session in [one for one in self._connecting if one.began_s <= oldest]:
-            session.close()
-            self._connecting.pop(session)
-            self._sessions.pop(session)
-            self._count_bytes(session.connection)
-            self._fail("timeout")
-        self._end_if_given_up()
+            session.give_up("timeout")
 
     def _end_if_given_up(self) -> None:
         """A ramp is over when the server takes no more connections, or drops those it had."""
@@ -124,10 +113,4 @@ def answers(address: Address) -> bool:
     """Whether anything still listens there."""
     with socket.socket(address.family, socket.SOCK_STREAM) as probe:
         probe.settimeout(PROBE_S)
-        try:
-            probe.connect(address.sockaddr)
-        except ConnectionRefusedError:
-            return False
-        except OSError:
-            return True
-    return True
+        return probe.connect_ex(address.sockaddr) != errno.ECONNREFUSED

@@ -5,8 +5,11 @@ is the reply, every other one a broadcast, unless the plan says by which words t
 the n-th message of a connection answers the n-th sent.
 """
 
+import re
 import time
 from array import array
+from collections.abc import Iterable
+from itertools import cycle, islice, takewhile
 
 from deadzone.measuring.load.connection import Failure, Wire
 from deadzone.measuring.load.pacing import Pacer, moments
@@ -18,10 +21,10 @@ from deadzone.measuring.load.window import START_IN_S, WindowedLoad
 MARK = b"dz-"
 """Begins the number of a message; a dash ends it."""
 
+NUMBER = re.compile(MARK + rb"(\d+)-")
+
 QUIET_S = 0.5
 """Where nobody says how many broadcasts a message causes, so long without one means that all have come [s]."""
-
-OPEN, ANSWERED, GIVEN_UP = 0, 1, 2
 
 
 class MessageLoad(WindowedLoad):
@@ -35,12 +38,10 @@ class MessageLoad(WindowedLoad):
         self._opening = True
         self._began = 0.0
         self._due = array("d")
-        self._state = bytearray()
         self._copies = array("l")
         self._senders: list[Session] = []
-        self._oldest = 0
-        self._outstanding = self._expected = 0
-        self._turn = 0
+        self._unanswered: dict[int, None] = {}
+        self._expected = 0
         self._heard_s = 0.0
         self._body = plan.body or ID
         self._numbered = ID in self._body
@@ -61,22 +62,23 @@ class MessageLoad(WindowedLoad):
         self._pacer.start()
         self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
         self.loop.run()
-        for user in self._users:
-            self._count_bytes(user.connection)
-            user.close()
+        self._let_go(*(user.connection for user in self._users))
 
     def on_ready(self, session: Session) -> None:
         """A user is connected; when the last one is, the load begins."""
         assert isinstance(session, WebSocketSession)
         self.recorder.opened(session.began_s, time.monotonic() - self._began - session.began_s)
-        parts = session.fill(self._body).split(ID)
-        first, *rest = session.message(b"\1".join(part.encode() for part in parts)).split(b"\1")
-        self._texts[session.number] = [first, *rest]
+        body = session.fill(self._body).replace(ID, "\1").encode()
+        self._texts[session.number] = session.message(body).split(b"\1")
         self._settled()
 
     def on_message(self, session: Session, body: bytes) -> None:
         """A reply or a broadcast."""
-        number = self._number_in(body) if self._numbered else next(iter(session.pending), -1)
+        if self._numbered:
+            found = NUMBER.search(body)
+            number = int(found[1]) if found else -1
+        else:
+            number = next(iter(session.pending), -1)
         if not 0 <= number < len(self._due):
             return
         now_s, due_s = self.now_s(), self._due[number]
@@ -103,7 +105,7 @@ class MessageLoad(WindowedLoad):
             return
         self.recorder.lost()
         for number in list(session.pending):
-            self._close(number, GIVEN_UP)
+            self._close(number)
             self.recorder.failure(self._due[number], kind)
         self._end_if_done()
 
@@ -113,7 +115,7 @@ class MessageLoad(WindowedLoad):
         assert isinstance(user, WebSocketSession)
         self._users.append(user)
         self.recorder.attempted += 1
-        user.start()
+        user.connection.start()
 
     def _settled(self) -> None:
         if self._opening:
@@ -128,9 +130,9 @@ class MessageLoad(WindowedLoad):
         self._opening = False
         self._pacer.stop()
         for user in [one for one in self._users if not one.is_ready and not one.is_over]:
-            user.close()
-            self.recorder.connect_errors["timeout"] += 1
+            user.give_up("timeout")
         self._users = [user for user in self._users if user.is_ready]
+        self._turns = cycle(self._users)
         if not self._users:
             self.loop.stop()
             return
@@ -139,71 +141,48 @@ class MessageLoad(WindowedLoad):
     def _fire(self, due_s: float) -> None:
         if due_s >= 0:
             self.recorder.due += 1
-        user = self._next_user()
+        in_turn = islice(self._turns, len(self._users))
+        user = next((one for one in in_turn if not one.is_over), None)
         if user is None:
             self.recorder.failure(due_s, "closed")
             return
         number = len(self._due)
         self._due.append(due_s)
-        self._state.append(OPEN)
         self._copies.append(0)
         self._senders.append(user)
-        user.pending[number] = None
-        self._outstanding += 1
+        self._unanswered[number] = user.pending[number] = None
         self._expected += self._plan.fan_out
         self.sends(due_s)
         user.send((b"%s%d-" % (MARK, number)).join(self._texts[user.number]))
-
-    def _next_user(self) -> WebSocketSession | None:
-        users = self._users
-        for _ in range(len(users)):
-            user = users[self._turn % len(users)]
-            self._turn += 1
-            if not user.is_over:
-                return user
-        return None
-
-    @staticmethod
-    def _number_in(body: bytes) -> int:
-        begin = body.find(MARK)
-        if begin < 0:
-            return -1
-        begin += len(MARK)
-        digits = body[begin : body.find(b"-", begin)]
-        return int(digits) if digits.isdigit() else -1
 
     def _is_reply(self, session: Session, body: bytes, number: int) -> bool:
         if self._reply_mark:
             return self._reply_mark in body
         if self._broadcast_mark:
             return self._broadcast_mark not in body
-        if self._plan.answered_by == "broadcast":
-            return False
-        return self._senders[number] is session and self._state[number] == OPEN
+        return self._plan.answered_by == "reply" and number in session.pending
 
     def _answer(self, number: int, due_s: float, now_s: float) -> None:
-        if self._state[number] == OPEN:
-            self._close(number, ANSWERED)
+        if number in self._unanswered:
+            self._close(number)
             self.recorder.answer(due_s, now_s)
         if self._all_due:
             self._end_if_done()
 
-    def _close(self, number: int, state: int) -> None:
-        self._state[number] = state
-        self._outstanding -= 1
-        self._senders[number].pending.pop(number, None)
+    def _close(self, number: int) -> None:
+        del self._unanswered[number], self._senders[number].pending[number]
+
+    def _give_up(self, numbers: Iterable[int], now_s: float) -> None:
+        for number in list(numbers):
+            self._close(number)
+            self.recorder.no_answer(self._due[number], now_s, was_sent=True)
 
     def _give_up_overdue(self, now_s: float) -> None:
-        while self._oldest < len(self._due) and (
-            self._state[self._oldest] != OPEN or self._due[self._oldest] <= now_s - self._plan.timeout_s
-        ):
-            if self._state[self._oldest] == OPEN:
-                self._close(self._oldest, GIVEN_UP)
-                self.recorder.no_answer(self._due[self._oldest], now_s, was_sent=True)
-            self._oldest += 1
+        oldest_s = now_s - self._plan.timeout_s
+        self._give_up(takewhile(lambda number: self._due[number] <= oldest_s, self._unanswered), now_s)
 
     def _end_if_done(self) -> None:
-        if not self._all_due or self._outstanding or self.now_s() < self._plan.duration_s:
+        if not self._all_due or self._unanswered or self.now_s() < self._plan.duration_s:
             return
         nobody = all(user.is_over for user in self._users)
         all_came = self._expected <= 0 if self._plan.fan_out else self.now_s() - self._heard_s > QUIET_S
@@ -212,11 +191,7 @@ class MessageLoad(WindowedLoad):
 
     def _cut_off(self, _: float) -> None:
         self._pacer.stop()
-        now_s = self.now_s()
-        for number in range(self._oldest, len(self._due)):
-            if self._state[number] == OPEN:
-                self._close(number, GIVEN_UP)
-                self.recorder.no_answer(self._due[number], now_s, was_sent=True)
+        self._give_up(self._unanswered, self.now_s())
         self._finish()
 
     def _finish(self) -> None:
@@ -224,7 +199,7 @@ class MessageLoad(WindowedLoad):
         now_s = self.now_s()
         for number, copies in enumerate(self._copies):
             missing = self._plan.fan_out - copies
-            for _ in range(max(missing, 0)):
+            for _ in range(missing):
                 self.recorder.broadcast.add(self._due[number], now_s - self._due[number])
             if missing > 0 and self._due[number] >= 0:
                 self.recorder.broadcasts_missing += missing

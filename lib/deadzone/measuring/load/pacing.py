@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from deadzone.measuring.load.loop import Loop
 
@@ -23,39 +24,35 @@ def moments(
             yield moment
             count += 1
         return
-    draw = random.Random(seed)
-    moment = start_s + draw.expovariate(rate)
-    while moment < end_s:
+    draw, moment = random.Random(seed), start_s
+    while (moment := moment + draw.expovariate(rate)) < end_s:
         yield moment
-        moment += draw.expovariate(rate)
 
 
+@dataclass
 class Pacer:
     """Calls fire(t) for every moment t, as soon after it as it can, and records how late it was.
 
+    origin: time.monotonic() at t = 0. lag(t, seconds) takes the lateness of each turn.
     given_up: moments it never came to, because it was more than PATIENCE_S behind at the end.
     """
 
-    def __init__(
-        self,
-        loop: Loop,
-        origin: float,
-        due: Iterator[float],
-        end_s: float,
-        fire: Callable[[float], None],
-        lag: Callable[[float, float], None],
-        on_end: Callable[[], None],
-    ) -> None:
-        """origin: time.monotonic() at t = 0. lag(t, seconds) takes the lateness of each turn."""
-        self._loop, self._origin, self._end_s = loop, origin, end_s
-        self._due, self._fire, self._lag, self._on_end = due, fire, lag, on_end
-        self._next: float | None = next(due, None)
+    loop: Loop
+    origin: float
+    due: Iterator[float]
+    end_s: float
+    fire: Callable[[float], None]
+    lag: Callable[[float, float], None]
+    on_end: Callable[[], None]
+    given_up: int = 0
+
+    def __post_init__(self) -> None:
+        self._next: float | None = next(self.due, None)
         self._stopped = False
-        self.given_up = 0
 
     def start(self) -> None:
-        """Wait for the first moment."""
-        self._loop.at(self._origin + (self._next or 0.0), self._turn)
+        """Wait for the next moment."""
+        self.loop.at(self.origin + (self._next or 0.0), self._turn)
 
     def stop(self) -> None:
         """Fire no more; on_end is not called."""
@@ -64,28 +61,28 @@ class Pacer:
     def _turn(self, _: float) -> None:
         if self._stopped:
             return
-        clock, origin = time.monotonic, self._origin
+        clock, origin = time.monotonic, self.origin
         for _count in range(MOST_A_TURN):
             if self._next is None:
-                self._on_end()
+                self.on_end()
                 return
             now = clock() - origin
             if self._next > now:
                 break
-            if now > self._end_s + PATIENCE_S:
+            if now > self.end_s + PATIENCE_S:
                 self._give_up(now)
                 return
-            self._lag(self._next, now - self._next)
-            self._fire(self._next)
+            self.lag(self._next, now - self._next)
+            self.fire(self._next)
             if self._stopped:
                 return
-            self._next = next(self._due, None)
-        self._loop.at(origin + (self._next if self._next is not None else 0.0), self._turn)
+            self._next = next(self.due, None)
+        self.start()
 
     def _give_up(self, now: float) -> None:
         assert self._next is not None
-        for moment in (self._next, *self._due):
-            self._lag(moment, now - moment)
+        for moment in (self._next, *self.due):
+            self.lag(moment, now - moment)
             self.given_up += 1
         self._next = None
-        self._on_end()
+        self.on_end()

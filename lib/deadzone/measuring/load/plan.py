@@ -9,9 +9,6 @@ from typing import Any, Literal
 
 from deadzone.errors import WorkloadError
 
-Protocol = Literal["http", "websocket", "stomp"]
-Mode = Literal["constant", "spike", "ramp"]
-
 ID = "{id}"
 """Stands in a body for the number of the message, by which its answers are recognised."""
 
@@ -27,8 +24,8 @@ class LoadPlan:
     """A load: what is sent where, how often, for how long. Rates are per second, times seconds."""
 
     url: str
-    protocol: Protocol = "http"
-    mode: Mode = "constant"
+    protocol: Literal["http", "websocket", "stomp"] = "http"
+    mode: Literal["constant", "spike", "ramp"] = "constant"
     rate: float = 0.0
     duration_s: float = 10.0
     warmup_s: float = 0.0

@@ -3,6 +3,7 @@ connection may be used again; STOMP 1.2 over WebSocket, frames to text and back 
 WebSocket (RFC 6455): the upgrade, whose answer httptools reads, and frames, which websockets does.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -19,7 +20,9 @@ LENGTHS = (b"content-length", b"transfer-encoding")
 
 SUBPROTOCOL = "v12.stomp"
 
-ESCAPES = (("\\", "\\\\"), ("\r", "\\r"), ("\n", "\\n"), (":", "\\c"))
+ESCAPES = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c"})
+
+HEAD_END = re.compile(rb"\n\n|\r\n\r\n")
 
 COMMANDS = (b"CONNECTED", b"MESSAGE", b"RECEIPT", b"ERROR")
 """What a server may send."""
@@ -112,9 +115,7 @@ def write_frame(command: str, headers: Mapping[str, str], body: bytes = b"") -> 
 
 def escaped(text: str) -> str:
     """A header's name or value with the characters that would end it written otherwise."""
-    for plain, written in ESCAPES:
-        text = text.replace(plain, written)
-    return text
+    return text.translate(ESCAPES)
 
 
 def read_frame(message: bytes) -> StompFrame | None:
@@ -122,18 +123,15 @@ def read_frame(message: bytes) -> StompFrame | None:
     text = message.lstrip(b"\r\n")
     if not text:
         return None
-    head, separator, body = text.partition(b"\n\n")
-    if b"\r\n\r\n" in text and (not separator or text.find(b"\r\n\r\n") < len(head)):
-        head, separator, body = text.partition(b"\r\n\r\n")
-    command, *lines = head.split(b"\n")
-    command = command.rstrip(b"\r")
-    if not separator or command not in COMMANDS:
+    head, *rest = HEAD_END.split(text, maxsplit=1)
+    command, *lines = (line.rstrip(b"\r") for line in head.split(b"\n"))
+    if not rest or command not in COMMANDS:
         raise GarbageError
     headers: dict[bytes, bytes] = {}
     for line in lines:
-        name, _, value = line.rstrip(b"\r").partition(b":")
+        name, _, value = line.partition(b":")
         headers.setdefault(name, value)
-    return StompFrame(command, headers, body.rstrip(b"\n\r").removesuffix(b"\0"))
+    return StompFrame(command, headers, rest[0].rstrip(b"\n\r").removesuffix(b"\0"))
 
 
 class RefusedError(Exception):

@@ -8,7 +8,6 @@ that stalls.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,25 +28,30 @@ MOST_LAG_S = 0.005
 MOST_CPU = 0.95
 """A single thread that uses so much of a core has no time left to be on time [cores]."""
 
-LATENCY_PERCENTILES = {"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9}
-BROADCAST_PERCENTILES = {"p50": 50, "p90": 90, "p99": 99, "p99_9": 99.9}
-CONNECT_PERCENTILES = {"p50": 50, "p90": 90, "p99": 99}
-LAG_PERCENTILES = {"p50": 50, "p99": 99}
+PERCENTILES = {"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99, "p99_9": 99.9}
+
+STATISTICS = {
+    "latency": ("mean", "min", *PERCENTILES, "max"),
+    "broadcast": ("mean", "p50", "p90", "p99", "p99_9", "max"),
+    "connect": ("mean", "p50", "p90", "p99", "max"),
+    "lag": ("p50", "p99", "max"),
+}
+"""What is told of each kind of duration, in columns such as latency_p99_ms."""
 
 CONNECTIONS = ("connections", "connections_peak", "connections_held", "connections_lost")
 
 RESPONSES = (
     *("offered_rate", "achieved_rate", "requests"),
-    *(f"latency_{name}_ms" for name in ("mean", "min", *LATENCY_PERCENTILES, "max")),
+    *(f"latency_{name}_ms" for name in STATISTICS["latency"]),
     "errors",
     *(f"errors_{kind}" for kind in FAILURES),
     *("unfinished", "dropped", "late"),
     *CONNECTIONS,
     *("connect_errors", "connect_failed_percent"),
-    *(f"connect_{name}_ms" for name in ("mean", *CONNECT_PERCENTILES, "max")),
+    *(f"connect_{name}_ms" for name in STATISTICS["connect"]),
     *("broadcasts", "broadcasts_missing", "broadcast_rate"),
-    *(f"broadcast_{name}_ms" for name in ("mean", *BROADCAST_PERCENTILES, "max")),
-    *(f"lag_{name}_ms" for name in (*LAG_PERCENTILES, "max")),
+    *(f"broadcast_{name}_ms" for name in STATISTICS["broadcast"]),
+    *(f"lag_{name}_ms" for name in STATISTICS["lag"]),
     *("client_cpu_s", "client_cpu", "transferred_bytes", "sent_bytes", "server_died"),
 )
 """Every column that a load can have."""
@@ -158,17 +162,14 @@ class Recorder:
 
 def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, float]:
     """The responses of a trial, without those that do not apply. window_s: length of the measured window."""
-    errors = sum(recorded.errors.values()) + recorded.dropped
-    answers_s = max(window_s, recorded.last_answer_s)
-    broadcasts_s = max(window_s, recorded.last_broadcast_s)
     found: dict[str, float] = {}
     if recorded.due:
         found |= {
             "offered_rate": recorded.due / window_s,
-            "achieved_rate": recorded.answered / answers_s,
+            "achieved_rate": recorded.answered / max(window_s, recorded.last_answer_s),
             "requests": recorded.answered,
-            **_statistics("latency", recorded.latency.in_window(), LATENCY_PERCENTILES, with_min=True),
-            "errors": errors,
+            **_statistics("latency", recorded.latency.in_window()),
+            "errors": sum(recorded.errors.values()) + recorded.dropped,
             **{f"errors_{kind}": recorded.errors[kind] for kind in FAILURES},
             **{name: getattr(recorded, name) for name in ("unfinished", "dropped", "late")},
         }
@@ -178,33 +179,28 @@ def columns(recorded: Recorder, window_s: float, cpu_s: float) -> dict[str, floa
             **{name: getattr(recorded, name) for name in CONNECTIONS},
             "connect_errors": connect_errors,
             "connect_failed_percent": 100 * connect_errors / recorded.attempted,
-            **_statistics("connect", recorded.connect.arrays()[1], CONNECT_PERCENTILES),
+            **_statistics("connect", recorded.connect.arrays()[1]),
         }
     if recorded.broadcasts or recorded.broadcasts_missing:
         found |= {
             "broadcasts": recorded.broadcasts,
             "broadcasts_missing": recorded.broadcasts_missing,
-            "broadcast_rate": recorded.broadcasts / broadcasts_s,
-            **_statistics("broadcast", recorded.broadcast.in_window(), BROADCAST_PERCENTILES),
+            "broadcast_rate": recorded.broadcasts / max(window_s, recorded.last_broadcast_s),
+            **_statistics("broadcast", recorded.broadcast.in_window()),
         }
-    lag = _statistics("lag", recorded.lag.in_window(), LAG_PERCENTILES)
-    lag.pop("lag_mean_ms", None)
-    return {
-        **{name: float(value) for name, value in found.items()},
-        **lag,
+    found |= {
+        **_statistics("lag", recorded.lag.in_window()),
         "client_cpu_s": cpu_s,
         "client_cpu": cpu_s / window_s,
-        "transferred_bytes": float(recorded.received_bytes),
-        "sent_bytes": float(recorded.sent_bytes),
+        "transferred_bytes": recorded.received_bytes,
+        "sent_bytes": recorded.sent_bytes,
     }
+    return {name: float(value) for name, value in found.items()}
 
 
 def slices(recorded: Recorder, end_s: float) -> list[HistogramSlice]:
     """Every histogram of the trial."""
-    metrics: dict[str, Timed] = {
-        name: getattr(recorded, name) for name in ("latency", "broadcast", "connect", "lag")
-    }
-    return [one for name, timed in metrics.items() for one in timed.slices(f"{name}_us", end_s)]
+    return [one for name in STATISTICS for one in getattr(recorded, name).slices(f"{name}_us", end_s)]
 
 
 def saturation(told: dict[str, float], lag_matters: bool = True) -> str | None:
@@ -222,16 +218,11 @@ def saturation(told: dict[str, float], lag_matters: bool = True) -> str | None:
     return f"generator saturated: {used} and {late}; {remedy}"
 
 
-def _statistics(
-    name: str, seconds: np.ndarray, percentiles: Mapping[str, float], with_min: bool = False
-) -> dict[str, float]:
-    """Mean, maximum and percentiles [ms]: the smallest value that so many per cent do not pass."""
+def _statistics(kind: str, seconds: np.ndarray) -> dict[str, float]:
+    """Columns of a kind of duration [ms]; a percentile is the smallest value that so many per cent do not pass."""
     if not len(seconds):
         return {}
-    told = np.percentile(seconds, list(percentiles.values()), method="inverted_cdf") * 1e3
-    return {
-        f"{name}_mean_ms": float(seconds.mean() * 1e3),
-        **({f"{name}_min_ms": float(seconds.min() * 1e3)} if with_min else {}),
-        **{f"{name}_{key}_ms": float(value) for key, value in zip(percentiles, told, strict=True)},
-        f"{name}_max_ms": float(seconds.max() * 1e3),
-    }
+    percentiles = np.percentile(seconds, list(PERCENTILES.values()), method="inverted_cdf")
+    told = {"mean": seconds.mean(), "min": seconds.min(), "max": seconds.max()}
+    told |= dict(zip(PERCENTILES, percentiles, strict=True))
+    return {f"{kind}_{name}_ms": float(told[name] * 1e3) for name in STATISTICS[kind]}

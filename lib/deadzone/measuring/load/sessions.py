@@ -3,7 +3,6 @@ handing messages over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from deadzone.measuring.load.connection import Connection, Failure, Wire
@@ -49,40 +48,25 @@ class Session:
         self._plan, self._address, self._owner = plan, wire.address, owner
         self.connection = Connection(wire, self._on_open, self._receive, self._over)
 
-    def start(self) -> None:
-        """Begin to connect."""
-        self.connection.start()
-
-    def close(self) -> None:
-        """Close without telling the owner."""
-        self.is_over = True
-        self.connection.close()
-
     def fill(self, text: str) -> str:
         """A text of the plan with this session's number and room in it."""
         return text.replace(USER, str(self.number)).replace(ROOM, str(self.number // self._plan.room_size))
 
     def _on_open(self) -> None:
         self._reader = ResponseReader()
-        self.connection.send(
-            request(
-                self._plan.method,
-                self.fill(self._address.path),
-                self._address.host_header,
-                self._plan.headers,
-                self.fill(self._plan.body).encode(),
-            )
-        )
+        plan, address = self._plan, self._address
+        path, body = self.fill(address.path), self.fill(plan.body).encode()
+        self.connection.send(request(plan.method, path, address.host_header, plan.headers, body))
 
     def _receive(self, data: bytes) -> None:
         try:
             complete = self._reader.feed(data)
         except GarbageError:
-            self._broken("garbage")
+            self.give_up("garbage")
             return
         if complete and not self.is_ready:
             if self._reader.status >= HTTP_ERRORS:
-                self._broken("status")
+                self.give_up("status")
             else:
                 self._ready()
 
@@ -90,7 +74,8 @@ class Session:
         self.is_ready = True
         self._owner.on_ready(self)
 
-    def _broken(self, kind: Failure) -> None:
+    def give_up(self, kind: Failure) -> None:
+        """Close, and tell the owner why."""
         self.connection.close()
         self._over(kind)
 
@@ -114,9 +99,8 @@ class WebSocketSession(Session):
         return body
 
     def _on_open(self) -> None:
-        asked, accepted = upgrade(
-            self.fill(self._address.path), self._address.host_header, self._plan.headers, self.subprotocol
-        )
+        path, host = self.fill(self._address.path), self._address.host_header
+        asked, accepted = upgrade(path, host, self._plan.headers, self.subprotocol)
         self._frames = FrameReader(accepted)
         self.connection.send(asked)
 
@@ -130,17 +114,16 @@ class WebSocketSession(Session):
             for message in messages:
                 self._on_message(message)
         except GarbageError:
-            self._broken("garbage")
+            self.give_up("garbage")
             return
         except RefusedError:
-            self._broken("status")
+            self.give_up("status")
             return
-        if frames.answers:
-            for answer in frames.answers:
-                self.connection.send(answer)
-            frames.answers.clear()
+        for answer in frames.answers:
+            self.connection.send(answer)
+        frames.answers.clear()
         if frames.is_closed and not self.is_over:
-            self._broken("closed")
+            self.give_up("closed")
 
     def _on_upgrade(self) -> None:
         self._say_first()
@@ -183,12 +166,8 @@ class StompSession(WebSocketSession):
             self._say_first()
             self._ready()
         elif frame.command == b"ERROR":
-            self._broken("status")
+            self.give_up("status")
 
 
-KINDS: dict[str, Callable[..., Session]] = {
-    "http": Session,
-    "websocket": WebSocketSession,
-    "stomp": StompSession,
-}
+KINDS: dict[str, type[Session]] = {"http": Session, "websocket": WebSocketSession, "stomp": StompSession}
 """Sessions by the protocol of the plan."""

@@ -34,9 +34,12 @@ class Load(ABC):
     def run(self) -> None:
         """Send everything, then wait for what is to come."""
 
-    def _count_bytes(self, connection: Connection) -> None:
-        self.recorder.sent_bytes += connection.sent_bytes
-        self.recorder.received_bytes += connection.received_bytes
+    def _let_go(self, *connections: Connection) -> None:
+        """Close connections, and count what they sent and received."""
+        for connection in connections:
+            connection.close()
+            self.recorder.sent_bytes += connection.sent_bytes
+            self.recorder.received_bytes += connection.received_bytes
 
     def _check(self, _: float) -> None:
         """Now and then: give up on what had no answer in time."""

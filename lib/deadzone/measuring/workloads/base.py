@@ -110,15 +110,13 @@ class Movable(Protocol):
         """From now on, everything happens at this place."""
 
 
-def run_unmeasured(
-    place: Place, key: str, argv: Sequence[str], cwd: Path | None, timeout_s: float = UNMEASURED_TIMEOUT_S
-) -> None:
+def run_unmeasured(place: Place, key: str, argv: Sequence[str], cwd: Path | None) -> None:
     """Run a program of the study that is not measured; key: where the study names it. Raises WorkloadError if it fails."""
     said = masked(" ".join(argv))
     with SaidAs(WorkloadError, f"{key} cannot be started: {said}"):
-        answer = place.run(argv, cwd, timeout_s)
+        answer = place.run(argv, cwd, UNMEASURED_TIMEOUT_S)
     if answer is None:
-        raise WorkloadError(f"{key} did not end within {timeout_s:g} s: {said}.")
+        raise WorkloadError(f"{key} did not end within {UNMEASURED_TIMEOUT_S:g} s: {said}.")
     if answer.code:
         words = masked(answer.text[-SHOWN_WORDS:])
         raise WorkloadError(f"{key} failed with exit code {answer.code}: {said}\n{words}")

@@ -15,7 +15,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Place, run_unmeasured
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
-from deadzone.study.extraction_specs import ResponseExtraction
+from deadzone.study.extraction_specs import BodyResponse, ResponseExtraction
 from deadzone.study.levels import Level, fill, placeholders
 from deadzone.study.service_specs import PYTHON
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
@@ -38,7 +38,7 @@ class CommandWorkload:
         """folder: where the study file lies; relative working folders start there."""
         self._spec = spec
         self.responses = (*spec.responses, *(RESPONSES if spec.output else ()))
-        self._cwd: Path | None = (folder / spec.cwd).resolve() if spec.cwd else folder.resolve()
+        self._cwd: Path | None = (folder / (spec.cwd or "")).resolve()
         self._place: Place = Here()
         self._set_up_at: str | None = None
         self._inputs: Path | None = None
@@ -83,7 +83,9 @@ class CommandWorkload:
         self._inputs = scratch / INPUTS
         if self._place.identity:
             self._set_up(scratch)
-        version = _version(program) if self._place.is_here else None
+        # One given by its path is not asked: it may not know --version and start its work instead.
+        is_asked = self._place.is_here and "/" not in program and not placeholders(program)
+        version = program_version((program, "--version")) if is_asked else None
         return {"program": Path(program).name, "program_version": version}
 
     def _set_up(self, scratch: Path) -> None:
@@ -117,15 +119,17 @@ class CommandWorkload:
                 responses |= printed_by(self._spec.output, _printed(measurement, "both"))
             except FormatError as error:
                 return Outcome(failure=str(error).rstrip("."), unread=True)
-        units = units_beside(self._spec.responses, measurement)
+        units: dict[str, str] = {}
         for name, extraction in self._spec.responses.items():
-            value = extract(extraction, measurement)
+            value, text = extract(extraction, measurement), _printed(measurement, extraction.stream)
             if value is None:
-                matched = found_by(extraction.regex or r"(?!)", _printed(measurement, extraction.stream))
+                matched = extraction.regex and found_by(extraction.regex, text)
                 why = f", for {matched[:60]!r} is none: put its number in parentheses" if matched else ""
                 failure = f"the program printed no number for the response {name}{why}"
                 return Outcome(responses, failure, unread=True)
             responses[name] = value
+            if extraction.regex:
+                units[name] = _unit_behind(extraction.regex, text)
         return Outcome(responses, units=units)
 
     def finish(self) -> None:
@@ -154,7 +158,7 @@ class CommandWorkload:
 
 def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:
     """A response from what a program printed, or None if it is not there or no finite number."""
-    return find_number(extraction.regex, extraction.json_path, _printed(measurement, extraction.stream))
+    return find_number(extraction, _printed(measurement, extraction.stream))
 
 
 def _printed(measurement: Measurement, stream: str) -> str:
@@ -163,23 +167,20 @@ def _printed(measurement: Measurement, stream: str) -> str:
     return measurement.stdout if stream == "stdout" else measurement.stderr
 
 
-def units_beside(extractions: Mapping[str, ResponseExtraction], measurement: Measurement) -> dict[str, str]:
-    """The words that stood behind the numbers read by regular expressions, such as ms; without one, empty."""
-    words = {}
-    for name, extraction in extractions.items():
-        text = _printed(measurement, extraction.stream)
-        if extraction.regex and (match := _last_match(extraction.regex, text)):
-            behind = UNIT_BEHIND.match(text, match.end(1 if match.groups() else 0))
-            words[name] = behind.group(1) if behind else ""
-    return words
+def _unit_behind(pattern: str, text: str) -> str:
+    """The word that stood behind the number read by a regular expression, such as ms; without one, empty."""
+    match = _last_match(pattern, text)
+    behind = match and UNIT_BEHIND.match(text, match.end(1 if match.groups() else 0))
+    return behind[1] if behind else ""
 
 
-def find_number(regex: str | None, json_path: str | None, text: str) -> float | None:
+def find_number(extraction: BodyResponse, text: str) -> float | None:
     """A number in a text, by the one that is given: the last match of a regular expression, or a path into JSON.
 
     None if it is not there, or no finite number.
     """
-    found = found_by(regex, text) if regex else found_at(str(json_path), text)
+    regex = extraction.regex
+    found = found_by(regex, text) if regex else found_at(str(extraction.json_path), text)
     try:
         value = math.nan if found is None or isinstance(found, bool) else float(found)
     except (TypeError, ValueError, OverflowError):
@@ -205,12 +206,6 @@ def found_at(path: str, text: str) -> Any:
         return jmespath.search(path, json.loads(text))
     except (ValueError, RecursionError):
         return None
-
-
-def _version(program: str) -> str | None:
-    """What an installed program says of itself. One given by its path is not asked: it may not know --version
-    and start its work instead."""
-    return None if "/" in program or placeholders(program) else program_version((program, "--version"))
 
 
 def _programs_like(program: str) -> list[str]:

@@ -97,28 +97,13 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
         f"gradients=size={size}:rate={rate}:duration={length}:speed=0.05:seed=1:{COLOURS}[plasma];"
         "[pattern][plasma]blend=all_mode=average,noise=alls=5:allf=t:all_seed=1,format=yuv420p[video]"
     )
-    encoder = [
-        "-c:v",
-        "libx264",
-        "-profile:v",
-        "high",
-        "-preset",
-        "medium",
-        "-crf",
-        "23",
-        "-g",
-        "60",
-        "-threads",
-        "2",
-    ]
+    encoder = ("-c:v", "libx264", "-profile:v", "high", "-preset", "medium", "-crf", "23", "-g", "60")
+    alike = ("-threads", "2", "-fflags", "+bitexact", "-flags:v", "+bitexact")  # to the bit, on every machine
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         draft = Path(folder) / path.name
         argv = (ffmpeg, "-loglevel", "error", "-y", "-filter_complex", graph, "-map", "[video]", *encoder)
-        _run(
-            (*argv, "-fflags", "+bitexact", "-flags:v", "+bitexact", str(draft)),
-            "ffmpeg cannot draw the clip",
-        )
+        _run((*argv, *alike, str(draft)), "ffmpeg cannot draw the clip")
         draft.replace(path)
 
 
@@ -145,7 +130,6 @@ class FfmpegWorkload:
         self._spec = spec
         self._folder = folder
         self._ffmpeg = ""
-        self._clip: Clip | None = None
         self._place: Place = Here()
 
     def move_to(self, place: Place) -> None:
@@ -164,16 +148,14 @@ class FfmpegWorkload:
         here = find_ffmpeg(self._spec.program if self._place.is_here else BUNDLED)
         inside = "ffmpeg" if self._spec.program == BUNDLED else self._spec.program  # on the PATH of an image
         self._ffmpeg = here if self._place.is_here else inside
-        if self._spec.input:
-            self._clip = inspected_clip(here, (self._folder / self._spec.input).resolve())
-        else:
-            self._clip = generated_clip(here, self._spec.clip)
+        own = self._spec.input and (self._folder / self._spec.input).resolve()
+        self._clip = inspected_clip(here, own) if own else generated_clip(here, self._spec.clip)
         return {"program": "ffmpeg", "program_version": self._version(), **self._clip.facts()}
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg decides."""
         frames = self._place.fresh_folder(scratch / FRAMES)
-        clip = self._place.provide(self._open_clip.path, self._open_clip.sha256)
+        clip = self._place.provide(self._clip.path, self._clip.sha256)
         threads = levels.get("threads", AUTO)
         chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
         spec = self._spec
@@ -189,19 +171,18 @@ class FfmpegWorkload:
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """Frames written and how fast; too few frames are a failure, whatever the exit code."""
-        clip = self._open_clip
         written = self._place.count_files(scratch / FRAMES)
         responses = {
             "frames": float(written),
             "fps": written / measurement.wall_s,
-            "speed_x": clip.duration_s / measurement.wall_s,
+            "speed_x": self._clip.duration_s / measurement.wall_s,
         }
         if measurement.exit_code:
             return Outcome(responses, f"exit code {measurement.exit_code}")
         reported = int(last_progress(measurement.stdout).get("frame", "0") or 0)
-        if min(written, reported) < clip.frames:
+        if min(written, reported) < self._clip.frames:
             counts = f"{written} frames written, {reported} reported"
-            return Outcome(responses, f"too few frames: {counts}, {clip.frames} expected")
+            return Outcome(responses, f"too few frames: {counts}, {self._clip.frames} expected")
         return Outcome(responses)
 
     def finish(self) -> None:
@@ -214,11 +195,6 @@ class FfmpegWorkload:
             return None
         said = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
         return said.text.splitlines()[0] if said and said.code == 0 and said.text else None
-
-    @property
-    def _open_clip(self) -> Clip:
-        assert self._clip is not None
-        return self._clip
 
 
 def find_ffmpeg(program: str) -> str:

@@ -21,6 +21,9 @@ from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 
 CLIENT = "deadzone.measuring.workloads.http_client"
 
+ANSWER = "answer"
+"""Where the client puts the body of an answer."""
+
 MEASURED = (
     "dns_s", "connect_s", "tls_s", "pretransfer_s", "posttransfer_s", "ttfb_s", "total_s",
     "connecting_s", "tls_handshake_s", "upload_s", "waiting_s", "server_s",
@@ -101,7 +104,7 @@ class HttpWorkload:
         path.unlink(missing_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             json.dump(request, file)
-        body_of(scratch).unlink(missing_ok=True)
+        (scratch / ANSWER).unlink(missing_ok=True)
         return Command(argv=(sys.executable, "-m", CLIENT, str(path)))
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
@@ -112,20 +115,9 @@ class HttpWorkload:
             said = (measurement.stderr.strip().splitlines() or ["nothing"])[-1]
             return Outcome(failure=masked(f"the client ended with exit code {measurement.exit_code}: {said}"))
         measured = _with_parts({name: answer[name] for name in MEASURED if name in answer})
-        wall_s = measured.get("total_s")
-        if answer["failure"]:
-            status: Status | None = "timeout" if answer.get("timed_out") else None
-            return Outcome(measured, masked(answer["failure"]), wall_s=wall_s, status=status)
-        body = body_of(scratch).read_bytes()
-        failure = self._judge(measured, body)
-        if failure:
-            return Outcome(measured, masked(failure), wall_s=wall_s)
-        for name, extraction in self._spec.responses.items():
-            value = find_number(extraction.regex, extraction.json_path, body.decode(errors="replace"))
-            if value is None:
-                return Outcome(measured, f"the body holds no number for the response {name}", wall_s=wall_s)
-            measured[name] = value
-        return Outcome(measured, wall_s=wall_s)
+        failure = answer["failure"] or self._judge(measured, (scratch / ANSWER).read_bytes())
+        status: Status | None = "timeout" if answer.get("timed_out") else None
+        return Outcome(measured, failure and masked(failure), wall_s=measured.get("total_s"), status=status)
 
     def finish(self) -> None:
         """Nothing lies outside the scratch folder."""
@@ -144,18 +136,13 @@ class HttpWorkload:
             "url": url,
             "origin": f"{parts.scheme}://{parts.netloc}/",
             "headers": headers,
-            "form": self._form(values),
+            "form": spec.form and {name: self._part(part, values) for name, part in spec.form.items()},
             "body": None if spec.json_body is None else json.dumps(filled(spec.json_body, values)),
             "body_file": None if spec.body_file is None else str(self._file(spec.body_file, values)),
             **{name: getattr(spec, name) for name in AS_WRITTEN},
             "ca_file": str((self._folder / spec.ca_file).resolve()) if spec.ca_file else None,
-            "body_to": str(body_of(scratch)),
+            "body_to": str(scratch / ANSWER),
         }
-
-    def _form(self, values: Mapping[str, Level]) -> dict[str, Any] | None:
-        if self._spec.form is None:
-            return None
-        return {name: self._part(part, values) for name, part in self._spec.form.items()}
 
     def _part(self, part: str | FormFile, values: Mapping[str, Level]) -> Any:
         if isinstance(part, str):
@@ -169,8 +156,8 @@ class HttpWorkload:
             raise WorkloadError(f"workload: the file to upload, {path}, is missing.")
         return path
 
-    def _judge(self, measured: Mapping[str, float], body: bytes) -> str | None:
-        """Why an answer is not what it must be; None if it is."""
+    def _judge(self, measured: dict[str, float], body: bytes) -> str | None:
+        """Why an answer is not what it must be; None if it is, with the responses in its body added to what was measured."""
         answer, status = self._spec.answer, int(measured["http_status"])
         begins = body[:SHOWN_BODY].decode("utf-8", errors="replace").strip()
         if status not in answer.status:
@@ -185,12 +172,11 @@ class HttpWorkload:
             return f"wrong body: it does not match {answer.regex!r}; it begins: {begins or 'nothing'}"
         if answer.json_path and not found_at(answer.json_path, text):
             return f"wrong body: there is nothing at {answer.json_path!r}; it begins: {begins or 'nothing'}"
+        for name, extraction in self._spec.responses.items():
+            if (value := find_number(extraction, text)) is None:
+                return f"the body holds no number for the response {name}"
+            measured[name] = value
         return None
-
-
-def body_of(scratch: Path) -> Path:
-    """Where the client puts the body of an answer."""
-    return scratch / "answer"
 
 
 def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
@@ -201,9 +187,8 @@ def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
         ("upload_s", "pretransfer_s", "posttransfer_s"),
         ("waiting_s", "posttransfer_s", "ttfb_s"),
         ("server_s", "ttfb_s", "total_s"),
+        ("tls_handshake_s", "connect_s", "tls_s"),  # without TLS, tls_s is 0
     ):
         if start in found and stop in found:
             found[name] = max(0.0, found[stop] - found[start])
-    if "tls_s" in found and "connect_s" in found:
-        found["tls_handshake_s"] = max(0.0, found["tls_s"] - found["connect_s"]) if found["tls_s"] else 0.0
     return found

@@ -12,8 +12,9 @@ the request asks for the leave on purpose.
 
 import contextlib
 import json
-import resource
 import sys
+import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,21 @@ TLS_ERRORS = (
     "E_SSL_CIPHER", "E_SSL_ISSUER_ERROR", "E_SSL_PINNEDPUBKEYNOTMATCH", "E_USE_SSL_FAILED", "E_SSL_INVALIDCERTSTATUS",
 )  # fmt: skip
 
+FAILURES = {
+    "DNS failure": ("E_COULDNT_RESOLVE_HOST", "E_COULDNT_RESOLVE_PROXY"),
+    "connection refused": ("E_COULDNT_CONNECT",),
+    "TLS failure": TLS_ERRORS,
+    "time-out": ("E_OPERATION_TIMEDOUT",),
+    "body too short": ("E_PARTIAL_FILE",),
+    "connection closed": ("E_SEND_ERROR", "E_RECV_ERROR", "E_GOT_NOTHING"),
+}
+"""What libcurl's errors mean; not every version has them all."""
+
+PHASES = ("dns_s", "connect_s", "tls_s", "pretransfer_s", "posttransfer_s", "ttfb_s")
+
+UNREACHED = {"DNS failure": PHASES, "connection refused": PHASES[1:], "TLS failure": PHASES[2:]}
+"""Times of phases that a failed request did not come to: libcurl gives them that of the failure."""
+
 SERVER_TIMING = "server-timing"
 SERVER_TIMES = {"total": "service_s", "receive": "service_receive_s"}
 """Entries of the header `Server-Timing` (W3C) and their columns: how long the service says it had the request, and
@@ -48,17 +64,14 @@ how much of it the service waited for the rest of the request."""
 Request = dict[str, Any]
 
 
-class Told:
-    """What the service says in the header `Server-Timing` of its answer."""
-
-    def __init__(self) -> None:
-        self.times: dict[str, float] = {}
-
-    def take(self, line: bytes) -> None:
-        """Called by libcurl with each line of the answer's head."""
+def told_times(head: Iterable[bytes]) -> dict[str, float]:
+    """What the service says in the header `Server-Timing` of its answer; head: its lines."""
+    found: dict[str, float] = {}
+    for line in head:
         name, _, value = line.decode("latin-1").partition(":")
         if name.strip().lower() == SERVER_TIMING:
-            self.times |= server_times(value)
+            found |= server_times(value)
+    return found
 
 
 def server_times(value: str) -> dict[str, float]:
@@ -96,15 +109,17 @@ def perform(request: Request) -> dict[str, Any]:
     if request["keep_alive"]:
         open_connection(curl, request)
     carry(curl, request)
-    before = cpu_s()
-    told = Told()
-    curl.setopt(pycurl.HEADERFUNCTION, told.take)
+    before = time.process_time()
+    head: list[bytes] = []
+    curl.setopt(pycurl.HEADERFUNCTION, head.append)
     failure = attempt(curl, body)
-    used = cpu_s() - before
-    answer = {**measured(curl, request), **told.times, "client_cpu_s": used, "failure": None}
+    used = time.process_time() - before
+    answer = {**measured(curl), **told_times(head), "client_cpu_s": used, "failure": None}
     if failure:
-        answer = {name: value for name, value in answer.items() if name not in unreached(failure, answer)}
-        answer |= {"failure": in_words(failure, answer, request), "timed_out": is_timeout(failure)}
+        kind = kind_of(failure)
+        missed = UNREACHED.get(kind, () if answer["http_status"] else ("ttfb_s",))
+        answer = {name: value for name, value in answer.items() if name not in missed}
+        answer |= {"failure": in_words(failure, kind, answer, request), "timed_out": kind == "time-out"}
     elif request["keep_alive"] and answer["new_connections"]:
         answer["failure"] = "keep-alive: the server had closed the connection that the first request opened"
     answer["received_bytes"] = body.size
@@ -174,73 +189,33 @@ def attempt(curl: pycurl.Curl, body: Body) -> pycurl.error | None:
     return None
 
 
-def measured(curl: pycurl.Curl, request: Request) -> dict[str, Any]:
+def measured(curl: pycurl.Curl) -> dict[str, Any]:
     """Times and sizes of the last request. A time that was not reached is missing."""
     known = {column: getattr(pycurl, name) for column, name in TIMES.items() if hasattr(pycurl, name)}
     times = {column: curl.getinfo(option) / MICROSECONDS for column, option in known.items()}
     return {
-        **{
-            column: value
-            for column, value in times.items()
-            if value > 0 or column in ("dns_s", "connect_s", "tls_s")
-        },
+        **{column: value for column, value in times.items() if value > 0 or column in PHASES[:3]},
         "sent_bytes": int(curl.getinfo(pycurl.SIZE_UPLOAD_T)),
         "http_status": int(curl.getinfo(pycurl.RESPONSE_CODE)),
         "new_connections": int(curl.getinfo(pycurl.NUM_CONNECTS)),
     }
 
 
-NOT_RESOLVED = (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_RESOLVE_PROXY)
+def kind_of(error: pycurl.error) -> str:
+    """What a failure is called."""
+    for kind, names in FAILURES.items():
+        if error.args[0] in [getattr(pycurl, name, None) for name in names]:
+            return kind
+    return f"libcurl error {error.args[0]}"
 
 
-def unreached(error: pycurl.error, answer: dict[str, Any]) -> tuple[str, ...]:
-    """Times of phases that a failed request did not come to: libcurl gives them that of the failure."""
-    code = error.args[0]
-    after_tls = ("pretransfer_s", "posttransfer_s", "ttfb_s")
-    if code in NOT_RESOLVED:
-        return ("dns_s", "connect_s", "tls_s", *after_tls)
-    if code == pycurl.E_COULDNT_CONNECT:
-        return ("connect_s", "tls_s", *after_tls)
-    if code in tls_errors():
-        return ("tls_s", *after_tls)
-    return () if answer["http_status"] else ("ttfb_s",)
-
-
-def tls_errors() -> set[int]:
-    """Codes of libcurl that mean a failure of TLS; not every version has them all."""
-    return {getattr(pycurl, name) for name in TLS_ERRORS if hasattr(pycurl, name)}
-
-
-def is_timeout(error: pycurl.error) -> bool:
-    """Whether the time was over."""
-    return bool(error.args[0] == pycurl.E_OPERATION_TIMEDOUT)
-
-
-def in_words(error: pycurl.error, answer: dict[str, Any], request: Request) -> str:
+def in_words(error: pycurl.error, kind: str, answer: dict[str, Any], request: Request) -> str:
     """What went wrong with a request, and in which phase."""
-    code, said = error.args[0], str(error.args[1]).rstrip(".")
-    in_upload = request["has_body"] and answer.get("connect_s", 0) > 0 and "posttransfer_s" not in answer
-    sent = f"after {answer['sent_bytes']:,} bytes of the body were sent" if in_upload else ""
-    if code in NOT_RESOLVED:
-        return f"DNS failure: {said}"
-    if code == pycurl.E_COULDNT_CONNECT:
-        return f"connection refused: {said}"
-    if code in tls_errors():
-        return f"TLS failure: {said}"
-    if code == pycurl.E_OPERATION_TIMEDOUT:
-        return f"time-out: {said}"
-    if code == pycurl.E_PARTIAL_FILE:
-        return f"body too short: {said}"
-    if code in (pycurl.E_SEND_ERROR, pycurl.E_RECV_ERROR, pycurl.E_GOT_NOTHING):
-        where = f"in the middle of the upload, {sent}" if in_upload else "before the answer was complete"
-        return f"connection closed {where}: {said}"
-    return f"libcurl error {code}: {said}"
-
-
-def cpu_s() -> float:
-    """CPU time of this process [s]."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    if kind == "connection closed":
+        in_upload = request["has_body"] and answer.get("connect_s", 0) > 0 and "posttransfer_s" not in answer
+        sent = f"in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body were sent"
+        kind = f"{kind} {sent if in_upload else 'before the answer was complete'}"
+    return f"{kind}: {str(error.args[1]).rstrip('.')}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from deadzone.errors import FormatError, StudyError, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement
 from deadzone.measuring.load.addresses import far_networks, resolve
 from deadzone.measuring.load.plan import LoadPlan
-from deadzone.measuring.load.recording import LATENCY_PERCENTILES, RESPONSES
+from deadzone.measuring.load.recording import RESPONSES, STATISTICS
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.places import cache_folder
 from deadzone.store.imports.document import parse_json
@@ -128,9 +128,9 @@ MOST_DROPPED = 0.01
 TREND = "avg,min,med,p(75),p(90),p(95),p(99),p(99.9),max"
 SUMMARY = "load-summary.json"
 
-RESPONSES = (
+SCRIPT_RESPONSES = (
     *("offered_rate", "achieved_rate", "requests"),
-    *(f"latency_{name}_ms" for name in ("mean", "min", *LATENCY_PERCENTILES, "max")),
+    *(f"latency_{name}_ms" for name in STATISTICS["latency"]),
     *("errors", "dropped", "iterations", "checks_failed", "thresholds_crossed", "vus_max"),
     *("transferred_bytes", "sent_bytes"),
 )
@@ -144,7 +144,7 @@ HOW_TO_GET = {
 class ScriptedLoad:
     """A load by a script of k6 or Locust."""
 
-    responses: tuple[str, ...] = RESPONSES
+    responses: tuple[str, ...] = SCRIPT_RESPONSES
 
     def __init__(self, spec: LoadSpec, folder: Path, treatments: Sequence[Mapping[str, Level]] = ()) -> None:
         """folder: where the study file lies. treatments: the levels of each."""
@@ -186,16 +186,13 @@ class ScriptedLoad:
 
     def _environment(self, levels: Mapping[str, Level], url: str) -> dict[str, str]:
         spec = self._spec
-        own: dict[str, Level] = {
-            "RATE": spec.rate if isinstance(spec.rate, float) else 0,
-            "DURATION_S": spec.duration_s,
-            "USERS": spec.users,
-        }
-        factors = {name.upper(): format_level(level) for name, level in levels.items()}
+        rate = spec.rate if isinstance(spec.rate, float) else 0
+        own: dict[str, Level] = {"RATE": rate, "DURATION_S": spec.duration_s, "USERS": spec.users}
         if spec.driver == K6 and not spec.allow_remote:  # the script may name other hosts than the study
             own["K6_BLACKLIST_IPS"] = ",".join(far_networks())
+        own |= {name.upper(): level for name, level in levels.items()}
         asked = {name: fill(text, levels) for name, text in spec.env.items()}
-        return {**{name: format_level(value) for name, value in own.items()}, **factors, "URL": url, **asked}
+        return {**{name: format_level(value) for name, value in own.items()}, "URL": url, **asked}
 
     def _k6(self, scratch: Path) -> tuple[str, ...]:
         options = ("--quiet", "--no-color", "--no-usage-report", "--summary-trend-stats", TREND)
@@ -208,19 +205,17 @@ class ScriptedLoad:
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """What the tool's summary says; a summary that is missing or tells of dropped iterations is a failure."""
-        spec = self._spec
-        fine = (0, K6_THRESHOLD_FAILED) if spec.driver == K6 else (0, LOCUST_FAILURES)
+        spec, is_k6 = self._spec, self._spec.driver == K6
+        fine = (0, K6_THRESHOLD_FAILED) if is_k6 else (0, LOCUST_FAILURES)
         if measurement.exit_code not in fine:
             said = (measurement.stderr.strip() or measurement.stdout.strip() or "nothing").splitlines()[-1]
             return Outcome(failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {said}")
+        summary = scratch / SUMMARY
         try:
-            if spec.driver == K6:
-                row = _k6_row(scratch / SUMMARY, spec.latency_metric)
-            else:
-                row = _locust_row(measurement.stdout)
+            row = _k6_row(summary, spec.latency_metric) if is_k6 else _locust_row(measurement.stdout)
         except (FormatError, OSError) as error:
             return Outcome(failure=f"{spec.driver} left no summary: {error}")
-        responses = {name: float(row[name]) for name in RESPONSES if row.get(name) is not None}
+        responses = {name: float(row[name]) for name in SCRIPT_RESPONSES if row.get(name) is not None}
         return Outcome(responses, _failure(spec.driver, responses))
 
     def finish(self) -> None:
@@ -242,7 +237,7 @@ def find_program(driver: str, named: str | None = None) -> str:
 def _k6_row(path: Path, metric: str) -> dict[str, Any]:
     row = dict(read_summary(parse_json(path.read_text(encoding="utf-8"), path, "k6"), path.name).rows[0])
     if metric != "http_req_duration":
-        for name in ("mean", "min", *LATENCY_PERCENTILES, "max"):
+        for name in STATISTICS["latency"]:
             row[f"latency_{name}_ms"] = row.get(f"{metric}_{name}_ms", row.get(f"{metric}_{name}"))
     failed = row.get("errors") or 0
     row["requests"] = (row.get("requests") or row.get("iterations") or 0) - failed

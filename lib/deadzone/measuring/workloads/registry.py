@@ -5,41 +5,35 @@ from pathlib import Path
 
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import CommandWorkload
+from deadzone.study import disk_specs, load_specs, workload_specs
 from deadzone.study.design import Treatment
-from deadzone.study.disk_specs import DiskWorkload as DiskSpec
-from deadzone.study.load_specs import LoadWorkload as LoadSpec
-from deadzone.study.workload_specs import CommandWorkload as CommandSpec
-from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
-from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 
 
 def make_workload(
-    spec: FfmpegSpec | CommandSpec | DiskSpec | LoadSpec | HttpSpec,
-    folder: Path,
-    treatments: Sequence[Treatment] = (),
+    spec: workload_specs.AnyWorkload, folder: Path, treatments: Sequence[Treatment] = ()
 ) -> Workload:
     """The workload of a specification; folder is where the study file lies, treatments those it will be asked for."""
     planned = [treatment.levels for treatment in treatments]
     match spec:
-        case FfmpegSpec():
+        case workload_specs.FfmpegWorkload():
             from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
 
             return FfmpegWorkload(spec, folder)
-        case CommandSpec():
+        case workload_specs.CommandWorkload():
             return CommandWorkload(spec, folder)
-        case DiskSpec():
+        case disk_specs.DiskWorkload():
             from deadzone.measuring.workloads.disk.workload import DiskWorkload
 
             return DiskWorkload(spec, folder, planned)
-        case LoadSpec(driver="deadzone"):
+        case load_specs.LoadWorkload(driver="deadzone"):
             from deadzone.measuring.workloads.load import LoadWorkload
 
             return LoadWorkload(spec, planned)
-        case LoadSpec():
+        case load_specs.LoadWorkload():
             from deadzone.measuring.workloads.load import ScriptedLoad
 
             return ScriptedLoad(spec, folder, planned)
-        case HttpSpec():
+        case workload_specs.HttpWorkload():
             from deadzone.measuring.workloads.http import HttpWorkload
 
             return HttpWorkload(spec, folder)

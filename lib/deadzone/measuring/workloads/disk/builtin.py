@@ -23,19 +23,10 @@ class BuiltinEngine:
 
     def command(self, trial: Trial) -> Command:
         """The script with the plan of the trial."""
-        settings = trial.settings
-        plan = {
-            **settings.model_dump(exclude={"engine", "jobs"}),
-            "files": [str(path) for path in trial.files],
-            "file_size": trial.file_size,
-            "first_block": trial.first_block,
-            "most_blocks": trial.most_blocks,
-            "duration_s": trial.duration_s,
-            "seed": trial.seed,
-            "data": trial.data,
-        }
+        plan = {**vars(trial), **trial.settings.model_dump()}
+        del plan["settings"]
         path = trial.scratch / PLAN
-        path.write_text(json.dumps(plan), encoding="utf-8")
+        path.write_text(json.dumps(plan, default=str), encoding="utf-8")
         return Command((sys.executable, "-I", "-S", builtin_engine.__file__, str(path)))
 
     def account(self, trial: Trial, measurement: Measurement) -> Account:

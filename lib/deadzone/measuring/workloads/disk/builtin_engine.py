@@ -36,12 +36,11 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 
 
 class Latencies:
-    """Durations of calls in nanoseconds, counted in buckets; the extremes and the mean are exact."""
+    """Durations of calls in nanoseconds, counted in buckets; the longest and the mean are exact."""
 
     def __init__(self) -> None:
         self.counts: dict[int, int] = {}
         self.total = self.number = self.most = 0
-        self.least: int | None = None
 
     def add(self, duration: int) -> None:
         """Count one call."""
@@ -52,8 +51,6 @@ class Latencies:
         self.number += 1
         if duration > self.most:
             self.most = duration
-        if self.least is None or duration < self.least:
-            self.least = duration
 
     def merge(self, other: dict[str, Any]) -> None:
         """Add what another process counted."""
@@ -62,17 +59,14 @@ class Latencies:
         self.total += other["total"]
         self.number += other["number"]
         self.most = max(self.most, other["most"])
-        known = [least for least in (self.least, other["least"]) if least is not None]
-        self.least = min(known, default=None)
 
     def summary(self) -> dict[str, Any]:
-        """Calls, their mean, extremes and percentiles in nanoseconds."""
+        """Calls, their mean, longest and percentiles in nanoseconds."""
         if not self.number:
             return {"number": 0}
         return {
             "number": self.number,
             "mean_ns": self.total / self.number,
-            "min_ns": self.least,
             "max_ns": self.most,
             "percentiles_ns": {f"{percent:g}": self.percentile(percent) for percent in PERCENTILES},
         }
@@ -155,7 +149,7 @@ class Job:
         deadline = start_ns + int(self.plan["duration_s"] * 1e9)
         step = int(SERIES_STEP_S * 1e9)
         kind, share, each = self.plan["operation"], self.plan["read_share"], self.plan["fsync"] == "each"
-        stamps = self.plan["data"] == "random"
+        stamps = self.plan["data"] == "random" and self.size >= 8
         reads, writes, flushes = Latencies(), Latencies(), Latencies()
         series: dict[int, int] = {}
         now = time.monotonic_ns()
@@ -166,20 +160,15 @@ class Job:
             if position is None:
                 break
             offset = position * self.size
-            if reading:
-                began = time.monotonic_ns()
-                moved = os.preadv(self.fd, [memory], offset)
-                now = time.monotonic_ns()
-                reads.add(now - began)
-            else:
-                if stamps and self.size >= 8:
-                    memory[:8] = now.to_bytes(8, "little")  # two blocks alike could be stored once
-                began = time.monotonic_ns()
-                moved = os.pwritev(self.fd, [memory], offset)
-                now = time.monotonic_ns()
-                writes.add(now - began)
-                if each:
-                    now = self.timed(lambda: os.fdatasync(self.fd), flushes)
+            if stamps and not reading:
+                memory[:8] = now.to_bytes(8, "little")  # two blocks alike could be stored once
+            call, latencies = (os.preadv, reads) if reading else (os.pwritev, writes)
+            began = time.monotonic_ns()
+            moved = call(self.fd, [memory], offset)
+            now = time.monotonic_ns()
+            latencies.add(now - began)
+            if each and not reading:
+                now = self.timed(lambda: os.fdatasync(self.fd), flushes)
             if moved != self.size:
                 raise OSError(errno.EIO, f"a call moved {moved} of {self.size} bytes")
             bin_number = (now - start_ns) // step
@@ -231,9 +220,8 @@ def run_job(plan: dict[str, Any], number: int, ready: int, go: int, answer: int)
     os.close(ready)
     os.read(go, 1)
     job.run(time.monotonic_ns())
-    data = json.dumps(job.told()).encode()
-    while data:
-        data = data[os.write(answer, data) :]
+    with os.fdopen(answer, "w") as pipe:
+        json.dump(job.told(), pipe)
 
 
 def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
@@ -255,30 +243,25 @@ def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
     os.read(ready_read, 1)  # returns when the last job has closed its end
     started = time.monotonic_ns()
     os.close(go_write)
-    told = [json.loads(read_all(answer) or b'{"failure": [5, "the job was killed"]}') for answer in answers]
+    told = []
+    for answer in answers:
+        with os.fdopen(answer) as pipe:
+            told.append(json.loads(pipe.read() or '{"failure": [5, "the job was killed"]}'))
     return [{"started_ns": started, **one} for one in told]
-
-
-def read_all(descriptor: int) -> bytes:
-    """All that comes until the other end is closed."""
-    pieces = []
-    while piece := os.read(descriptor, 1 << 16):
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def result(told: list[dict[str, Any]]) -> dict[str, Any]:
     """The jobs' accounts as one."""
     kinds = {name: Latencies() for name in ("reads", "writes", "flushes")}
-    calls = Latencies()
     series: dict[int, int] = {}
     for one in told:
         for name, latencies in kinds.items():
             latencies.merge(one[name])
-        for name in ("reads", "writes"):
-            calls.merge(one[name])
         for number, moved in one["series"].items():
             series[int(number)] = series.get(int(number), 0) + moved
+    calls = Latencies()
+    calls.merge(vars(kinds["reads"]))
+    calls.merge(vars(kinds["writes"]))
     began, ended = min(one["started_ns"] for one in told), max(one["ended_ns"] for one in told)
     return {
         "elapsed_s": (ended - began) / 1e9,

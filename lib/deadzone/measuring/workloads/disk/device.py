@@ -26,6 +26,9 @@ VIRTUAL_MODELS = re.compile(
 )
 """Words in the models of disks that are virtual whatever their bus: QEMU, VirtualBox, VMware, Hyper-V, EBS, GCP."""
 
+SCHEDULER_IN_USE = re.compile(r".*\[([\w-]+)\].*")
+"""Of those that the kernel lists, as in `mq-deadline [none]`."""
+
 MEMORY_DEVICES = re.compile(r"^(zram|ram)\d")
 
 
@@ -41,11 +44,10 @@ class Mount:
 
 @dataclass(frozen=True)
 class Disk:
-    """The whole disk below a folder. number: its major:minor. kind: what it is, one of virtual, memory, ssd,
+    """The whole disk below a folder. kind: what it is, one of virtual, memory, ssd,
     rotating, stacked (a volume manager or loop device over others)."""
 
     name: str
-    number: str
     kind: str
     model: str
     scheduler: str
@@ -72,15 +74,15 @@ def disk_of(folder: Path) -> Disk | None:
     if (place / "partition").exists():
         place = place.parent
     name = place.name
+    block = first_line(place / "queue" / "logical_block_size")
     model = first_line(place / "device" / "model") or first_line(place / "device" / "name") or ""
     return Disk(
         name=name,
-        number=first_line(place / "dev") or number,
         kind=_kind(place, name, model),
         model=model.strip(),
-        scheduler=_scheduler(first_line(place / "queue" / "scheduler") or ""),
+        scheduler=SCHEDULER_IN_USE.sub(r"\1", first_line(place / "queue" / "scheduler") or ""),
         write_cache=first_line(place / "queue" / "write_cache") or "",
-        logical_block=_number(place / "queue" / "logical_block_size"),
+        logical_block=int(block) if block and block.isdigit() else None,
     )
 
 
@@ -110,24 +112,23 @@ def facts(folder: Path) -> dict[str, Any]:
     """What a reader must know of the disk, for the provenance."""
     mount, disk = mount_of(folder), disk_of(folder)
     space = os.statvfs(folder)
+    network = "shared" if mount.file_system in SHARED else "unknown"
+    kind = "memory" if mount.file_system in IN_MEMORY else network
     known: dict[str, Any] = {
         "file_system": mount.file_system,
         "mount_options": mount.options,
         "disk_free_bytes": space.f_bavail * space.f_frsize,
         "disk_size_bytes": space.f_blocks * space.f_frsize,
-        "disk_kind": "shared" if mount.file_system in SHARED else "unknown",
+        "disk_kind": disk.kind if disk else kind,
     }
     if disk:
         known |= {
             "disk_device": disk.name,
-            "disk_kind": disk.kind,
             "disk_model": disk.model or None,
             "disk_scheduler": disk.scheduler or None,
             "disk_write_cache": disk.write_cache or None,
             "disk_logical_block_bytes": disk.logical_block,
         }
-    elif mount.file_system in IN_MEMORY:
-        known["disk_kind"] = "memory"
     return known
 
 
@@ -139,14 +140,3 @@ def _kind(place: Path, name: str, model: str) -> str:
             return "virtual"
         return "rotating" if first_line(place / "queue" / "rotational") == "1" else "ssd"
     return "stacked"
-
-
-def _scheduler(text: str) -> str:
-    """The one in use of those the kernel lists, as in `mq-deadline [none]`."""
-    found = re.search(r"\[([\w-]+)\]", text)
-    return found[1] if found else text
-
-
-def _number(path: Path) -> int | None:
-    line = first_line(path)
-    return int(line) if line and line.isdigit() else None

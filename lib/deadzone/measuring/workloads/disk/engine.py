@@ -51,11 +51,6 @@ class Trial:
         """Whole blocks in a file."""
         return self.file_size // self.settings.block_size
 
-    @property
-    def is_writing(self) -> bool:
-        """Whether anything is written."""
-        return self.settings.operation != "read"
-
 
 @dataclass(frozen=True)
 class Latency:

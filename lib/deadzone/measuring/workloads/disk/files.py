@@ -6,13 +6,12 @@ import ctypes
 import errno
 import mmap
 import os
-import shutil
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from deadzone.errors import WorkloadError
-from deadzone.measuring.targets.leftovers import forget, note, remove_left_in
+from deadzone.measuring.targets.leftovers import note, remove_elsewhere, remove_left_in
 from deadzone.measuring.targets.limits.base import group_name
 from deadzone.measuring.workloads.disk.engine import in_words
 from deadzone.study.sizes import size_text
@@ -20,12 +19,9 @@ from deadzone.study.sizes import size_text
 
 def evict(path: Path) -> None:
     """Write a file's pages to the disk and drop them from the page cache; needs no rights beyond the file's."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def cached_share(path: Path) -> float | None:
@@ -54,19 +50,22 @@ def refused_direct(path: Path, block_size: int) -> int | None:
     EINVAL where the file system does not know O_DIRECT, or the block is no multiple of the device's logical block.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
-    except OSError as error:
-        return error.errno or errno.EINVAL
-    try:
-        with mmap.mmap(-1, block_size) as memory:
+        second = block_size if path.stat().st_size >= 2 * block_size else 0
+        with _descriptor(path, os.O_RDONLY | os.O_DIRECT) as descriptor, mmap.mmap(-1, block_size) as memory:
             os.preadv(descriptor, [memory], 0)
-            second = block_size if path.stat().st_size >= 2 * block_size else 0
             os.preadv(descriptor, [memory], second)
     except OSError as error:
         return error.errno or errno.EINVAL
+    return None
+
+
+@contextlib.contextmanager
+def _descriptor(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
-    return None
 
 
 PIECE_BYTES = 8 * 2**20
@@ -86,13 +85,13 @@ class DiskFiles:
         self._made_home = False
         self.folder: Path | None = None
 
-    def make(self) -> Path:
+    def make(self) -> None:
         """Make the folder, note it for a later run to remove, and clean up behind killed ones.
 
         Raises WorkloadError where it cannot be made.
         """
         home = self._home
-        try:
+        with self._undone_by(self.remove):
             _refuse_devices(home)
             if not home.exists():
                 home.mkdir()
@@ -102,10 +101,6 @@ class DiskFiles:
             note(folder)
             self.folder = folder
             folder.mkdir(mode=MODE)
-        except OSError as error:
-            self.remove()
-            raise WorkloadError(f"workload.folder: {home}: {_why(error)}.") from error
-        return folder
 
     def check_space(self, needed: int) -> None:
         """Raise WorkloadError unless there is room for so many bytes, with some to spare."""
@@ -123,7 +118,7 @@ class DiskFiles:
         Raises WorkloadError where it cannot be written; it is removed then.
         """
         path = self._open / f"job-{number}"
-        with self._writing(path):
+        with self._undone_by(partial(path.unlink, missing_ok=True)):
             if not path.exists() or path.stat().st_size != size:
                 path.unlink(missing_ok=True)
                 _fill(path, size, data)
@@ -133,39 +128,30 @@ class DiskFiles:
     def fresh(self, number: int, size: int) -> Path:
         """A file of so many bytes that were allocated and never written. Raises WorkloadError as `filled` does."""
         path = self._open / f"fresh-{number}"
-        with self._writing(path):
+        with self._undone_by(partial(path.unlink, missing_ok=True)):
             path.unlink(missing_ok=True)
             with _new_file(path, size):
                 pass
         return path
 
     @contextlib.contextmanager
-    def _writing(self, path: Path) -> Iterator[None]:
-        """A file that cannot be written is removed, and the reason said."""
+    def _undone_by(self, remove: Callable[[], None]) -> Iterator[None]:
+        """What cannot be made or written is removed, and the reason said."""
         try:
             yield
         except OSError as error:
-            path.unlink(missing_ok=True)
+            remove()
             raise WorkloadError(f"workload.folder: {self._home}: {_why(error)}.") from error
-
-    def drop(self, paths: Sequence[Path]) -> None:
-        """Remove files that one trial needed."""
-        for path in paths:
-            path.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove everything that was made; the study's own folder too, where it was made here and is empty."""
         if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            if not self.folder.exists():
-                forget(self.folder)
+            remove_elsewhere(self.folder)
             self.folder = None
         if self._made_home:
-            try:
+            with contextlib.suppress(OSError):  # somebody else put something there meanwhile
                 self._home.rmdir()
-            except OSError:
-                return  # somebody else put something there meanwhile
-            self._made_home = False
+                self._made_home = False
 
     @property
     def _open(self) -> Path:
@@ -175,16 +161,12 @@ class DiskFiles:
 
 def _refuse_devices(home: Path) -> None:
     """A disk study writes files: never a device, and never in place of a file."""
-    try:
-        mode = home.stat().st_mode
-    except FileNotFoundError:
-        return
-    if stat.S_ISBLK(mode) or stat.S_ISCHR(mode):
+    if home.is_block_device() or home.is_char_device():
         raise WorkloadError(
             f"workload.folder: {home} is a device. A disk study writes files in a folder, never a device itself: "
             "everything on it would be lost. Name a folder of a file system on it."
         )
-    if not stat.S_ISDIR(mode):
+    if home.exists() and not home.is_dir():
         raise WorkloadError(f"workload.folder: {home} is no folder; name one.")
 
 
@@ -202,13 +184,10 @@ def _fill(path: Path, size: int, data: str) -> None:
 @contextlib.contextmanager
 def _new_file(path: Path, size: int) -> Iterator[int]:
     """The descriptor of a file of so many allocated bytes; what is written is on the disk when the context ends."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
+    with _descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor:
         os.posix_fallocate(descriptor, 0, size)
         yield descriptor
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _why(error: OSError) -> str:

@@ -9,6 +9,7 @@ from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.disk.engine import Account, EngineFailure, Latency, Trial, in_words
 from deadzone.store.programs import program_version
+from deadzone.study.disk_plan import writes
 
 OLDEST = (3, 0)
 """fio 3 counts latencies in nanoseconds; what is older counts microseconds under other names."""
@@ -81,26 +82,16 @@ class FioEngine:
             "log_avg_msec": SERIES_STEP_MS,
             "per_job_logs": 0,
             "output-format": "json",
-            **self._ends(trial),
-            **self._writes(trial),
         }
+        # A trial ends by time, and where bytes are bounded by what comes first.
+        most = trial.most_blocks
+        options |= {"time_based": 1} if most is None else {"io_size": most * settings.block_size}
+        if writes(settings):
+            options |= {"zero_buffers": 1} if trial.data == "zeros" else {"buffer_compress_percentage": 0}
+            options |= {"each": {"fdatasync": 1}, "end": {"end_fsync": 1}, "none": {}}[settings.fsync]
         if settings.operation == "mixed":
             options |= {"rwmixread": round(100 * settings.read_share), "unified_rw_reporting": "both"}
         return Command(("fio", *(f"--{name}={value}" for name, value in options.items())), cwd=trial.scratch)
-
-    def _ends(self, trial: Trial) -> dict[str, Any]:
-        """A trial ends by time, and where bytes are bounded by what comes first."""
-        if trial.most_blocks is None:
-            return {"time_based": 1}
-        return {"io_size": trial.most_blocks * trial.settings.block_size}
-
-    def _writes(self, trial: Trial) -> dict[str, Any]:
-        settings = trial.settings
-        if not trial.is_writing:
-            return {}
-        content = {"zero_buffers": 1} if trial.data == "zeros" else {"buffer_compress_percentage": 0}
-        flush = {"each": {"fdatasync": 1}, "end": {"end_fsync": 1}, "none": {}}[settings.fsync]
-        return {**content, **flush}
 
     def account(self, trial: Trial, measurement: Measurement) -> Account:
         """From fio's JSON; its warnings before the document are passed over."""
@@ -118,6 +109,7 @@ class FioEngine:
             raise EngineFailure(in_words(job["error"], otherwise))
         read, write = job["read"], job["write"]
         together = job.get("mixed") if trial.settings.operation == "mixed" else None
+        flushes = job.get("sync", {}).get("lat_ns", {})
         main = together or (write if write["total_ios"] else read)
         try:
             return Account(
@@ -125,7 +117,7 @@ class FioEngine:
                 read_bytes=read["io_bytes"],
                 written_bytes=write["io_bytes"],
                 calls=_latency(main["lat_ns"], read["total_ios"] + write["total_ios"]),
-                flushes=_flushes(job.get("sync", {})),
+                flushes=_latency(flushes, flushes["N"]) if flushes.get("N") else Latency(0),
                 series=_series(trial),
             )
         except KeyError as error:
@@ -135,13 +127,6 @@ class FioEngine:
 def _latency(told: dict[str, Any], number: int) -> Latency:
     """From submission to completion, as a program that waits for its call feels it."""
     return Latency.of(number, told["mean"], told["max"], told.get("percentile", {}))
-
-
-def _flushes(told: dict[str, Any]) -> Latency:
-    latency = told.get("lat_ns", {})
-    if not latency.get("N"):
-        return Latency(0)
-    return _latency(latency, latency["N"])
 
 
 def _series(trial: Trial) -> list[tuple[float, float]]:

@@ -3,9 +3,11 @@
 import tomllib
 from pathlib import Path
 
+import numpy as np
+
 from deadzone.errors import TableError
 from deadzone.measurement import Sample
-from deadzone.measuring.workloads.disk.engine import Account, Latency, Trial
+from deadzone.measuring.workloads.disk.engine import Account, Trial
 from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
 
 PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
@@ -23,7 +25,9 @@ def responses_of(trial: Trial, account: Account) -> dict[str, float]:
     warmup = warmup_of(account)
     rate = moved / account.elapsed_s
     if warmup and warmup.is_present and warmup.is_steady and warmup.matters:
-        rate = _steady_rate(account, warmup)
+        moments, rates = np.array(account.series)[:-1].T
+        kept = rates[warmup.in_steady_state(moments)]
+        rate = float(sum(kept) / len(kept))
     values: dict[str, float | None] = {
         "throughput_bytes_s": rate,
         "iops": rate / trial.settings.block_size,
@@ -56,24 +60,15 @@ def warmup_of(account: Account) -> Warmup | None:
         return None
 
 
-def _steady_rate(account: Account, warmup: Warmup) -> float:
-    import numpy as np
-
-    moments, rates = np.array(account.series)[:-1].T
-    kept = rates[warmup.in_steady_state(moments)]
-    return float(sum(kept) / len(kept))
-
-
 def samples_of(account: Account, end_s: float) -> tuple[Sample, ...]:
     """The throughput over time, and every percentile the engine told, for the run's time series.
 
     end_s: end of the trial [s], at which the percentiles stand.
     """
     rates = [Sample(moment, "throughput_bytes_s", rate) for moment, rate in account.series]
-    kinds: tuple[tuple[str, Latency], ...] = (("latency", account.calls), ("flush", account.flushes))
     told = [
-        Sample(end_s, f"{kind}_p{str(f'{percent:g}').replace('.', '_')}_ms", value)
-        for kind, latency in kinds
+        Sample(end_s, f"{kind}_p{percent:g}_ms".replace(".", "_"), value)
+        for kind, latency in (("latency", account.calls), ("flush", account.flushes))
         for percent, value in sorted(latency.percentiles.items())
     ]
     return (*rates, *told)

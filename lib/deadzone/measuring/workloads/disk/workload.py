@@ -11,7 +11,7 @@ from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome, fresh_folder
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory
-from deadzone.measuring.workloads.disk.engine import Account, Engine, EngineFailure, Trial, in_words
+from deadzone.measuring.workloads.disk.engine import Engine, EngineFailure, Trial, in_words
 from deadzone.measuring.workloads.disk.engines import make_engine
 from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, refused_direct
 from deadzone.measuring.workloads.disk.responses import RESPONSES, responses_of, samples_of
@@ -23,6 +23,11 @@ from deadzone.study.sizes import size_text
 
 ENGINE_FOLDER = "disk"
 SOURCE = "disk-source"
+
+
+def is_fresh(settings: DiskSettings) -> bool:
+    """Whether a trial writes to files that were allocated for it and hold no data yet."""
+    return settings.operation == "first_write"
 
 
 class DiskWorkload:
@@ -59,16 +64,20 @@ class DiskWorkload:
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Make and fill the files; find the engines, and whether the page cache can be bypassed."""
         spec = self._spec
-        if self._home_in_memory() and not spec.allow_memory:
+        memory = in_memory(next(path for path in (self.folder, *self.folder.parents) if path.is_dir()))
+        if memory and not spec.allow_memory:
             raise WorkloadError(
-                f"workload.folder: {self.folder} lies in this machine's memory ({self._home_in_memory()}), which is no "
+                f"workload.folder: {self.folder} lies in this machine's memory ({memory}), which is no "
                 "disk. Name a folder on a disk, or set workload.allow_memory to measure memory and have the report say so."
             )
-        versions = {name: self._engine(name).version() for name in self._names()}
+        engines = dict.fromkeys(self._engine(one.engine) for one in self._planned)
+        versions = {engine.name: engine.version() for engine in engines}
         try:
             self._files.make()
-            self._files.check_space(self._needed())
-            filled = [self._files.filled(n, spec.file_size, spec.data) for n in range(self._jobs_filled())]
+            self._files.check_space((self._jobs(fresh=False) + self._jobs(fresh=True)) * spec.file_size)
+            filled = [
+                self._files.filled(n, spec.file_size, spec.data) for n in range(self._jobs(fresh=False))
+            ]
             self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
             if "dd" in versions and spec.data == "random" and any(map(writes, self._planned)):
                 self._make_source(scratch)
@@ -81,7 +90,7 @@ class DiskWorkload:
             "disk_engine": ", ".join(versions),
             **facts(self.folder),
             "disk_direct": self._is_direct,
-            "disk_in_memory": self._home_in_memory(),
+            "disk_in_memory": memory,
             "disk_file_bytes": spec.file_size,
             "disk_data": spec.data,
             "disk_trial_bytes": spec.trial_bytes,
@@ -97,12 +106,11 @@ class DiskWorkload:
         self._drop_fresh()
         most = self._most_blocks(settings)
         file_size, files = self._files_for(settings, most)
-        first = self._first_block(settings, file_size, most)
-        trial = Trial(
+        self._trial = trial = Trial(
             settings=settings,
             files=tuple(files),
             file_size=file_size,
-            first_block=first,
+            first_block=self._first_block(settings, file_size, most),
             most_blocks=most,
             duration_s=self._spec.duration_s,
             seed=self._trials,
@@ -110,8 +118,9 @@ class DiskWorkload:
             scratch=fresh_folder(scratch / ENGINE_FOLDER),
             source=scratch / SOURCE if (scratch / SOURCE).exists() else None,
         )
-        self._trial = trial
-        shares = [share for path in files if (share := _emptied(path)) is not None]
+        for path in files:
+            evict(path)
+        shares = [share for share in map(cached_share, files) if share is not None]
         self._before = {"cached_share": max(shares)} if shares else {}
         return self._engine(settings.engine).command(trial)
 
@@ -128,16 +137,15 @@ class DiskWorkload:
             return Outcome(
                 failure="the trial was too short for a single call; raise workload.duration_s or trial_bytes"
             )
-        self._advance(trial, account)
+        if trial.settings.operation == "overwrite":
+            moved = account.written_bytes // trial.settings.jobs
+            self._position = (trial.first_block * trial.settings.block_size + moved) % trial.file_size
         values = {**responses_of(trial, account), **self._before}
         return Outcome(values, samples=samples_of(account, measurement.wall_s))
 
     def finish(self) -> None:
         """Remove every file that was made."""
         self._files.remove()
-
-    def _names(self) -> list[str]:
-        return list(dict.fromkeys(self._engine(one.engine).name for one in self._planned))
 
     def _engine(self, name: str) -> Engine:
         """The engine of a setting, kept; fio cannot queue calls through the page cache, so `auto` avoids it there."""
@@ -147,17 +155,9 @@ class DiskWorkload:
             self._engines[name] = self._engines.setdefault(made.name, made)
         return self._engines[name]
 
-    def _jobs_filled(self) -> int:
-        return max((one.jobs for one in self._planned if one.operation != "first_write"), default=0)
-
-    def _needed(self) -> int:
-        """Bytes that lie on the disk at once."""
-        fresh = max((one.jobs for one in self._planned if one.operation == "first_write"), default=0)
-        return (self._jobs_filled() + fresh) * self._spec.file_size
-
-    def _home_in_memory(self) -> str | None:
-        existing = next((path for path in (self.folder, *self.folder.parents) if path.is_dir()), Path("/"))
-        return in_memory(existing)
+    def _jobs(self, fresh: bool) -> int:
+        """Most jobs at once, each on a file of its own, of trials that want fresh files or filled ones."""
+        return max((one.jobs for one in self._planned if is_fresh(one) == fresh), default=0)
 
     def _probe_direct(self, files: Sequence[Path]) -> None:
         """Find out whether O_DIRECT works here, with the block sizes of the study."""
@@ -174,18 +174,18 @@ class DiskWorkload:
             self._is_direct = False
             return
         for size in sizes:
-            if (number := refused_direct(files[0], size)) is not None:
-                self._refuse_block(size, number)
-
-    def _refuse_block(self, size: int, number: int) -> None:
-        if number != errno.EINVAL:
-            raise WorkloadError(f"workload.folder: {self.folder}: {in_words(number, os.strerror(number))}.")
-        disk = disk_of(self.folder)
-        block = f"{disk.logical_block} bytes" if disk and disk.logical_block else "the logical block"
-        raise WorkloadError(
-            f"block_size {size}: past the page cache a block must be a multiple of the device's logical block ({block}). "
-            "Use such a size, or direct: off."
-        )
+            number = refused_direct(files[0], size)
+            if number == errno.EINVAL:
+                disk = disk_of(self.folder)
+                block = f"{disk.logical_block} bytes" if disk and disk.logical_block else "the logical block"
+                raise WorkloadError(
+                    f"block_size {size}: past the page cache a block must be a multiple of the device's logical block ({block}). "
+                    "Use such a size, or direct: off."
+                )
+            if number is not None:
+                raise WorkloadError(
+                    f"workload.folder: {self.folder}: {in_words(number, os.strerror(number))}."
+                )
 
     def _most_blocks(self, settings: DiskSettings) -> int | None:
         """Blocks after which a job stops: writes are bounded, and no file is read twice through the page cache."""
@@ -194,35 +194,29 @@ class DiskWorkload:
             return blocks if not settings.direct else None
         bound = self._spec.trial_bytes or self._spec.max_written_bytes
         allowed = max(1, bound // settings.jobs // settings.block_size)
-        return min(blocks, allowed) if settings.operation == "first_write" else allowed
+        return min(blocks, allowed) if is_fresh(settings) else allowed
 
     def _files_for(self, settings: DiskSettings, most: int | None) -> tuple[int, list[Path]]:
         """Size of the trial's files, and the files, one a job."""
-        spec = self._spec
-        if settings.operation != "first_write":
-            return spec.file_size, [
-                self._files.filled(n, spec.file_size, spec.data) for n in range(settings.jobs)
-            ]
-        assert most is not None
-        size = most * settings.block_size
-        return size, [self._files.fresh(n, size) for n in range(settings.jobs)]
+        if is_fresh(settings):
+            assert most is not None
+            size = most * settings.block_size
+            return size, [self._files.fresh(n, size) for n in range(settings.jobs)]
+        size = self._spec.file_size
+        return size, [self._files.filled(n, size, self._spec.data) for n in range(settings.jobs)]
 
     def _first_block(self, settings: DiskSettings, file_size: int, most: int | None) -> int:
         """Where sequential work begins: where the last trial ended, so that no region is written over and over."""
-        if settings.operation == "first_write" or settings.pattern == "random" or most is None:
+        if is_fresh(settings) or settings.pattern == "random" or most is None:
             return 0
         blocks = file_size // settings.block_size
         first = -(-self._position // settings.block_size)
         return first if first + most <= blocks else 0
 
-    def _advance(self, trial: Trial, account: Account) -> None:
-        if trial.settings.operation == "overwrite":
-            moved = account.written_bytes // trial.settings.jobs
-            self._position = (trial.first_block * trial.settings.block_size + moved) % trial.file_size
-
     def _drop_fresh(self) -> None:
-        if self._trial and self._trial.settings.operation == "first_write":
-            self._files.drop(self._trial.files)
+        if self._trial and is_fresh(self._trial.settings):
+            for path in self._trial.files:
+                path.unlink(missing_ok=True)
 
     def _make_source(self, scratch: Path) -> None:
         """Data for dd, which has none of its own but zeros; it lies beside the scratch, which is memory mostly."""
@@ -236,9 +230,3 @@ class DiskWorkload:
         with (scratch / SOURCE).open("wb") as handle:
             for left in range(size, 0, -(8 << 20)):
                 handle.write(os.urandom(min(left, 8 << 20)))
-
-
-def _emptied(path: Path) -> float | None:
-    """Drop a file from the page cache, and say what share of it is still there."""
-    evict(path)
-    return cached_share(path)
