@@ -15,10 +15,8 @@ from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.numbers import tenths
 from deadzone.reports.disk_block_size import circumstances as disk_circumstances
 from deadzone.reports.disk_block_size.curves import Curve, Decided, curves_of
-from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.figures import curves as drawn
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source, load_source
@@ -69,7 +67,7 @@ def decision_table(curves: Sequence[Curve], within: float, required: RequiredRat
             row |= {"enough": _or_none(curve, enough), "enough_sure": certain(enough)}
         rows.append(row)
     rate = required.text if required else ""
-    return table_of("disk_block_size.decision", rows, share=share_text(within), rate=rate)
+    return Table.of("disk_block_size.decision", rows, share=share_text(within), rate=rate)
 
 
 def _or_none(curve: Curve, decided: Decided) -> str:
@@ -91,7 +89,7 @@ def guideline_table(
         wanted += [("best", best)] if best != enough else []
         for name, level in wanted:
             rows.append(_rule(curve, name, level, chunk, best, knob))
-    return table_of("disk_block_size.guideline", rows, chunk=size_text(chunk), knob=axis_label(knob))
+    return Table.of("disk_block_size.guideline", rows, chunk=size_text(chunk), knob=axis_label(knob))
 
 
 def _near(curve: Curve, within: float) -> float:
@@ -176,7 +174,7 @@ def latency_table(source: Source, curves: Sequence[Curve], knob: str) -> Table:
             row = {"what": curve.heading or plain_name(knob), "level": shown, "n": f"{len(group)}"}
             row |= {name: _median(group, name) for name in ("throughput_mb_s", "iops")}
             rows.append(row | {name: _median(group, name, 1000) for name in LATENCIES})
-    return table_of("disk_block_size.treatments", rows, knob=axis_label(knob))
+    return Table.of("disk_block_size.treatments", rows, knob=axis_label(knob))
 
 
 def _median(group: pd.DataFrame, column: str, scale: float = 1.0) -> str:

@@ -16,22 +16,18 @@ PLAIN: dict[str, type[display.Block]] = {
 
 def block_of(bundle: Mapping[str, Any]) -> display.Block | None:
     """The block of a notebook output's MIME bundle; None if it holds none."""
-    return _block(bundle[display.MIME], bundle) if display.MIME in bundle else None
-
-
-def _block(record: Mapping[str, Any], bundle: Mapping[str, Any]) -> display.Block | None:
-    fields = {name: value for name, value in record.items() if name != "kind"}
-    kind = str(record.get("kind"))
-    if kind in PLAIN:
-        return TypeAdapter(PLAIN[kind]).validate_python(fields)
-    match kind:
+    if display.MIME not in bundle:
+        return None
+    fields = dict(bundle[display.MIME])
+    match fields.pop("kind"):
         case "table":
             return _table(fields)
         case "figure":
             return display.Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
         case "regression":
-            tables = [_table({k: v for k, v in t.items() if k != "kind"}) for t in fields["tables"]]
-            return display.Regression(**{**fields, "tables": tuple(tables)})
+            return display.Regression(**{**fields, "tables": tuple(map(_table, fields["tables"]))})
+        case kind if kind in PLAIN:
+            return TypeAdapter(PLAIN[kind]).validate_python(fields)
     return None
 
 
@@ -45,5 +41,5 @@ def _drawing(html: str) -> str:
 def _table(fields: Mapping[str, Any]) -> display.Table:
     import pandas as pd
 
-    more = {name: value for name, value in fields.items() if name not in ("columns", "rows")}
+    more = {name: value for name, value in fields.items() if name not in ("kind", "columns", "rows")}
     return display.Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)

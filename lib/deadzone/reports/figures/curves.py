@@ -11,7 +11,6 @@ from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.style import PHASE_STYLES
 
 MOST_NAMED = 4
@@ -88,7 +87,7 @@ def phases_table(model: PhaseModel, identity: str) -> Table:
         for position, row in enumerate(model.phases.to_dict("records"), start=1)
     ]
     words = {"response": plain_name(model.response), "knob": plain_name(model.knob)}
-    return table_of("figures.phases", rows, identity, n=len(rows), certainty=model.certainty, **words)
+    return Table.of("figures.phases", rows, identity, n=len(rows), certainty=model.certainty, **words)
 
 
 def interval_text(row: Mapping[Hashable, Any]) -> str:

@@ -20,9 +20,7 @@ from deadzone.explaining.compare.samples import analysed
 from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
-from deadzone.reports.document.tabling import shown
-from deadzone.reports.published.published import section
+from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source, load_source
@@ -131,7 +129,7 @@ class LimitRun:
         return [
             section("limit_run.times"),
             trials_figure(self.result, self.trials, self.by, caption),
-            shown(page.environments(self.result), "environments", told),
+            Table.shown(page.environments(self.result), "environments", told),
         ]
 
     def hypotheses(self) -> list[Block]:
@@ -203,7 +201,7 @@ class LimitRun:
 
     def _parts(self, result: Attribution) -> Table:
         caption = say("limit_run.parts_caption", slow=result.roles.slow, fast=result.roles.fast)
-        return shown(page.parts(result), "parts", caption)
+        return Table.shown(page.parts(result), "parts", caption)
 
 
 def load_run(name: str) -> LimitRun:
@@ -226,7 +224,9 @@ def load_run(name: str) -> LimitRun:
 def hypotheses_table(result: Attribution) -> Table:
     """One row a hypothesis: verdict, share of the slowdown, p-values."""
     counts = {verdict: len(result.named(verdict)) for verdict in ("confirmed", "excluded", "undecided")}
-    return shown(page.hypotheses_table(result), "hypotheses", say("limit_run.hypotheses_caption", **counts))
+    return Table.shown(
+        page.hypotheses_table(result), "hypotheses", say("limit_run.hypotheses_caption", **counts)
+    )
 
 
 def evidence_prose(result: Attribution) -> Prose:

@@ -19,7 +19,6 @@ from deadzone.explaining.profiles.wording import change_of_total, largest_cause,
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import percent
 from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
-from deadzone.reports.document.tabling import shown, table_of
 from deadzone.reports.profile_diff.sides import Sides
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.source import Source
@@ -67,14 +66,14 @@ def totals_table(
                 "by_ranks": verdict_text(overall) if overall else "",
             }
         )
-    return table_of("profile_diff.totals", rows, sides=names)
+    return Table.of("profile_diff.totals", rows, sides=names)
 
 
 def functions_table(comparison: Comparison) -> Table:
     """The functions that changed most."""
     head = say("profile_run.function")
     table = changes_table(comparison.functions, comparison.pair.unit, FUNCTIONS_SHOWN, head)
-    return shown(table, "functions")
+    return Table.shown(table, "functions")
 
 
 def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
@@ -120,7 +119,7 @@ def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> 
         rows.append({"when": when, "made": one, "loads": loads, "amount": amount, "interval": between})
         doubts += [doubt for doubt in one.doubts if doubt not in doubts]
     found: list[Block] = [
-        table_of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
+        Table.of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
         Prose(tuple(projected(say(f"profile.{when}"), one, unit) for when, (one, unit) in made.items())),
     ]
     return [*found, Prose(tuple(doubts), style="warnings")] if doubts else found

@@ -19,12 +19,10 @@ from deadzone.explaining.profiles.projection import Projection, measured_at, pro
 from deadzone.explaining.profiles.tables import ablations_table, causes_table
 from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
 from deadzone.language.catalogue import join, say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose
-from deadzone.reports.document.tabling import shown as shown_as
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table, section
 from deadzone.reports.profile_diff import blocks
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
 from deadzone.reports.published.claims import row_of
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.claims import claims_section, judge_run, line
 from deadzone.reports.sweep.source import Source, load_source
@@ -173,7 +171,7 @@ class ProfileRun:
         if attribution:
             shown += [
                 blocks.waterfall_figure(attribution, "waterfall", is_face=True),
-                shown_as(causes_table(attribution), "causes"),
+                Table.shown(causes_table(attribution), "causes"),
                 Prose((naive_against_exact(attribution),)),
             ]
         ablations = self.ablations(self.main)
@@ -185,7 +183,7 @@ class ProfileRun:
                 else ablations.statement()
             )
             shown += [
-                shown_as(ablations_table(ablations), "ablations"),
+                Table.shown(ablations_table(ablations), "ablations"),
                 Prose((sum_up, say("profile_run.elsewhere"))),
             ]
         shown += [

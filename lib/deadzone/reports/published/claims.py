@@ -6,7 +6,6 @@ from deadzone.explaining.claims.judging import Judged
 from deadzone.explaining.claims.verdicts import VERDICTS, Verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Claim, Evidence, Prose, Table
-from deadzone.reports.document.tabling import table_of
 
 MOST_TRIALS_NAMED = 24
 """More links than this nobody follows; `--json` names all trials."""
@@ -25,7 +24,7 @@ def claims_table(
 ) -> Table:
     """One row a claim: what is claimed, the verdict, and what the data say. caption, claim: keys of its words."""
     told = claims_caption(judged, caption)
-    return table_of("published.claims", [{"one": one} for one in judged], told=told, claim_head=say(claim))
+    return Table.of("published.claims", [{"one": one} for one in judged], told=told, claim_head=say(claim))
 
 
 def verdict_name(verdict: Verdict) -> str:

@@ -17,7 +17,6 @@ from deadzone.explaining.phases.quantities import axis_label, listing, response
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE, Recommendation
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.style import PHASE_STYLES
 
 Resources = Literal["scarce", "middling", "plenty"]
@@ -89,7 +88,7 @@ def guideline_table(model: PhaseModel, advice: Recommendation, identity: str = "
         }
         for rule in rules(model, advice)
     ]
-    return table_of("published.guideline", rows, identity, knob=axis_label(model.knob))
+    return Table.of("published.guideline", rows, identity, knob=axis_label(model.knob))
 
 
 def span(model: PhaseModel, low: float, high: float) -> str:

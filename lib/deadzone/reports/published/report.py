@@ -32,12 +32,11 @@ from deadzone.errors import ReportError, TableError
 from deadzone.explaining.claims.judging import Judged
 from deadzone.language.catalogue import say, written
 from deadzone.language.tabling import laid_out
-from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table
+from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table, section
 from deadzone.reports.document.speaking import use_language
-from deadzone.reports.document.tabling import shown
 from deadzone.reports.published import arithmetic, claims
 from deadzone.reports.published.formulas import Formulas
-from deadzone.reports.published.published import REFERENCE, Published, open_published, section
+from deadzone.reports.published.published import REFERENCE, Published, open_published
 from deadzone.reports.published.reference import reference_folder
 
 LIVE = "live"
@@ -170,7 +169,7 @@ class PublishedReport:
         entry = self.layout["tables"][name]
         values = {**self._facts, **self._facts.get(entry.get("of", ""), {})}
         rows = [self._row(entry, {**values, **row}) for row in self._rows(entry["rows"])]
-        return shown(laid_out(entry, rows, values), name)
+        return Table.shown(laid_out(entry, rows, values), name)
 
     def _rows(self, wanted: str | list[Any]) -> list[dict[str, Any]]:
         if isinstance(wanted, list):

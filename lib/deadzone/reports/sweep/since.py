@@ -16,7 +16,6 @@ from deadzone.explaining.trend.movement import Movement, movement
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.reports.published.claims import verdict_name
 from deadzone.reports.sweep.analysis import Analysis, Slice, analyse
 from deadzone.reports.sweep.claims import changed_verdicts, judge_run
@@ -233,7 +232,7 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
     n = int(found.steps["moved"].sum())
     caption = say("trend.caption_moved" if n else "trend.caption_still", n=n, previous=previous)
     told = f"{s.name}. {caption}" if s.name else caption
-    return table_of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
+    return Table.of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
 
 
 def _best(advice: Recommendation) -> str:

@@ -21,7 +21,6 @@ from deadzone.explaining.phases.quantities import (
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
 from deadzone.reports.document.display import Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.reports.sweep.analysis import Slice
 from deadzone.reports.sweep.source import Source
 from deadzone.study.scales import level_name
@@ -152,7 +151,7 @@ def phases_table(s: Slice) -> Table:
     if found := s.why:
         for number, row in enumerate(rows):
             row["limits"] = limits(found, number)
-    return table_of(
+    return Table.of(
         "sweep.phases_explained" if found else "sweep.phases", rows, s.anchor("phases"), told=told, **heads
     )
 
@@ -185,7 +184,7 @@ def outliers_table(s: Slice) -> Table | None:
         return None
     rows = [{**row, "level": level_text(model, float(row["knob"]))} for row in outliers.to_dict("records")]
     counts = {"n": len(rows), "all": model.n_trials}
-    return table_of("sweep.outliers", rows, s.anchor("outliers"), **_labels(model), **counts)
+    return Table.of("sweep.outliers", rows, s.anchor("outliers"), **_labels(model), **counts)
 
 
 def _labels(of: Source | PhaseModel) -> dict[str, str]:
@@ -208,7 +207,7 @@ def untrusted_table(source: Source) -> Table | None:
     )
     shown = named.head(MOST_ROWS).to_dict("records")
     key = "report.untrusted_caption" if len(shown) == len(rows) else "report.untrusted_caption_cut"
-    return table_of("sweep.untrusted", shown, told=say(key, n=len(rows), shown=len(shown)), **_labels(source))
+    return Table.of("sweep.untrusted", shown, told=say(key, n=len(rows), shown=len(shown)), **_labels(source))
 
 
 def failed_table(source: Source) -> Table | None:
@@ -235,7 +234,7 @@ def failed_table(source: Source) -> Table | None:
         }
         for (level, status, error), trials in groups
     ]
-    return table_of("sweep.failures", named, n=len(rows), all=len(source.trials), **_labels(source))
+    return Table.of("sweep.failures", named, n=len(rows), all=len(source.trials), **_labels(source))
 
 
 def attempts_table(source: Source) -> Table:
@@ -249,7 +248,7 @@ def attempts_table(source: Source) -> Table:
         rows.append({"level": level, "all": len(group), "ended": len(ended), "median": values.median()})
     label = axis_label(source.response)
     counts = {"n": len(trials), "ok": int((status == "ok").sum())}
-    return table_of("sweep.attempts", rows, "treatments", **_labels(source), label=label, **counts)
+    return Table.of("sweep.attempts", rows, "treatments", **_labels(source), label=label, **counts)
 
 
 def provenance_table(source: Source) -> Table | None:

@@ -10,10 +10,8 @@ from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.connections import Held, Spike, held_connections, spike
 from deadzone.explaining.phases.quantities import listing, number
 from deadzone.language.catalogue import join, say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table, section
 from deadzone.reports.figures.curves import curve_figure
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source
@@ -90,7 +88,7 @@ class ConnectionRun:
             return []
         return [
             section("pool_run.settings"),
-            table_of("thread_pool.allowed", settings_rows(rows), "settings"),
+            Table.of("thread_pool.allowed", settings_rows(rows), "settings"),
         ]
 
     def limits(self) -> list[Block]:
@@ -143,7 +141,7 @@ def _spike_found(found: Spike) -> str:
 def _spike_table(found: Spike) -> Table:
     levels = found.levels.rename(columns={found.levels.columns[0]: "level"})
     shown = {str(name): True for name in levels}
-    return table_of("thread_pool.spike", levels.to_dict("records"), "connections", **shown)
+    return Table.of("thread_pool.spike", levels.to_dict("records"), "connections", **shown)
 
 
 def _held_found(held: tuple[Held, ...]) -> str:
@@ -181,4 +179,4 @@ def _ramp_table(held: tuple[Held, ...]) -> Table:
         }
         for one in held
     ]
-    return table_of("thread_pool.ramp", rows, "connections")
+    return Table.of("thread_pool.ramp", rows, "connections")

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, section
 from deadzone.reports.document.regression import regression
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.thread_pool import run_tables as drawn

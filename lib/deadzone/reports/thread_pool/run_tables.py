@@ -13,7 +13,6 @@ from deadzone.explaining.capacity.reversal import Reversal
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.reports.figures.heat_map import heat_map, number_text
 from deadzone.reports.thread_pool import run_words as words
@@ -97,7 +96,7 @@ def curves(run: PoolRun) -> Figure:
 def rates_table(run: PoolRun) -> Table:
     """One row a rate: phases, best, smallest that meets the targets, confidence, where more hurts."""
     turning = {one.rate: one for one in run.turning}
-    return table_of(
+    return Table.of(
         "thread_pool.answers",
         [_rate_row(run, rate, turning.get(rate)) for rate in _rates(run)],
         response=plain_name(run.source.response),
@@ -145,7 +144,7 @@ def capacity_table(run: PoolRun, feasible: Feasibility) -> Table:
     """One row a pool: the highest rate it bears, its interval, and what gives way next."""
     rows = [{"pool": pool, **_borne(feasible, pool)} for pool in feasible.cells.pools]
     knob = words.knob_name(run)
-    return table_of("thread_pool.capacity", rows, knob=knob, wanted=CONFIDENCE, certainty=CERTAINTY)
+    return Table.of("thread_pool.capacity", rows, knob=knob, wanted=CONFIDENCE, certainty=CERTAINTY)
 
 
 def _borne(feasible: Feasibility, pool: float) -> dict[str, str]:
@@ -175,7 +174,7 @@ def law_table(run: PoolRun) -> Table:
         }
         for row in run.law.to_dict("records")
     ]
-    return table_of("thread_pool.law", rows, knob=words.knob_name(run), least=UNSTABLE)
+    return Table.of("thread_pool.law", rows, knob=words.knob_name(run), least=UNSTABLE)
 
 
 def _rounded(value: float) -> str:
@@ -207,7 +206,7 @@ def warmup_table(run: PoolRun) -> Table:
                 "matters": "yes" if found.matters else "no",
             }
         )
-    return table_of("thread_pool.warmup", rows, knob=words.knob_name(run))
+    return Table.of("thread_pool.warmup", rows, knob=words.knob_name(run))
 
 
 def settings_table(run: PoolRun) -> Table:
@@ -226,7 +225,7 @@ def settings_table(run: PoolRun) -> Table:
     ]
     if run.cold.advised_s > 0:
         rows.append((say("pool_run.warmup_row"), f"{run.cold.advised_s:.0f} s", say("pool_run.why_warmup")))
-    return table_of("thread_pool.settings", settings_rows(rows))
+    return Table.of("thread_pool.settings", settings_rows(rows))
 
 
 def settings_rows(rows: Sequence[tuple[str, str, str]]) -> list[dict[str, str]]:
