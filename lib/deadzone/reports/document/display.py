@@ -4,8 +4,8 @@ A cell displays *blocks*: `Title`, `Prose`, `Command`, `Table`, `Figure`, `Regre
 the executed notebook as one MIME bundle of three forms:
 
 - `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made from
-  this alone: `deadzone.reports.document.document` reads the blocks back, `Names` numbers figures and tables over the
-  whole notebook and resolves evidence; `html` and `typst` then write them.
+  this alone: `block_of` reads the block back, `Names` numbers figures and tables over the whole notebook and resolves
+  evidence; `html` and `typst` then write them.
 - `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without numbers.
 - `text/plain`: for a terminal.
 
@@ -24,11 +24,13 @@ Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
+from pydantic import TypeAdapter
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say, spoken
@@ -237,9 +239,8 @@ class Figure(Block):
 
     def drawing(self, names: Names | None) -> str:
         """The drawing with its description; in a report its colours follow the page."""
-        return described(
-            themed(apart(self.svg, names.identity(self))) if names else self.svg, self.description
-        )
+        drawing = themed(apart(self.svg, names.identity(self))) if names else self.svg
+        return described(drawing, self.description)
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.description}"
@@ -266,6 +267,39 @@ class Regression(Block):
         return "\n\n".join([self.caption, *map(repr, self.tables)])
 
 
+PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Command)}
+"""Kinds of block that are made of texts alone, by their names."""
+
+
+def block_of(bundle: Mapping[str, Any]) -> Block | None:
+    """The block of a notebook output's MIME bundle; None if it holds none."""
+    if MIME not in bundle:
+        return None
+    fields = dict(bundle[MIME])
+    match fields.pop("kind"):
+        case "table":
+            return _table(fields)
+        case "figure":
+            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
+        case "regression":
+            return Regression(**{**fields, "tables": tuple(map(_table, fields["tables"]))})
+        case kind if kind in PLAIN:
+            return TypeAdapter(PLAIN[kind]).validate_python(fields)
+    return None
+
+
+def _drawing(html: str) -> str:
+    """The drawing within a figure's HTML, without what describes it there."""
+    start, stop = html.find("<svg"), html.rfind("</svg>")
+    svg = html[start : stop + len("</svg>")] if start >= 0 else ""
+    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
+
+
+def _table(fields: Mapping[str, Any]) -> Table:
+    more = {name: value for name, value in fields.items() if name not in ("kind", "columns", "rows")}
+    return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
+
+
 class Names:
     """Numbers and anchors of the figures and tables of a report, and the addresses of evidence.
 
@@ -276,7 +310,6 @@ class Names:
     def __init__(self, parts: Iterable[object], files: Sequence[str] = ()) -> None:
         self._files = tuple(files)
         self._identities: dict[int, str] = {}
-        self._numbers: dict[int, str] = {}
         self._texts: dict[str, str] = {}
         counts = {"figure": 0, "table": 0}
         for part in parts:
@@ -294,15 +327,13 @@ class Names:
             raise ReportError(
                 f"Two blocks of the notebook have the id {identity!r}; evidence needs one to point to."
             )
-        self._numbers[id(block)] = number
         self._texts[identity] = number
         if isinstance(block, Table):
             for row_id, cells in zip(block.row_ids, block.rows, strict=False):
-                if f"{identity}-{row_id}" in self._texts:
-                    raise ReportError(
-                        f"Two rows or blocks have the id {f'{identity}-{row_id}'!r}; change one of them."
-                    )
-                self._texts[f"{identity}-{row_id}"] = say("report.row", table=number, row=cells[0])
+                row = f"{identity}-{row_id}"
+                if row in self._texts:
+                    raise ReportError(f"Two rows or blocks have the id {row!r}; change one of them.")
+                self._texts[row] = say("report.row", table=number, row=cells[0])
 
     def identity(self, block: Block) -> str:
         """The anchor of a figure or table."""
@@ -310,7 +341,7 @@ class Names:
 
     def number(self, block: Block) -> str:
         """`Figure 2` or `Table 3`; empty for what is not numbered."""
-        return self._numbers.get(id(block), "")
+        return self._texts.get(self._identities.get(id(block), ""), "")
 
     def knows(self, evidence: Evidence) -> bool:
         """Whether the report has what the evidence points to."""

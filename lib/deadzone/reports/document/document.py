@@ -17,8 +17,7 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say, speaking
-from deadzone.reports.document.blocks import block_of
-from deadzone.reports.document.display import Block, Figure, Names, Prose, Table, Title
+from deadzone.reports.document.display import Block, Figure, Names, Prose, Table, Title, block_of
 
 NOTEBOOK_ONLY = "notebook-only"
 """Tag of a Markdown cell that guides through the notebook and is no part of the report."""
@@ -108,8 +107,7 @@ def _part(output: Any) -> Part | None:
     if output.output_type == "stream":
         return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
     data = output.get("data", {})
-    block = block_of(data)
-    if block is not None:
+    if block := block_of(data):
         return block
     text = str(data.get("text/plain", ""))
     if "image/svg+xml" in data:
@@ -146,10 +144,7 @@ def _parameters(notebook: Any) -> list[Part]:
     heads = [say("report.parameter"), say("report.value"), say("report.origin")]
     heading = Prose((), heading=say("report.parameters"), id="section-parameters")
     caption = say("report.parameters_caption", n=len(given), all=len(known))
-    return [
-        heading,
-        Table(pd.DataFrame(rows, columns=heads), caption, id="parameters"),
-    ]
+    return [heading, Table(pd.DataFrame(rows, columns=heads), caption, id="parameters")]
 
 
 def _assigned(source: str) -> dict[str, Any]:

@@ -37,12 +37,10 @@ class Published:
     ) -> Title:
         """The head of the report: where the figures come from, what was found, and what to know first."""
         document = self.package["sources"][0]
+        author = document.get("author") or document.get("series") or say("study.not_stated")
         facts = (
             (say("study.document"), str(document["title"])),
-            (
-                say("study.author"),
-                str(document.get("author") or document.get("series") or say("study.not_stated")),
-            ),
+            (say("study.author"), str(author)),
             (say("study.date"), say("study.day", day=self.date) if self.date else say("study.not_stated")),
         )
         return Title(
@@ -59,10 +57,8 @@ class Published:
 
     def origin(self) -> list[Block]:
         """Which tables the report rests on, and how to make it again."""
-        rows = [
-            {"path": table["path"], "rows": len(self.table(table["name"]))}
-            for table in self.package["resources"]
-        ]
+        resources = self.package["resources"]
+        rows = [{"path": table["path"], "rows": len(self.table(table["name"]))} for table in resources]
         return [
             section("study.origin"),
             Prose((say("study.origin_text"),)),
