@@ -86,16 +86,6 @@ def _speaks_of(claim: ClaimSpec, knob: str, levels: Mapping[str, Level]) -> bool
     return any(factor in levels and same_level(level, levels[factor]) for factor, level in named)
 
 
-def changed_verdicts(now: Sequence[Judged], before: Sequence[Judged]) -> list[tuple[Judged, Judged]]:
-    """The claims that both runs were judged by, before and now, and whose verdict is another now."""
-    earlier = {one.claim: one for one in before}
-    return [
-        (earlier[one.claim], one)
-        for one in now
-        if one.claim in earlier and earlier[one.claim].verdict != one.verdict
-    ]
-
-
 def claims_section(
     source: Source, analysis: Analysis | None = None, further: Sequence[str] = ()
 ) -> list[Block]:
