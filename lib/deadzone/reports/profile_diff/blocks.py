@@ -7,7 +7,7 @@ from typing import Any
 from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
-from deadzone.explaining.phases.quantities import capital, number
+from deadzone.explaining.phases.quantities import capital
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.figures import headline, package_bars, waterfall
@@ -16,8 +16,7 @@ from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.tables import cause_name, changes_table, interval_text, split_unit
 from deadzone.explaining.profiles.units import readable
 from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
-from deadzone.language.catalogue import say, spoken
-from deadzone.language.formats import percent
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
 from deadzone.reports.profile_diff.sides import Sides
 from deadzone.reports.sweep import prose
@@ -96,9 +95,8 @@ def packages_figure(comparison: Comparison, identity: str, is_face: bool = False
 def flame_figure(comparison: Comparison, identity: str) -> Figure:
     """The differential flame graph, interactive where scripts run."""
     description = say("profile_run.flame_description", headline=change_of_total(comparison))
-    return Figure(
-        flame_graph(comparison, width=FLAME_WIDTH), say("profile_run.flame_caption"), description, id=identity
-    )
+    drawing = flame_graph(comparison, width=FLAME_WIDTH)
+    return Figure(drawing, say("profile_run.flame_caption"), description, id=identity)
 
 
 def kind_heading(kind: str) -> Prose:
@@ -110,13 +108,10 @@ def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> 
     """What each side would take at the load asked for, with every doubt about it."""
     rows, doubts = [], []
     for when, (one, unit) in made.items():
-        between = (
-            ""
-            if one.low is None or one.high is None
-            else interval_text(one.low, one.high, unit, one.amount, False)
-        )
-        loads, amount = ", ".join(f"{load:.4g}" for load in one.loads), readable(one.amount, unit)
-        rows.append({"when": when, "made": one, "loads": loads, "amount": amount, "interval": between})
+        row = {"when": when, "made": one, "amount": readable(one.amount, unit), "interval": ""}
+        if one.low is not None and one.high is not None:
+            row["interval"] = interval_text(one.low, one.high, unit, one.amount, False)
+        rows.append(row | {"loads": ", ".join(f"{load:.4g}" for load in one.loads)})
         doubts += [doubt for doubt in one.doubts if doubt not in doubts]
     found: list[Block] = [
         Table.of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
@@ -131,8 +126,3 @@ def _ratio(row: Mapping[str, Any]) -> str:
         return f"{row['ratio']:.3g}"
     between = say("profile.range", low=f"{row['ratio_low']:.3g}", high=f"{row['ratio_high']:.3g}")
     return f"{row['ratio']:.3g} ({between})"
-
-
-def _change(value: float, relative: bool) -> str:
-    sign = "+" if value > 0 else ""
-    return f"{sign}{percent(value, spoken()) if relative else number(value)}"
