@@ -100,16 +100,9 @@ def number_text(value: float) -> str:
 def outline(ax: Axes, inside: np.ndarray) -> None:
     """A line around the cells of a region. inside: shape (rows, columns), True within; row 0 is at the bottom."""
     padded, half = np.pad(inside, 1), np.array([-0.5, 0.5])
+    edge: dict[str, Any] = {"color": RECOMMENDED_COLOUR, "linewidth": 2.6, "solid_capstyle": "projecting"}
     for i, j in zip(*np.nonzero(inside), strict=True):
         for di, dj in ((-1, 0), (1, 0), (0, -1), (0, 1)):
             if not padded[i + 1 + di, j + 1 + dj]:
                 x, y = j + dj / 2 + abs(di) * half, i + di / 2 + abs(dj) * half
-                ax.plot(
-                    x,
-                    y,
-                    color=RECOMMENDED_COLOUR,
-                    linewidth=2.6,
-                    solid_capstyle="projecting",
-                    zorder=5,
-                    clip_on=False,
-                )
+                ax.plot(x, y, zorder=5, clip_on=False, **edge)

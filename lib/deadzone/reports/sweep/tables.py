@@ -220,11 +220,10 @@ def attempts_table(source: Source) -> Table:
     """What became of the trials of each level, where nothing could be fitted."""
     trials = source.trials
     ended = trials["status"].astype(str) == "ok" if "status" in trials else trials.index == trials.index
-    what = pd.DataFrame({"ended": ended, "median": trials[source.response].where(ended)})
-    levels = what.groupby(trials[source.knob].astype(str).rename("level"), sort=False)
-    rows = levels.agg({"ended": ["size", "sum"], "median": "median"}).set_axis(
-        ["all", "ended", "median"], axis=1
-    )
+    values = pd.to_numeric(trials[source.response], errors="coerce").where(ended)
+    what = pd.DataFrame({"level": trials[source.knob].astype(str), "ended": ended, "value": values})
+    levels = what.groupby("level", sort=False)
+    rows = levels.agg(all=("ended", "size"), ended=("ended", "sum"), median=("value", "median"))
     label, counts = axis_label(source.response), {"n": len(trials), "ok": int(ended.sum())}
     named = rows.reset_index().to_dict("records")
     return Table.of("sweep.attempts", named, "treatments", **_labels(source), label=label, **counts)
