@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from deadzone.reports.document.blocks import block_of
 from deadzone.reports.document.display import (
     MIME,
     Claim,
@@ -19,6 +18,7 @@ from deadzone.reports.document.display import (
     Regression,
     Table,
     Title,
+    block_of,
 )
 from deadzone.reports.document.html import unbroken
 

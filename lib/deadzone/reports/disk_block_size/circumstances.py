@@ -1,14 +1,13 @@
 """What the figures of a disk run are figures of: the device, the page cache, the host's memory, the warm-up, the limits."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.quantities import level_number, number
 from deadzone.language.catalogue import Message, say
-from deadzone.reports.disk_block_size.curves import Curve
+from deadzone.reports.disk_block_size.curves import Curve, Fitted
 from deadzone.reports.sweep.source import Source
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE
@@ -40,56 +39,43 @@ def doubts(source: Source, curves: Sequence[Curve]) -> tuple[Message, ...]:
         found.append(say("disk_run.doubt_memory", kind=str(facts["disk_in_memory"])))
     if facts.get("disk_direct") is False:
         found.append(say("disk_run.doubt_no_direct", kind=str(facts.get("file_system", "?"))))
-    found += _through_cache(trials)
-    found += _virtual(facts, trials)
+    # Reads that the page cache may have answered.
+    through = (numbers(trials, "direct_io") == 0) & (numbers(trials, "bytes_read") > 0)
+    if held := int((numbers(trials, "cached_share") > CACHED).sum()):
+        found.append(say("disk_run.doubt_cached", n=held, all=len(trials)))
+    elif through.any():
+        found.append(say("disk_run.doubt_through", n=int(through.sum())))
+    if facts.get("disk_kind") == "virtual":
+        evidence = host_memory(trials)
+        key = "disk_run.doubt_host_memory" if evidence else "disk_run.doubt_virtual"
+        found.append(say(key, device=str(facts.get("disk_device", "?")), evidence=evidence))
     if facts.get("disk_kind") == "shared":
         found.append(say("disk_run.doubt_shared", kind=str(facts.get("file_system", "?"))))
-    if any(curve.problem for curve in curves):
-        found.append(say("disk_run.doubt_no_fit", problem=next(c.problem for c in curves if c.problem)))
+    if problem := next((curve.problem for curve in curves if curve.problem), ""):
+        found.append(say("disk_run.doubt_no_fit", problem=problem))
     return tuple(found)
-
-
-def _through_cache(trials: pd.DataFrame) -> list[Message]:
-    """Reads that the page cache may have answered."""
-    cached = _numbers(trials, "cached_share")
-    through = trials[(_numbers(trials, "direct_io") == 0) & (_numbers(trials, "bytes_read") > 0)]
-    held = int((cached > CACHED).sum())
-    if held:
-        return [say("disk_run.doubt_cached", n=held, all=len(trials))]
-    return [say("disk_run.doubt_through", n=len(through))] if len(through) else []
-
-
-def _virtual(facts: dict[str, Any], trials: pd.DataFrame) -> list[Message]:
-    if facts.get("disk_kind") != "virtual":
-        return []
-    device = str(facts.get("disk_device", "?"))
-    if evidence := host_memory(trials):
-        return [say("disk_run.doubt_host_memory", device=device, evidence=evidence)]
-    return [say("disk_run.doubt_virtual", device=device)]
 
 
 def host_memory(trials: pd.DataFrame) -> Message | None:
     """The evidence that a virtual disk answers from its host's memory; None where there is none."""
-    direct = trials[_numbers(trials, "direct_io") == 1]
-    rate = _numbers(direct, "throughput_bytes_s")
-    if len(rate) and rate.max() > ONE_LINK_BYTES_S:
-        return say(
-            "disk_run.evidence_rate", rate=f"{rate.max() / 1e9:.1f}", most=f"{ONE_LINK_BYTES_S / 1e9:.1f}"
-        )
-    reads = direct[(_numbers(direct, "bytes_written") == 0) & (_block_sizes(direct) <= SMALL_BLOCK)]
-    median = _numbers(reads, "latency_p50_ms").median() if len(reads) else np.nan
-    if np.isfinite(median) and median < FLASH_READ_MS:
-        return say(
-            "disk_run.evidence_latency", latency=f"{1000 * median:.0f}", least=f"{1000 * FLASH_READ_MS:.0f}"
-        )
+    direct = trials[numbers(trials, "direct_io") == 1]
+    rate = numbers(direct, "throughput_bytes_s")
+    if rate.max() > ONE_LINK_BYTES_S:
+        most = f"{ONE_LINK_BYTES_S / 1e9:.1f}"
+        return say("disk_run.evidence_rate", rate=f"{rate.max() / 1e9:.1f}", most=most)
+    reads = direct[(numbers(direct, "bytes_written") == 0) & (_block_sizes(direct) <= SMALL_BLOCK)]
+    median = numbers(reads, "latency_p50_ms").median()
+    if median < FLASH_READ_MS:
+        least = f"{1000 * FLASH_READ_MS:.0f}"
+        return say("disk_run.evidence_latency", latency=f"{1000 * median:.0f}", least=least)
     return None
 
 
 def _block_sizes(trials: pd.DataFrame) -> pd.Series:
     if "block_size" in trials:
         return pd.to_numeric(trials["block_size"])
-    moved = _numbers(trials, "bytes_read") + _numbers(trials, "bytes_written")
-    return moved / _numbers(trials, "calls")
+    moved = numbers(trials, "bytes_read") + numbers(trials, "bytes_written")
+    return moved / numbers(trials, "calls")
 
 
 def statements(source: Source, curves: Sequence[Curve]) -> list[Message]:
@@ -109,7 +95,7 @@ def statements(source: Source, curves: Sequence[Curve]) -> list[Message]:
         ),
         say("disk_run.data_random" if workload.data == "random" else "disk_run.data_zeros"),
     ]
-    if (_numbers(trials, "direct_io") == 1).any():
+    if (numbers(trials, "direct_io") == 1).any():
         said.append(say("disk_run.cache_bypassed"))
     told = (
         _first_writes(curves),
@@ -125,69 +111,57 @@ def statements(source: Source, curves: Sequence[Curve]) -> list[Message]:
 
 def _first_writes(curves: Sequence[Curve]) -> Message | None:
     """How much faster blocks that hold data are overwritten than fresh ones are written."""
-    by_operation = {str(curve.levels.get("operation")): curve for curve in curves if curve.model}
+    fitted = (curve for curve in curves if isinstance(curve, Fitted))
+    by_operation = {str(curve.levels.get("operation")): curve for curve in fitted}
     first, again = by_operation.get("first_write"), by_operation.get("overwrite")
     if not first or not again:
         return None
     levels = [level for level in first.knob_levels if level in set(again.knob_levels)]
     ratios = [again.rate(level)[0] / first.rate(level)[0] for level in levels]
-    at = levels[int(np.argmax(ratios))]
-    return say("disk_run.first_write", low=f"{min(ratios):.1f}", high=f"{max(ratios):.1f}", at=first.text(at))
+    at = first.text(levels[int(np.argmax(ratios))])
+    return say("disk_run.first_write", low=f"{min(ratios):.1f}", high=f"{max(ratios):.1f}", at=at)
 
 
 def _steady(trials: pd.DataFrame) -> Message | None:
     """Whether the trials reached a steady state."""
-    steady = _numbers(trials, "steady")
-    known = steady.dropna()
+    known = numbers(trials, "steady").dropna()
     if known.empty:
         return say("disk_run.steady_unknown", n=len(trials))
-    warm = int((_numbers(trials, "warmup_s") > 0).sum())
-    return say(
-        "disk_run.steady",
-        known=len(known),
-        all=len(trials),
-        reached=int((known >= 0.5).sum()),
-        warm=warm,
-    )
+    warm = int((numbers(trials, "warmup_s") > 0).sum())
+    reached = int((known >= 0.5).sum())
+    return say("disk_run.steady", known=len(known), all=len(trials), reached=reached, warm=warm)
 
 
 def _ended_early(trials: pd.DataFrame, workload: DiskWorkload) -> Message | None:
     """Trials that their bound on bytes ended before their time."""
-    written = trials[_numbers(trials, "bytes_written") > 0]
-    took = _numbers(written, "measured_s")
+    written = trials[numbers(trials, "bytes_written") > 0]
+    took = numbers(written, "measured_s")
     early = written[took < FULL_TIME * workload.duration_s]
     if early.empty:
         return None
-    return say(
-        "disk_run.ended_early",
-        n=len(early),
-        all=len(written),
-        bytes=size_text(workload.trial_bytes or 0),
-        median=f"{1000 * float(_numbers(early, 'measured_s').median()):,.0f}",
-        bound=size_text(workload.max_written_bytes),
-    )
+    median = f"{1000 * float(numbers(early, 'measured_s').median()):,.0f}"
+    sizes = {"bytes": size_text(workload.trial_bytes or 0), "bound": size_text(workload.max_written_bytes)}
+    return say("disk_run.ended_early", n=len(early), all=len(written), median=median, **sizes)
 
 
 def _flushed(trials: pd.DataFrame, workload: DiskWorkload) -> Message | None:
-    if not (_numbers(trials, "bytes_written") > 0).any():
+    if not (numbers(trials, "bytes_written") > 0).any():
         return None
     if "fsync" in trials:
         return say("disk_run.flush_factor")
     return say(f"disk_run.flush_{workload.fsync}")
 
 
-def limits_check(source: Source, curve: Curve) -> Message | None:
+def limits_check(source: Source, curve: Fitted) -> Message | None:
     """Whether the curve bends where the limit of calls gives way to that of bytes: at bandwidth / calls."""
     study = source.study
-    if study is None or curve.model is None or source.knob != "block_size":
+    if study is None or source.knob != "block_size":
         return None
-    levels = {
-        name: curve.levels.get(name, getattr(study.target, name, NONE))
-        for name in ("io_bandwidth_limit", "iops_limit")
-    }
-    if NONE in levels.values():
+    limits = ("io_bandwidth_limit", "iops_limit")
+    bandwidth, calls = (curve.levels.get(name, getattr(study.target, name, NONE)) for name in limits)
+    if NONE in (bandwidth, calls):
         return None
-    expected = float(levels["io_bandwidth_limit"]) / float(levels["iops_limit"])
+    expected = float(bandwidth) / float(calls)
     sizes = curve.knob_levels
     if not sizes[0] < expected < sizes[-1]:
         return None
@@ -200,8 +174,6 @@ def limits_check(source: Source, curve: Curve) -> Message | None:
     return say("disk_run.bend_agrees" if is_near else "disk_run.bend_elsewhere", at=curve.text(at), **words)
 
 
-def _numbers(trials: pd.DataFrame, column: str) -> pd.Series:
+def numbers(trials: pd.DataFrame, column: str) -> pd.Series:
     """A column as numbers; missing values where the run has none of it."""
-    if column not in trials:
-        return pd.Series(np.nan, index=trials.index)
-    return pd.to_numeric(trials[column], errors="coerce")
+    return pd.to_numeric(trials.get(column, pd.Series(np.nan, trials.index)), errors="coerce")

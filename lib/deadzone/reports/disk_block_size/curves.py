@@ -1,8 +1,8 @@
 """The curves of a disk run, one a combination of its other factors, and what each decides: which setting is near the
 best, which sustains a required rate, how long a chunk takes, and how sure that is."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.service_level import target_confidence
 from deadzone.language.catalogue import join, say
 from deadzone.reports.sweep.source import Source
+from deadzone.store.table import rows_at
 from deadzone.study.factors import LevelsFactor
 from deadzone.study.sizes import RequiredRate
 
@@ -47,16 +48,14 @@ class Curve:
     """The throughput over the knob, in one combination of the other factors.
 
     name: of the combination, empty where there is one only. levels: of the other factors. trials: analysed ones.
-    model, advice: the phases and the recommended setting; None where nothing could be fitted, with the problem.
+    problem: why nothing could be fitted, empty where it could.
     """
 
     name: str
     levels: dict[str, Any]
     trials: pd.DataFrame
-    model: PhaseModel | None
-    advice: Recommendation | None
+    position: int
     problem: str = ""
-    position: int = 0
 
     @property
     def heading(self) -> str:
@@ -67,16 +66,26 @@ class Curve:
         """The id of a block of this curve."""
         return f"curve-{self.position + 1}-{block}" if self.position else block
 
+    def text(self, level: Any) -> str:
+        """A level in words."""
+        return str(level)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fitted(Curve):
+    """A curve with its phases and the recommended setting."""
+
+    model: PhaseModel
+    advice: Recommendation
+
     @property
     def knob_levels(self) -> np.ndarray:
         """Levels of the fitted curve, increasing, shape (n,)."""
-        assert self.model is not None
         return self.model.levels["level"].to_numpy(float)
 
     @property
     def estimates(self) -> LevelEstimates:
         """Estimates of ln(throughput in MB/s) at each level."""
-        assert self.model is not None
         return estimate_levels(self.model)
 
     def rate(self, level: float) -> tuple[float, float, float]:
@@ -114,24 +123,18 @@ class Curve:
 
     def sustains(self, required: RequiredRate) -> Decided:
         """The smallest level that sustains a rate, and so do all that are larger."""
-        assert self.model is not None
-        worst = np.array([float(self._at(level).min()) for level in self.knob_levels])
+        measured = self.trials.groupby(pd.to_numeric(self.trials[self.model.knob]))[THROUGHPUT]
+        worst = measured.min()[self.knob_levels].to_numpy(float)
         chance = target_confidence({"mean": required.bytes_s / MEGA}, self.estimates, worst, "max")
         return _smallest(self.knob_levels, chance, self.estimates.log_response)
-
-    def _at(self, level: float) -> np.ndarray:
-        assert self.model is not None
-        rows = self.trials[pd.to_numeric(self.trials[self.model.knob]) == level]
-        return rows[THROUGHPUT].to_numpy(float)
 
     def chunk_s(self, level: float, chunk: float) -> float:
         """Time that a chunk takes in blocks of a level [s]. chunk: [bytes]."""
         return chunk / MEGA / self.rate(level)[0]
 
-    def text(self, level: float) -> str:
+    def text(self, level: Any) -> str:
         """A level in words."""
-        assert self.model is not None
-        return level_text(self.model, level)
+        return level_text(self.model, float(level))
 
 
 def _smallest(levels: np.ndarray, chance: np.ndarray, log_rate: np.ndarray) -> Decided:
@@ -146,32 +149,19 @@ def curves_of(source: Source) -> list[Curve]:
     """The curves of a run, in the order in which the study writes the levels of its other factors."""
     study = source.study
     assert study is not None
-    others = [
-        name
+    others = {
+        name: factor.levels
         for name, factor in study.factors.items()
         if name != source.knob and isinstance(factor, LevelsFactor) and len(factor.levels) > 1
-    ]
+    }
     trials = source.analysed.assign(**{THROUGHPUT: source.analysed["throughput_bytes_s"] / MEGA})
     trials = trials[trials[THROUGHPUT].notna()]
-    if not others:
-        return [_curve(source, trials, {}, 0)]
-    wanted = {name: list(getattr(study.factors[name], "levels", ())) for name in others}
-    groups: dict[Hashable, pd.DataFrame] = dict(iter(trials.groupby(others, sort=False, observed=True)))
-    ordered = sorted(
-        groups, key=lambda key: [_place(wanted[n], k) for n, k in zip(others, _keys(key), strict=True)]
-    )
-    return [
-        _curve(source, groups[key], dict(zip(others, _keys(key), strict=True)), i)
-        for i, key in enumerate(ordered)
-    ]
-
-
-def _keys(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
-
-
-def _place(levels: list[Any], key: Any) -> int:
-    return next((i for i, level in enumerate(levels) if str(level) == str(key)), len(levels))
+    curves: list[Curve] = []
+    for levels in product(*others.values()):
+        rows = rows_at(trials, dict(zip(others, levels, strict=True)))
+        if len(rows) or not others:
+            curves.append(_curve(source, rows, {name: rows[name].iloc[0] for name in others}, len(curves)))
+    return curves
 
 
 def _curve(source: Source, trials: pd.DataFrame, levels: dict[str, Any], position: int) -> Curve:
@@ -179,8 +169,8 @@ def _curve(source: Source, trials: pd.DataFrame, levels: dict[str, Any], positio
     try:
         model = fit_phases(trials, source.knob, THROUGHPUT, goal="max")
     except PhaseError as error:
-        return Curve(name, levels, trials, None, None, str(error), position)
-    return Curve(name, levels, trials, model, model.recommend(), "", position)
+        return Curve(name, levels, trials, position, str(error))
+    return Fitted(name, levels, trials, position, model=model, advice=model.recommend())
 
 
 def level_words(factor: str, level: Any) -> str:

@@ -11,9 +11,10 @@ import pandas as pd
 from deadzone.language.catalogue import say
 from deadzone.reports.disk_block_size.run import DiskRun, load_run
 from deadzone.reports.document.display import Figure
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.published.published import REFERENCE, Published
 from deadzone.reports.published.report import PublishedReport, load_report
-from deadzone.style import MUTED, TRIAL_COLOUR, figure_style
+from deadzone.style import MUTED, TRIAL_COLOUR
 
 MEGA = 1e6
 
@@ -84,10 +85,7 @@ class DiskBlockSize(PublishedReport):
 
     def throughput_figure(self) -> Figure:
         """Throughput over block size, both directions; the lines join what was measured and claim nothing between."""
-        import matplotlib.pyplot as plt
-
-        with figure_style():
-            drawing, ax = plt.subplots(figsize=(7.2, 4.0), layout="constrained")
+        with new_figure(4.0) as (drawing, ax):
             for points, colour, marker, name in (
                 (self.write, TRIAL_COLOUR, "o", "write"),
                 (self.read, MUTED, "s", "read"),

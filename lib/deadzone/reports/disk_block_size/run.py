@@ -14,17 +14,16 @@ from deadzone.explaining.phases.quantities import axis_label, number, percent, p
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.numbers import tenths
 from deadzone.reports.disk_block_size import circumstances as disk_circumstances
-from deadzone.reports.disk_block_size.curves import Curve, Decided, curves_of
-from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.disk_block_size.curves import Curve, Decided, Fitted, curves_of
+from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.figures import curves as drawn
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.sizes import RequiredRate, parse_rate, size_text
-from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR, figure_style
+from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
 LOOKS = (
     (TRIAL_COLOUR, "o", "-"),
@@ -35,8 +34,6 @@ LOOKS = (
 """Colour, mark and line of each curve: no two differ in colour alone."""
 
 LATENCIES = ("latency_mean_ms", "latency_p50_ms", "latency_p99_ms", "latency_p99_9_ms", "latency_max_ms")
-
-DASH = "-"
 
 NEARLY_CERTAIN = 0.999
 """Beyond this a probability is said to be above it: the model behind it is no surer than that."""
@@ -57,7 +54,9 @@ def share_text(share: float) -> str:
     return f"{100 * share:g}{'' if spoken() == 'ko' else ' '}%"
 
 
-def decision_table(curves: Sequence[Curve], within: float, required: RequiredRate | None, knob: str) -> Table:
+def decision_table(
+    curves: Sequence[Fitted], within: float, required: RequiredRate | None, knob: str
+) -> Table:
     """One row a curve: the smallest setting near the best and the smallest that sustains the rate, with confidence."""
     rows = []
     for position, curve in enumerate(curves, start=1):
@@ -69,17 +68,16 @@ def decision_table(curves: Sequence[Curve], within: float, required: RequiredRat
             row |= {"enough": _or_none(curve, enough), "enough_sure": certain(enough)}
         rows.append(row)
     rate = required.text if required else ""
-    return table_of("disk_block_size.decision", rows, share=share_text(within), rate=rate)
+    return Table.of("disk_block_size.decision", rows, share=share_text(within), rate=rate)
 
 
-def _or_none(curve: Curve, decided: Decided) -> str:
-    if decided.level is None:
-        return say("disk_run.nearest", setting=curve.text(decided.nearest))
-    return curve.text(decided.level)
+def _or_none(curve: Fitted, decided: Decided) -> str:
+    text = curve.text(decided.nearest)
+    return say("disk_run.nearest", setting=text) if decided.level is None else text
 
 
 def guideline_table(
-    curves: Sequence[Curve], within: float, required: RequiredRate | None, chunk: float, knob: str
+    curves: Sequence[Fitted], within: float, required: RequiredRate | None, chunk: float, knob: str
 ) -> Table:
     """What to set, by what is wanted: the rate alone, nearly all the disk gives, or as little as the smallest setting."""
     rows = []
@@ -89,18 +87,17 @@ def guideline_table(
         wanted = [("smallest", smallest)] if enough != smallest else []
         wanted += [("enough", enough)] if enough is not None else []
         wanted += [("best", best)] if best != enough else []
-        for name, level in wanted:
-            rows.append(_rule(curve, name, level, chunk, best, knob))
-    return table_of("disk_block_size.guideline", rows, chunk=size_text(chunk), knob=axis_label(knob))
+        rows += [_rule(curve, name, level, chunk, best, knob) for name, level in wanted]
+    return Table.of("disk_block_size.guideline", rows, chunk=size_text(chunk), knob=axis_label(knob))
 
 
-def _near(curve: Curve, within: float) -> float:
+def _near(curve: Fitted, within: float) -> float:
     """The setting near the best; where none is sure, the smallest that is estimated to be."""
     decided = curve.near_best(within)
     return decided.level if decided.level is not None else curve.estimated_near_best(within)
 
 
-def _rule(curve: Curve, name: str, level: float, chunk: float, best: float, knob: str) -> dict[str, str]:
+def _rule(curve: Fitted, name: str, level: float, chunk: float, best: float, knob: str) -> dict[str, str]:
     took, least = curve.chunk_s(level, chunk), curve.chunk_s(best, chunk)
     reason = say(f"disk_run.because_{name}")
     if name != "best" and level < best:
@@ -123,14 +120,11 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.2g} µs"
 
 
-def chunk_figure(curves: Sequence[Curve], required: RequiredRate | None, chunk: float, knob: str) -> Figure:
+def chunk_figure(curves: Sequence[Fitted], required: RequiredRate | None, chunk: float, knob: str) -> Figure:
     """The time that a chunk takes in each setting: what a too small one costs."""
-    import matplotlib.pyplot as plt
-
     from deadzone.explaining.phases.plot_axes import label_levels, plain_values
 
-    with figure_style():
-        drawing, ax = plt.subplots(figsize=(7.2, 3.8), layout="constrained")
+    with new_figure(3.8) as (drawing, ax):
         for curve, (colour, marker, line) in zip(curves, LOOKS, strict=False):
             times = [1000 * curve.chunk_s(level, chunk) for level in curve.knob_levels]
             ax.plot(curve.knob_levels, times, color=colour, marker=marker, linestyle=line, linewidth=1.4,
@@ -153,7 +147,7 @@ def chunk_figure(curves: Sequence[Curve], required: RequiredRate | None, chunk: 
     return Figure.of(drawing, said, say("disk_run.chunk_described", said=said), id="chunk")
 
 
-def _cost_sentence(curve: Curve, chunk: float) -> str:
+def _cost_sentence(curve: Fitted, chunk: float) -> str:
     smallest, largest = float(curve.knob_levels[0]), float(curve.knob_levels[-1])
     fastest = float(curve.knob_levels[int(np.argmax(curve.estimates.log_response))])
     return say(
@@ -167,25 +161,23 @@ def _cost_sentence(curve: Curve, chunk: float) -> str:
     )
 
 
-def latency_table(source: Source, curves: Sequence[Curve], knob: str) -> Table:
+def latency_table(curves: Sequence[Curve], knob: str) -> Table:
     """Medians of throughput, calls a second and latencies of every treatment."""
     rows = []
     for curve in curves:
         for level, group in curve.trials.groupby(knob, observed=True):
-            shown = curve.text(float(str(level))) if curve.model else str(level)
-            row = {"what": curve.heading or plain_name(knob), "level": shown, "n": f"{len(group)}"}
+            row = {
+                "what": curve.heading or plain_name(knob),
+                "level": curve.text(level),
+                "n": f"{len(group)}",
+            }
             row |= {name: _median(group, name) for name in ("throughput_mb_s", "iops")}
             rows.append(row | {name: _median(group, name, 1000) for name in LATENCIES})
-    return table_of("disk_block_size.treatments", rows, knob=axis_label(knob))
+    return Table.of("disk_block_size.treatments", rows, knob=axis_label(knob))
 
 
 def _median(group: pd.DataFrame, column: str, scale: float = 1.0) -> str:
-    values = (
-        pd.to_numeric(group[column], errors="coerce").dropna() if column in group else pd.Series(dtype=float)
-    )
-    if values.empty:
-        return DASH
-    median = float(values.median()) * scale
+    median = float(disk_circumstances.numbers(group, column).median()) * scale
     return number(median, median / 10)
 
 
@@ -204,9 +196,9 @@ class DiskRun:
     chunk: float
 
     @property
-    def fitted(self) -> list[Curve]:
+    def fitted(self) -> list[Fitted]:
         """The curves that phases could be fitted to."""
-        return [curve for curve in self.curves if curve.model is not None]
+        return [curve for curve in self.curves if isinstance(curve, Fitted)]
 
     def title(self) -> list[Block]:
         """Title, what was decided with its evidence, and the doubts that come first."""
@@ -214,79 +206,49 @@ class DiskRun:
         abstract = [
             Claim(self._found(curve), (Evidence("decision"), Evidence(curve.anchor("response"))))
             for curve in self.fitted
-        ]
-        return [
-            prose.head(
-                source,
-                tuple(abstract) or (say("report.no_fit"),),
-                (*source.doubts, *disk_circumstances.doubts(source, self.curves)),
-                self._found(self.fitted[0]) if self.fitted else say("report.no_fit"),
-                n=len(source.analysed),
-            )
-        ]
+        ] or [Claim(say("report.no_fit"))]
+        doubts = (*source.doubts, *disk_circumstances.doubts(source, self.curves))
+        return [prose.head(source, tuple(abstract), doubts, abstract[0].text, n=len(source.analysed))]
 
-    def _found(self, curve: Curve) -> str:
+    def _found(self, curve: Fitted) -> str:
         """What a curve decides, in a sentence."""
         near = curve.near_best(self.within)
-        words = {
-            "name": curve.heading or plain_name(self.source.knob),
-            "share": share_text(self.within),
-            "confidence": certain(near),
-        }
-        if near.level is None:
-            setting = curve.text(curve.estimated_near_best(self.within))
-            said = say("disk_run.found_unsure", setting=setting, **words)
-        else:
-            said = say("disk_run.found_near", setting=curve.text(near.level), **words)
+        said = say(
+            "disk_run.found_unsure" if near.level is None else "disk_run.found_near",
+            name=curve.heading or plain_name(self.source.knob),
+            setting=curve.text(_near(curve, self.within)),
+            share=share_text(self.within),
+            confidence=certain(near),
+        )
         if not self.required:
             return said
         enough = curve.sustains(self.required)
-        if enough.level is None:
-            setting = curve.text(enough.nearest)
-            more = say(
-                "disk_run.found_none",
-                rate=self.required.text,
-                setting=setting,
-                confidence=certain(enough),
-            )
-        else:
-            more = say(
-                "disk_run.found_enough",
-                rate=self.required.text,
-                setting=curve.text(enough.level),
-                confidence=certain(enough),
-            )
-        return f"{said} {more}"
+        key = "disk_run.found_none" if enough.level is None else "disk_run.found_enough"
+        words = {"setting": curve.text(enough.nearest), "confidence": certain(enough)}
+        return f"{said} {say(key, rate=self.required.text, **words)}"
 
     def response(self) -> list[Block]:
         """The throughput over the knob, one figure a curve."""
         found: list[Block] = [section("disk_run.throughput")]
         for curve in self.fitted:
-            assert curve.model is not None and curve.advice is not None
             if curve.name:
                 found.append(Prose((), heading=curve.heading, level=3, id=curve.anchor("curve")))
-            found.append(
-                drawn.curve_figure(
-                    curve.model, curve.advice, curve.anchor("response"), is_face=curve.position == 0
-                )
-            )
+            is_face, identity = curve.position == 0, curve.anchor("response")
+            found.append(drawn.curve_figure(curve.model, curve.advice, identity, is_face))
         return found
 
     def shape(self) -> list[Block]:
         """The phases of each curve, and whether limits that were in force show where they should."""
         found: list[Block] = [section("disk_run.shape")]
         for curve in self.fitted:
-            assert curve.model is not None
             if curve.name:
                 found.append(Prose((), heading=curve.heading, level=3, id=curve.anchor("phases-of")))
             found.append(drawn.phases_table(curve.model, curve.anchor("phases")))
             if said := disk_circumstances.limits_check(self.source, curve):
                 evidence = (Evidence(curve.anchor("response")), Evidence(curve.anchor("phases")))
                 found.append(Prose((Claim(said, evidence),), style="check"))
-            if curve.model.warnings:
-                found.append(
-                    Prose(tuple(curve.model.warnings), style="warnings", id=curve.anchor("warnings"))
-                )
+            if warnings := tuple(curve.model.warnings):
+                found.append(Prose(warnings, style="warnings", id=curve.anchor("warnings")))
         return found
 
     def conclusions(self) -> list[Block]:
@@ -318,7 +280,7 @@ class DiskRun:
         """Latencies of every treatment, and the trials that were left out."""
         found: list[Block] = [section("disk_run.details")]
         if len(self.source.analysed):
-            found.append(latency_table(self.source, self.curves, self.source.knob))
+            found.append(latency_table(self.curves, self.source.knob))
         return [*found, *tables.left_out(self.source)]
 
     def origin(self) -> list[Block]:

@@ -4,8 +4,8 @@ A cell displays *blocks*: `Title`, `Prose`, `Command`, `Table`, `Figure`, `Regre
 the executed notebook as one MIME bundle of three forms:
 
 - `application/vnd.deadzone.block+json` (`MIME`): the block itself as data. Page and PDF are made from
-  this alone: `deadzone.reports.document.document` reads the blocks back, numbers figures and tables over the whole
-  notebook, and resolves evidence; `html` and `typst` then write them.
+  this alone: `block_of` reads the block back, `Names` numbers figures and tables over the whole notebook and resolves
+  evidence; `html` and `typst` then write them.
 - `text/html`: the same for somebody who reads the notebook itself (JupyterLab, GitHub), without numbers.
 - `text/plain`: for a terminal.
 
@@ -24,14 +24,18 @@ Evidence: a `Claim` is a sentence with pointers to what it rests on. A pointer n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
+from pydantic import TypeAdapter
 
-from deadzone.language.catalogue import spoken
+from deadzone.errors import ReportError
+from deadzone.language.catalogue import say, spoken
 from deadzone.language.rendering import rendered
+from deadzone.language.tabling import Tabled, tabled
 from deadzone.reports.document.drawing import svg_of
 from deadzone.reports.document.html import FILTERS, TEMPLATES, apart, described, themed
 
@@ -68,16 +72,6 @@ class Claim:
 Paragraph = str | Claim
 
 
-class Naming(Protocol):
-    """Numbers and anchors of a report: `deadzone.reports.document.document.Names`."""
-
-    def identity(self, block: Block) -> str: ...
-    def number(self, block: Block) -> str: ...
-    def knows(self, evidence: Evidence) -> bool: ...
-    def address(self, evidence: Evidence) -> str: ...
-    def text(self, evidence: Evidence) -> str: ...
-
-
 class Block:
     """A displayed object: data for the report, HTML and text for the notebook."""
 
@@ -87,7 +81,7 @@ class Block:
         """The block as plain JSON values, with its kind; `block_of` reads it back."""
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
-    def html(self, names: Naming | None = None) -> str:
+    def html(self, names: Names | None = None) -> str:
         """The block as accessible HTML. names: of the report; None in a notebook, where nothing is numbered or linked."""
         return rendered(TEMPLATES / "blocks.html.j2", *FILTERS, block=self, names=names)
 
@@ -144,6 +138,11 @@ class Prose(Block):
         return "\n".join([self.heading, *map(str, self.paragraphs)]).strip()
 
 
+def section(key: str, level: int = 2) -> Prose:
+    """The heading of a section from the catalogue; its anchor is the key's last part, alike in every language."""
+    return Prose((), heading=say(key), level=level, id=f"section-{key.rpartition('.')[2].replace('_', '-')}")
+
+
 @dataclass(frozen=True, repr=False)
 class Command(Block):
     """Command lines to type, one an entry, under an optional heading."""
@@ -175,6 +174,19 @@ class Table(Block):
     row_ids: Sequence[str] = ()
     paired: bool = False
 
+    @classmethod
+    def of(cls, name: str, rows: Iterable[Mapping[Any, Any]], identity: str = "", /, **values: Any) -> Table:
+        """The table that a `tables.yaml` describes, with these rows. name: `folder.table`. identity: of the block, by
+        default the table's name. values: see `deadzone.language.tabling`."""
+        return cls.shown(tabled(f"reports/{name}", rows, **values), identity or name.partition(".")[2])
+
+    @classmethod
+    def shown(cls, table: Tabled, identity: str, caption: str = "") -> Table:
+        """A table in words as a block. caption: in place of its own."""
+        return cls(
+            table.frame, caption or table.caption, table.numeric, identity, table.row_ids, table.paired
+        )
+
     @property
     def columns(self) -> list[str]:
         """The heads, from left to right."""
@@ -193,16 +205,9 @@ class Table(Block):
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain JSON values."""
-        return {
-            "kind": self.kind,
-            "columns": self.columns,
-            "rows": self.rows,
-            "caption": self.caption,
-            "numeric": list(map(str, self.numeric)),
-            "id": self.id,
-            "row_ids": list(map(str, self.row_ids)),
-            "paired": self.paired,
-        }
+        fields = super().to_json()
+        del fields["frame"]
+        return {**fields, "columns": self.columns, "rows": self.rows}
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.frame.to_string(index=False)}"
@@ -232,11 +237,10 @@ class Figure(Block):
         """The figure as plain JSON values; the drawing itself stands in the HTML."""
         return {**super().to_json(), "svg": ""}
 
-    def drawing(self, names: Naming | None) -> str:
+    def drawing(self, names: Names | None) -> str:
         """The drawing with its description; in a report its colours follow the page."""
-        return described(
-            themed(apart(self.svg, names.identity(self))) if names else self.svg, self.description
-        )
+        drawing = themed(apart(self.svg, names.identity(self))) if names else self.svg
+        return described(drawing, self.description)
 
     def __repr__(self) -> str:
         return f"{self.caption}\n{self.description}"
@@ -257,13 +261,100 @@ class Regression(Block):
 
     def to_json(self) -> dict[str, Any]:
         """The summary as plain JSON values."""
-        return {
-            "kind": self.kind,
-            "caption": self.caption,
-            "tables": [table.to_json() for table in self.tables],
-            "notes": {str(heading): list(map(str, said)) for heading, said in self.notes.items()},
-            "id": self.id,
-        }
+        return {**super().to_json(), "tables": [table.to_json() for table in self.tables]}
 
     def __repr__(self) -> str:
         return "\n\n".join([self.caption, *map(repr, self.tables)])
+
+
+PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Command)}
+"""Kinds of block that are made of texts alone, by their names."""
+
+
+def block_of(bundle: Mapping[str, Any]) -> Block | None:
+    """The block of a notebook output's MIME bundle; None if it holds none."""
+    if MIME not in bundle:
+        return None
+    fields = dict(bundle[MIME])
+    match fields.pop("kind"):
+        case "table":
+            return _table(fields)
+        case "figure":
+            return Figure(**{**fields, "svg": _drawing(str(bundle.get("text/html", "")))})
+        case "regression":
+            return Regression(**{**fields, "tables": tuple(map(_table, fields["tables"]))})
+        case kind if kind in PLAIN:
+            return TypeAdapter(PLAIN[kind]).validate_python(fields)
+    return None
+
+
+def _drawing(html: str) -> str:
+    """The drawing within a figure's HTML, without what describes it there."""
+    start, stop = html.find("<svg"), html.rfind("</svg>")
+    svg = html[start : stop + len("</svg>")] if start >= 0 else ""
+    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
+
+
+def _table(fields: Mapping[str, Any]) -> Table:
+    more = {name: value for name, value in fields.items() if name not in ("kind", "columns", "rows")}
+    return Table(pd.DataFrame(fields["rows"], columns=fields["columns"], dtype=object), **more)
+
+
+class Names:
+    """Numbers and anchors of the figures and tables of a report, and the addresses of evidence.
+
+    Figures and tables with a caption are numbered in order, each by themselves. parts: of the report, of which those that
+    are no blocks have neither. files: names of the files published beside it.
+    """
+
+    def __init__(self, parts: Iterable[object], files: Sequence[str] = ()) -> None:
+        self._files = tuple(files)
+        self._identities: dict[int, str] = {}
+        self._texts: dict[str, str] = {}
+        counts = {"figure": 0, "table": 0}
+        for part in parts:
+            if isinstance(part, Figure | Table | Regression):
+                self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
+            elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
+                self._texts[identity] = getattr(part, "heading", "") or identity
+
+    def _register(self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]) -> None:
+        counts[kind] += 1
+        identity = block.id or f"{kind}-{counts[kind]}"
+        number = say(f"report.{kind}", n=counts[kind])
+        self._identities[id(block)] = identity
+        if identity in self._texts:
+            raise ReportError(
+                f"Two blocks of the notebook have the id {identity!r}; evidence needs one to point to."
+            )
+        self._texts[identity] = number
+        if isinstance(block, Table):
+            for row_id, cells in zip(block.row_ids, block.rows, strict=False):
+                row = f"{identity}-{row_id}"
+                if row in self._texts:
+                    raise ReportError(f"Two rows or blocks have the id {row!r}; change one of them.")
+                self._texts[row] = say("report.row", table=number, row=cells[0])
+
+    def identity(self, block: Block) -> str:
+        """The anchor of a figure or table."""
+        return self._identities.get(id(block), getattr(block, "id", ""))
+
+    def number(self, block: Block) -> str:
+        """`Figure 2` or `Table 3`; empty for what is not numbered."""
+        return self._texts.get(self._identities.get(id(block), ""), "")
+
+    def knows(self, evidence: Evidence) -> bool:
+        """Whether the report has what the evidence points to."""
+        return evidence.target in self._texts or evidence.target in self._files
+
+    def is_file(self, evidence: Evidence) -> bool:
+        """Whether the evidence is a file beside the report."""
+        return evidence.target in self._files
+
+    def address(self, evidence: Evidence) -> str:
+        """The link's address: of an anchor, or of a file beside the report."""
+        return evidence.target if self.is_file(evidence) else f"#{evidence.target}"
+
+    def text(self, evidence: Evidence) -> str:
+        """What the link says."""
+        return evidence.text or self._texts.get(evidence.target, evidence.target)

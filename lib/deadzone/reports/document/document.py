@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import struct
 from base64 import b64decode
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say, speaking
-from deadzone.reports.document.blocks import block_of
-from deadzone.reports.document.display import Block, Evidence, Figure, Prose, Regression, Table, Title
+from deadzone.reports.document.display import Block, Figure, Names, Prose, Table, Title, block_of
 
 NOTEBOOK_ONLY = "notebook-only"
 """Tag of a Markdown cell that guides through the notebook and is no part of the report."""
@@ -66,68 +65,6 @@ class Document:
         return next((figure for figure in figures if figure.is_face), figures[0] if figures else None)
 
 
-class Names:
-    """Numbers and anchors of the figures and tables of a report, and the addresses of evidence.
-
-    Figures and tables with a caption are numbered in order, each by themselves.
-    """
-
-    def __init__(self, parts: Iterable[Part], files: Sequence[str] = ()) -> None:
-        self._files = tuple(files)
-        self._identities: dict[int, str] = {}
-        self._numbers: dict[int, str] = {}
-        self._texts: dict[str, str] = {}
-        counts = {"figure": 0, "table": 0}
-        for part in parts:
-            if isinstance(part, Figure | Table | Regression):
-                self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
-            elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
-                self._texts[identity] = getattr(part, "heading", "") or identity
-
-    def _register(self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]) -> None:
-        counts[kind] += 1
-        identity = block.id or f"{kind}-{counts[kind]}"
-        number = say(f"report.{kind}", n=counts[kind])
-        self._identities[id(block)] = identity
-        if identity in self._texts:
-            raise ReportError(
-                f"Two blocks of the notebook have the id {identity!r}; evidence needs one to point to."
-            )
-        self._numbers[id(block)] = number
-        self._texts[identity] = number
-        if isinstance(block, Table):
-            for row_id, cells in zip(block.row_ids, block.rows, strict=False):
-                if f"{identity}-{row_id}" in self._texts:
-                    raise ReportError(
-                        f"Two rows or blocks have the id {f'{identity}-{row_id}'!r}; change one of them."
-                    )
-                self._texts[f"{identity}-{row_id}"] = say("report.row", table=number, row=cells[0])
-
-    def identity(self, block: Block) -> str:
-        """The anchor of a figure or table."""
-        return self._identities.get(id(block), getattr(block, "id", ""))
-
-    def number(self, block: Block) -> str:
-        """`Figure 2` or `Table 3`; empty for what is not numbered."""
-        return self._numbers.get(id(block), "")
-
-    def knows(self, evidence: Evidence) -> bool:
-        """Whether the report has what the evidence points to."""
-        return evidence.target in self._texts or evidence.target in self._files
-
-    def is_file(self, evidence: Evidence) -> bool:
-        """Whether the evidence is a file beside the report."""
-        return evidence.target in self._files
-
-    def address(self, evidence: Evidence) -> str:
-        """The link's address: of an anchor, or of a file beside the report."""
-        return evidence.target if self.is_file(evidence) else f"#{evidence.target}"
-
-    def text(self, evidence: Evidence) -> str:
-        """What the link says."""
-        return evidence.text or self._texts.get(evidence.target, evidence.target)
-
-
 def read_notebook(path: Path) -> Any:
     """A notebook as nbformat reads it. Raises ReportError if the file is none."""
     import nbformat
@@ -170,8 +107,7 @@ def _part(output: Any) -> Part | None:
     if output.output_type == "stream":
         return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
     data = output.get("data", {})
-    block = block_of(data)
-    if block is not None:
+    if block := block_of(data):
         return block
     text = str(data.get("text/plain", ""))
     if "image/svg+xml" in data:
@@ -208,10 +144,7 @@ def _parameters(notebook: Any) -> list[Part]:
     heads = [say("report.parameter"), say("report.value"), say("report.origin")]
     heading = Prose((), heading=say("report.parameters"), id="section-parameters")
     caption = say("report.parameters_caption", n=len(given), all=len(known))
-    return [
-        heading,
-        Table(pd.DataFrame(rows, columns=heads), caption, id="parameters"),
-    ]
+    return [heading, Table(pd.DataFrame(rows, columns=heads), caption, id="parameters")]
 
 
 def _assigned(source: str) -> dict[str, Any]:

@@ -1,25 +1,37 @@
-"""A matplotlib figure as SVG: the same figure always gives the same bytes."""
+"""Matplotlib figures in the project's style, and as SVG: the same figure always gives the same bytes."""
 
 from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from deadzone.style import HOVER
+from deadzone.style import HOVER, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+WIDTH_IN = 7.2
+"""Width of every figure of a report."""
 
 PLACE_DIGITS = 4
 """Digits kept of the place of axes, as a share of the figure: a tenth of a point."""
 
 
+@contextmanager
+def new_figure(height_in: float, rows: int = 1, **more: Any) -> Iterator[tuple[Figure, Any]]:
+    """A figure to draw in the project's style, with its axes; more: options of `plt.subplots`."""
+    import matplotlib.pyplot as plt
+
+    with figure_style():
+        yield plt.subplots(rows, 1, figsize=(WIDTH_IN, height_in), layout="constrained", **more)
+
+
 def svg_of(drawing: Figure) -> str:
     """The drawing as SVG; the figure is closed."""
     import matplotlib.pyplot as plt
-
-    from deadzone.style import figure_style
 
     _find_letters(drawing)
     _settle(drawing)
@@ -40,10 +52,11 @@ def _with_titles(svg: str) -> str:
 
 def _compact(svg: str) -> str:
     """A drawing in half the bytes: paths on one line with hundredths of a point, no comments."""
-    bare = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
-    return re.sub(
-        r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split())), bare
-    )
+
+    def rounded(path: re.Match[str]) -> str:
+        return re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split()))
+
+    return re.sub(r'(?<= d=")[^"]*', rounded, re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL))
 
 
 def _settle(drawing: Figure) -> None:

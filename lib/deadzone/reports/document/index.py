@@ -58,11 +58,9 @@ def write_front_page(study: Path) -> Path:
         raise ReportError(f"{study}: no report is published here.")
     with speaking(newest.language):
         before, _, after = say("report.newest", study=newest.title, run="\0").partition("\0")
-    address, page = f"{newest.run_id}/{PAGE}", study / PAGE
-    written = rendered(
-        TEMPLATES / "front.html.j2", newest=newest, address=address, before=before, after=after
-    )
-    page.write_text(written, encoding="utf-8")
+    values = {"newest": newest, "address": f"{newest.run_id}/{PAGE}", "before": before, "after": after}
+    page = study / PAGE
+    page.write_text(rendered(TEMPLATES / "front.html.j2", **values), encoding="utf-8")
     return page
 
 

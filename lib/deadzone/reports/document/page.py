@@ -7,7 +7,7 @@ begins with `{% extends "deadzone/index.html.j2" %}`, and pass the folder above 
 
 import re
 from collections.abc import Mapping
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from types import MappingProxyType
 
@@ -46,6 +46,7 @@ def page(
     exporter = TemplateExporter(template_name=template, file_extension=".html", config=config)
     with speaking(document.language):
         parts = [part_html(part, document) for part in document.parts]
+        files = {name: say(f"report.file_{name.replace('.', '_')}") for name in document.files}
         resources = {
             "lang": document.language,
             "page_title": document.title.title,
@@ -55,18 +56,13 @@ def page(
                 {"anchor": anchor, "text": unescape(re.sub(r"<[^>]+>", "", text))}
                 for anchor, text in HEADING.findall("".join(parts))
             ],
-            "files": [{"name": name, "text": say(f"report.file_{_stem(name)}")} for name in document.files]
-            + [{"name": address, "text": text} for address, text in links.items()],
+            "files": [{"name": address, "text": text} for address, text in {**files, **links}.items()],
             "words": {key: say(f"report.{key}") for key in ("contents", "skip", "files")},
         }
         written, _ = exporter.from_notebook_node(
             new_notebook(), resources={"metadata": {"name": "report"}, "deadzone": resources}
         )
     return with_korean_letters(str(written))
-
-
-def _stem(name: str) -> str:
-    return name.replace(".", "_")
 
 
 def part_html(part: Part, document: Document) -> str:
@@ -78,6 +74,4 @@ def part_html(part: Part, document: Document) -> str:
 
         renderer = IPythonRenderer(escape=True)
         return ANCHOR_LINK.sub("", str(MarkdownWithMath(renderer=renderer).render(part.source)))
-    from html import escape
-
     return part.html or f'<pre tabindex="0">{escape(part.text)}</pre>'

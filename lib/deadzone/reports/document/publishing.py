@@ -16,14 +16,13 @@ from deadzone.errors import DeadzoneError, ReportError, SaidAs
 from deadzone.language.catalogue import LANGUAGES
 from deadzone.reports.document.document import Document, document_of, read_notebook
 from deadzone.reports.document.execution import execute
-from deadzone.reports.document.index import Entry, write_front_page
+from deadzone.reports.document.index import ENTRY, PAGE, THUMBNAIL, Entry, write_front_page
 from deadzone.reports.document.page import page
 from deadzone.reports.document.pdf import pdf
 from deadzone.reports.document.scrubbing import machine_folders, scrubbed, without_paths
 from deadzone.store.run import Run
 
-PAGE, PDF, NOTEBOOK, TRIALS = "index.html", "report.pdf", "report.ipynb", "trials.parquet"
-ENTRY, THUMBNAIL = "report.json", "thumbnail.svg"
+PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
 FILES = (PDF, NOTEBOOK, TRIALS)
 """What a page links to beside itself."""
 
@@ -70,15 +69,12 @@ def publish_run(
     folder = places.reports_folder() / study / run.run_id
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
-        execute(
-            places.notebook(notebook),
-            executed,
-            {run_parameter(notebook): _name(run), **(parameters or {})},
-            meanwhile=load_writers,
-        )
-        trials = run.folder / TRIALS
-        own = folder_for(folder, str((parameters or {}).get("lang") or LANGUAGES[0]))
-        return publish_notebook(executed, own, trials if trials.is_file() else None, front_of=study)
+        given = {run_parameter(notebook): _name(run), **(parameters or {})}
+        execute(places.notebook(notebook), executed, given, meanwhile=load_writers)
+        own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
+        write_report(executed, own, run.folder / TRIALS)
+    with SaidAs(ReportError, f"{own}: the report cannot be written"):
+        return Published(own, write_front_page(folder.parent))
 
 
 def folder_for(folder: Path, language: str) -> Path:
@@ -90,35 +86,20 @@ def folder_for(folder: Path, language: str) -> Path:
     return folder if first == language else folder / language
 
 
-def publish_notebook(
-    executed: Path, folder: Path, trials: Path | None = None, front_of: str | None = None
-) -> Published:
-    """Publish an executed notebook into a folder, and lead to it from the study's front page.
-
-    trials: the raw table to publish beside it. front_of: the study, by default the folder above.
-
-    Raises ReportError if a cell failed or the folder cannot be written.
-    """
-    write_report(executed, folder, trials)
-    with SaidAs(ReportError, f"{folder}: the report cannot be written"):
-        study = places.reports_folder() / front_of if front_of else folder.parent
-        return Published(folder, write_front_page(study))
-
-
 def write_report(
     executed: Path, folder: Path, trials: Path | None = None, links: Mapping[str, str] | None = None
 ) -> None:
     """Write page, PDF, notebook and index entry of an executed notebook into a folder.
 
-    trials: the raw table to publish beside it. links: what else the page links to, address to text.
+    trials: the raw table to publish beside it, where there is one. links: what else the page links to, address to text.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
     import nbformat
 
     clean = nbformat.from_dict(scrubbed(read_notebook(executed)))
-    files = FILES if trials else FILES[:2]
-    document = document_of(clean, files)
+    has_trials = trials is not None and trials.is_file()
+    document = document_of(clean, FILES if has_trials else FILES[:2])
     written: dict[str, bytes] = {
         PAGE: page(document, links=links or {}).encode(),
         PDF: pdf(document),
@@ -129,7 +110,7 @@ def write_report(
         written[THUMBNAIL] = (document.face.svg + "\n").encode()
     with SaidAs(ReportError, f"{folder}: the report cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
-        if trials:
+        if trials and has_trials:
             _copy_trials(trials, folder / TRIALS)
         for name, content in written.items():
             (folder / name).write_bytes(content)

@@ -17,21 +17,13 @@ def regression(model: PhaseModel, identity: str = "regression", name: str = "") 
         Table(one.frame, one.caption, numeric=_numeric(one.frame, one.paired), paired=one.paired)
         for one in summary.sections
     )
-    caption = say(
-        "report.regression_caption",
-        response=axis_label(model.response),
-        knob=axis_label(model.knob),
-        n=len(model.phases),
-        r_squared=f"{float(facts['r_squared']):.4f}",
-        noise=percent(float(facts["noise"])),
-    )
+    columns = {"response": axis_label(model.response), "knob": axis_label(model.knob)}
+    fit = {"r_squared": f"{float(facts['r_squared']):.4f}", "noise": percent(float(facts["noise"]))}
+    caption = say("report.regression_caption", n=len(model.phases), **columns, **fit)
     return Regression(f"{name}. {caption}" if name else caption, tables, id=identity)
 
 
 def _numeric(table: pd.DataFrame, paired: bool) -> list[str]:
     """Columns that hold nothing but numbers."""
-    if paired:
-        return []
-    return [
-        str(column) for column in table.columns[1:] if all(is_number(str(value)) for value in table[column])
-    ]
+    columns = [] if paired else [str(column) for column in table.columns[1:]]
+    return [column for column in columns if table[column].astype(str).map(is_number).all()]

@@ -34,9 +34,6 @@ SECRET_VALUES = {
 }  # fmt: skip
 """What a value looks like that nobody should read, and how the message names it."""
 
-KEPT_METADATA = ("kernelspec", "language_info")
-"""Metadata of a notebook that say how to open it; papermill's is cut down to the parameters."""
-
 
 def refuse_secrets(parameters: Mapping[str, Any]) -> None:
     """Check the parameters of a notebook, nested ones included, by name and by value.
@@ -44,42 +41,37 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
     Raises ReportError for the first that looks like a secret, without repeating its value.
     """
     for path, name, value in _walk(parameters, ""):
-        lowered = name.lower().replace("-", "_")
-        if any(word in lowered for word in SECRET_NAMES):
+        lowered, text = name.lower().replace("-", "_"), value if isinstance(value, str) else ""
+        found = ["looks like a secret"] if any(word in lowered for word in SECRET_NAMES) else []
+        found += [f"holds {what}" for what, pattern in SECRET_VALUES.items() if pattern.search(text)]
+        if found:
             raise ReportError(
-                f"The parameter {path!r} looks like a secret, and parameters are stored in the executed notebook. "
+                f"The parameter {path!r} {found[0]}, and parameters are stored in the executed notebook. "
                 "Pass it in an environment variable."
             )
-        for what, pattern in SECRET_VALUES.items():
-            if isinstance(value, str) and pattern.search(value):
-                raise ReportError(
-                    f"The parameter {path!r} holds {what}, and parameters are stored in the executed notebook. "
-                    "Pass it in an environment variable."
-                )
 
 
 def _walk(value: Any, path: str) -> Iterator[tuple[str, str, Any]]:
     """Every entry within mappings and lists: its path, its own name, its value."""
+    entries: list[tuple[str, str, Any]] = []
     if isinstance(value, Mapping):
-        for name, part in value.items():
-            inner = f"{path}.{name}" if path else str(name)
-            yield inner, str(name), part
-            yield from _walk(part, inner)
+        entries = [(f"{path}.{name}" if path else str(name), str(name), part) for name, part in value.items()]
     elif isinstance(value, list | tuple):
-        for position, part in enumerate(value):
-            inner = f"{path}[{position}]"
-            yield inner, "", part
-            yield from _walk(part, inner)
+        entries = [(f"{path}[{position}]", "", part) for position, part in enumerate(value)]
+    for entry in entries:
+        yield entry
+        yield from _walk(entry[2], entry[0])
 
 
 def scrubbed(notebook: Any) -> Any:
     """A copy of an executed notebook without machine paths, times and random ids, as plain data."""
     folders = machine_folders()
     cells = [_cell(cell, position, folders) for position, cell in enumerate(notebook["cells"])]
-    metadata = {name: notebook["metadata"][name] for name in KEPT_METADATA if name in notebook["metadata"]}
     parameters = dict(notebook["metadata"].get("papermill", {}).get("parameters", {}))
-    metadata["papermill"] = {"parameters": without_paths(parameters, folders)}
+    metadata: dict[str, Any] = {"papermill": {"parameters": without_paths(parameters, folders)}}
     metadata["language_info"] = {"name": "python"}
+    if "kernelspec" in notebook["metadata"]:  # how to open it
+        metadata["kernelspec"] = notebook["metadata"]["kernelspec"]
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -120,10 +112,7 @@ def without_paths(value: Any, folders: Mapping[str, str]) -> Any:
     """A value with the machine's folders replaced in every text within it."""
     if isinstance(value, str):
         for folder, short in folders.items():
-            if folder in value:
-                value = re.sub(
-                    rf"{re.escape(folder)}(?=[/\s\"'\\:;,)<]|$)", short.replace("\\", "\\\\"), value
-                )
+            value = re.sub(rf"{re.escape(folder)}(?=[/\s\"'\\:;,)<]|$)", short.replace("\\", "\\\\"), value)
         return value
     if isinstance(value, Mapping):
         return {str(name): without_paths(part, folders) for name, part in value.items()}

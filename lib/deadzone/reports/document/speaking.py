@@ -29,8 +29,7 @@ def use_language(lang: str) -> Prose | None:
     speak(lang)
     if lang != KOREAN:
         return None
-    font = korean_font()
-    if font is not None:
+    if font := korean_font():
         use_in_figures(font)
         return None
     speak("en")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from deadzone.language.catalogue import say
 from deadzone.reports.document import display
-from deadzone.reports.document.document import Document, Names
+from deadzone.reports.document.document import Document
 from deadzone.reports.document.html import unbroken
 
 LABEL_CHARACTERS = re.compile(r"[^\w.:-]")
@@ -92,11 +92,11 @@ def label_of(identity: str) -> str:
     return LABEL_CHARACTERS.sub("-", identity)
 
 
-def _claims(paragraphs: Sequence[display.Paragraph], names: Names) -> str:
+def _claims(paragraphs: Sequence[display.Paragraph], names: display.Names) -> str:
     return array(_claim(paragraph, names) for paragraph in paragraphs)
 
 
-def _claim(paragraph: display.Paragraph, names: Names) -> str:
+def _claim(paragraph: display.Paragraph, names: display.Names) -> str:
     links = [
         f"({string(names.text(item))}, {string(label_of(item.target))}, {'true' if names.is_file(item) else 'false'})"
         for item in (paragraph.evidence if isinstance(paragraph, display.Claim) else ())
@@ -105,7 +105,7 @@ def _claim(paragraph: display.Paragraph, names: Names) -> str:
     return f"({string(unbroken(str(paragraph)))}, {array(links)})"
 
 
-def _grid(table: display.Table, names: Names) -> str:
+def _grid(table: display.Table, names: display.Names) -> str:
     """A table's columns, sides, rows and anchors of the rows, as a Typst dictionary."""
     base = names.identity(table)
     rows = array(array(string(cell) for cell in cells) for cells in table.rows)

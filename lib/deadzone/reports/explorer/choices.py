@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
@@ -30,19 +31,9 @@ PUBLISHED: dict[str, dict[str, tuple[str, str]]] = {
 FACTORS = ("cpu_limit", "threads", "pool_size", "rate", "connection_rate")
 """Columns of the published tables that were set, not measured."""
 
-NO_RESPONSE = frozenset(
-    {
-        "trial",
-        "block",
-        "replicate",
-        "attempt",
-        "exit_code",
-        "warmup",
-        "trusted",
-        "claimed_change_percent",
-        "baseline_threads",
-    }
-)
+NO_RESPONSE = (
+    "trial", "block", "replicate", "attempt", "exit_code", "warmup", "trusted", "claimed_change_percent", "baseline_threads",
+)  # fmt: skip
 """Numeric columns that say how a trial was done and not what came out of it."""
 
 LARGER_IS_BETTER = ("throughput", "speed", "fps", "iops", "achieved_rate", "frames")
@@ -66,17 +57,11 @@ class Table:
 
     def responses(self) -> list[str]:
         """Measured columns that a curve can be fitted to, the first choice first."""
-        import pandas as pd
-
-        found = []
-        for name in map(str, self.trials.columns):
-            column = self.trials[name]
-            if name in self.factors or name in NO_RESPONSE or not pd.api.types.is_numeric_dtype(column):
-                continue
-            if pd.api.types.is_bool_dtype(column) or not (column.dropna() > 0).all() or column.nunique() < 2:
-                continue
-            found.append(name)
-        return sorted(found, key=lambda name: name != self.response)
+        numbers = self.trials.select_dtypes("number").drop(
+            columns=[*self.factors, *NO_RESPONSE], errors="ignore"
+        )
+        fit = ((numbers > 0) | numbers.isna()).all() & (numbers.nunique() >= 2)
+        return sorted(map(str, numbers.columns[fit]), key=lambda name: name != self.response)
 
     def goal(self, response: str) -> str:
         """Whether less or more of a response is better."""
@@ -86,24 +71,18 @@ class Table:
     def slices(self, knob: str) -> dict[str, dict[str, object]]:
         """The combinations of the other factors' levels, named; one without a name where nothing else varies."""
         others = [name for name in self.factors if name != knob and self.trials[name].nunique() > 1]
-        moved_along = [name for name in others if self._follows(name, knob)]
-        others = [name for name in others if name not in moved_along]
+        if others:  # one that was set together with the knob does not slice
+            varies = (self.trials.groupby(knob)[others].nunique() != 1).any()
+            others = [name for name in others if varies[name]]
         if not others:
             return {"": {}}
         rows = self.trials[others].drop_duplicates().sort_values(others).to_dict("records")
         return {", ".join(f"{name} = {value:g}" if isinstance(value, int | float) else f"{name} = {value}"
                           for name, value in row.items()): {str(k): v for k, v in row.items()} for row in rows}  # fmt: skip
 
-    def _follows(self, name: str, knob: str) -> bool:
-        """Whether a factor was set together with the knob, so that it does not slice."""
-        return bool((self.trials.groupby(knob)[name].nunique() == 1).all())
-
     def rows(self, levels: dict[str, object]) -> pd.DataFrame:
         """The trials of a slice."""
-        kept = self.trials
-        for name, value in levels.items():
-            kept = kept[kept[name] == value]
-        return kept
+        return self.trials[(self.trials[[*levels]] == pd.Series(levels)).all(axis=1)]
 
 
 def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
@@ -114,27 +93,21 @@ def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
     except DeadzoneError:
         runs = []
     for run in sorted(runs, key=lambda run: run.run_id, reverse=True):
-        found.setdefault(run.folder.parent.name, {})[run.run_id] = _run_loader(str(run.folder))
+        found.setdefault(run.folder.parent.name, {})[run.run_id] = partial(_of_run, str(run.folder))
     for study, tables in PUBLISHED.items():
         for name in tables:
-            found.setdefault(study, {})[name] = _published_loader(study, name)
+            found.setdefault(study, {})[name] = partial(_of_published, study, name)
     return found
 
 
-def _run_loader(folder: str) -> Callable[[], Table]:
-    def load() -> Table:
-        source = load_source(folder)
-        factors = tuple(source.study.factors) if source.study else (source.knob,)
-        trials = analysed_trials(source.trials, source.response)
-        return Table(trials, source.knob, source.response, factors, {source.response: source.goal})
-
-    return load
+def _of_run(folder: str) -> Table:
+    source = load_source(folder)
+    factors = tuple(source.study.factors) if source.study else (source.knob,)
+    trials = analysed_trials(source.trials, source.response)
+    return Table(trials, source.knob, source.response, factors, {source.response: source.goal})
 
 
-def _published_loader(study: str, name: str) -> Callable[[], Table]:
-    def load() -> Table:
-        trials = load_reference(study, name)
-        knob, response = PUBLISHED[study][name]
-        return Table(trials, knob, response, tuple(f for f in FACTORS if f in trials), {response: "min"})
-
-    return load
+def _of_published(study: str, name: str) -> Table:
+    trials = load_reference(study, name)
+    knob, response = PUBLISHED[study][name]
+    return Table(trials, knob, response, tuple(f for f in FACTORS if f in trials), {response: "min"})

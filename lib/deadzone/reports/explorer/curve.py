@@ -54,12 +54,7 @@ class Curve:
 
 
 def open_curve(
-    name: str,
-    rows: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str,
-    thresholds: Thresholds | None = None,
+    name: str, rows: pd.DataFrame, knob: str, response: str, goal: str, thresholds: Thresholds | None = None
 ) -> Curve:
     """Fit a curve. Raises PhaseError, which says why, if there is none."""
     found = answer(rows, knob, response, goal, thresholds=thresholds)

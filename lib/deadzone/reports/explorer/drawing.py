@@ -17,7 +17,8 @@ from deadzone.explaining.phases.quantities import axis_label
 from deadzone.language.catalogue import say
 from deadzone.language.rendering import rendered
 from deadzone.reports.explorer.curve import View
-from deadzone.style import FIT_COLOUR, PHASE_STYLES, TRIAL_COLOUR
+from deadzone.reports.figures.curves import phases_text
+from deadzone.style import FIT_COLOUR, TRIAL_COLOUR
 
 WIDTH, HEIGHT = 900, 460
 LEFT, RIGHT, TOP, FLOOR = 70, 20, 34, HEIGHT - 52
@@ -69,9 +70,11 @@ def draw(view: View, other: View | None = None) -> str:
         for one, (line, dots) in zip([view, other], colours, strict=True)
         if one
     ]
+    second = other.name if other else say("quantity.none")
+    described = say("explorer.described", name=view.name, phases=phases_text(view.model), other=second)
     return rendered(
         TEMPLATE, width=WIDTH, height=HEIGHT, left=LEFT, right=WIDTH - RIGHT, top=TOP, floor=FLOOR, x=x, y=y, style=style,
-        described=_described(view, other), phases=view.model.phases.to_dict("records"), view=view, apart=apart, where=where,
+        described=described, phases=view.model.phases.to_dict("records"), view=view, apart=apart, where=where,
         levels=_levels(models, x, {where[row["setting"]]: str(row["setting"]) for row in apart}), ticks=_ticks(y),
         plain_value=plain_value, knob=axis_label(view.model.knob), response=axis_label(view.model.response), curves=curves,
     )  # fmt: skip
@@ -154,16 +157,3 @@ def _dots(px: np.ndarray, py: np.ndarray) -> str:
     """Dots as lines of no length with round ends; those on the same tenth of a pixel are drawn once."""
     unique = np.unique(np.round(np.column_stack([px, py]), 1), axis=0)
     return "".join(f"M{a:g} {b:g}h0" for a, b in unique.tolist())
-
-
-def _described(view: View, other: View | None) -> str:
-    phases = ", ".join(
-        f"{PHASE_STYLES[row['label']].name} {level_text(view.model, row['start'])}-{level_text(view.model, row['stop'])}"
-        for row in view.model.phases.to_dict("records")
-    )
-    return say(
-        "explorer.described",
-        name=view.name,
-        phases=phases,
-        other=other.name if other else say("quantity.none"),
-    )

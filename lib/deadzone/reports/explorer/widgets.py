@@ -9,12 +9,7 @@ from deadzone.errors import DeadzoneError, ReportError
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import listing, percent, plain_name
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
-from deadzone.explaining.phases.thresholds import (
-    BREAKTHROUGH_ELASTICITY,
-    LINEAR_ELASTICITY,
-    REVERSAL_ELASTICITY,
-    Thresholds,
-)
+from deadzone.explaining.phases.thresholds import Thresholds
 from deadzone.language.catalogue import say
 from deadzone.reports.document import display as blocks
 from deadzone.reports.document.speaking import use_language
@@ -49,15 +44,13 @@ class Explorer:
             self._menu(name) for name in ("run", "knob", "response", "slice")
         )
         self.second = self._menu("second")
-        self.linear = self._slider("linear", LINEAR_ELASTICITY, 0.05, 1.0)
-        self.breakthrough = self._slider("breakthrough", BREAKTHROUGH_ELASTICITY, 1.05, 5.0)
-        self.reversal = self._slider("reversal", REVERSAL_ELASTICITY, -1.5, -0.05)
+        usual = Thresholds()
+        self.linear = self._slider("linear", usual.linear, 0.05, 1.0)
+        self.breakthrough = self._slider("breakthrough", usual.breakthrough, 1.05, 5.0)
+        self.reversal = self._slider("reversal", usual.reversal, -1.5, -0.05)
         self.tolerance = self._slider("tolerance", 100 * PRACTICAL_TOLERANCE, 0.0, 50.0, step=0.5)
-        self.exact = w.Button(
-            description=say("explorer.exact"),
-            tooltip=say("explorer.exact_hint"),
-            layout=w.Layout(width="160px"),
-        )
+        width, hint = w.Layout(width="160px"), say("explorer.exact_hint")
+        self.exact = w.Button(description=say("explorer.exact"), tooltip=hint, layout=width)
         self.figure, self.words = w.HTML(), w.HTML()
         self._watch()
         self._fill_runs()
@@ -66,27 +59,16 @@ class Explorer:
         """Everything in one box, to be displayed."""
         import ipywidgets as w
 
-        wrap = w.Layout(flex_flow="row wrap")
-        return w.VBox(
-            [
-                w.HBox(
-                    [self.study, self.run, self.knob, self.response, self.slice, self.second], layout=wrap
-                ),
-                w.HBox(
-                    [self.linear, self.breakthrough, self.reversal, self.tolerance, self.exact], layout=wrap
-                ),
-                self.figure,
-                self.words,
-            ]
-        )
+        menus = (self.study, self.run, self.knob, self.response, self.slice, self.second)
+        sliders = (self.linear, self.breakthrough, self.reversal, self.tolerance, self.exact)
+        rows = [w.HBox(row, layout=w.Layout(flex_flow="row wrap")) for row in (menus, sliders)]
+        return w.VBox([*rows, self.figure, self.words])
 
     def thresholds(self) -> Thresholds:
         """The thresholds that the sliders are at."""
-        return Thresholds(
-            float(self.linear.value), float(self.breakthrough.value), float(self.reversal.value)
-        )
+        return Thresholds(self.linear.value, self.breakthrough.value, self.reversal.value)
 
-    def redraw(self) -> None:
+    def redraw(self, _change: object = None) -> None:
         """Show the chosen curve under the sliders' thresholds; nothing is fitted that was fitted before."""
         under = (self.thresholds(), float(self.tolerance.value) / 100)
         try:
@@ -114,14 +96,8 @@ class Explorer:
         model = view.model
         places = [(place_of(model, value), value) for value in view.tied]
         names = [str(value) if at is None else level_text(model, at) for at, value in places]
-        sentence = say(
-            "explorer.setting",
-            setting=names[0],
-            knob=plain_name(model.knob),
-            tolerance=percent(view.tolerance),
-            tied=listing(names),
-            n=len(names),
-        )
+        told = {"setting": names[0], "knob": plain_name(model.knob), "tolerance": percent(view.tolerance)}
+        sentence = say("explorer.setting", tied=listing(names), n=len(names), **told)
         fitted = self._curve(str(self.run.value)).model.thresholds
         note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
         return blocks.Prose((sentence, note)).html() + phases_table(model, "phases").html()
@@ -188,17 +164,12 @@ class Explorer:
         def unless_filling(answer: Callable[..., None]) -> Callable[[Any], None]:
             return lambda change: None if self._is_filling else answer(change)
 
-        for menu, answer in (
-            (self.study, self._fill_runs),
-            (self.run, self._fill_columns),
-            (self.knob, self._fill_slices),
-            (self.response, lambda _change: self.redraw()),
-            (self.slice, lambda _change: self.redraw()),
-            (self.second, lambda _change: self.redraw()),
-        ):
-            menu.observe(unless_filling(answer), names="value")
-        for slider in (self.linear, self.breakthrough, self.reversal, self.tolerance):
-            slider.observe(lambda _change: self.redraw(), names="value")
+        self.study.observe(unless_filling(self._fill_runs), names="value")
+        self.run.observe(unless_filling(self._fill_columns), names="value")
+        self.knob.observe(unless_filling(self._fill_slices), names="value")
+        sliders = (self.linear, self.breakthrough, self.reversal, self.tolerance)
+        for widget in (self.response, self.slice, self.second, *sliders):
+            widget.observe(unless_filling(self.redraw), names="value")
         self.exact.on_click(self.fit_exactly)
 
     def _menu(self, name: str, options: list[str] | None = None) -> Any:
@@ -227,16 +198,12 @@ def explore(study: str = "", run: str = "", lang: str = "en") -> Explorer:
     """
     use_language(lang)
     explorer = Explorer()
-    if study in [value for _, value in _pairs(explorer.study.options)]:
+    if study in explorer.study.options:
         explorer.study.value = study
-    if run in [value for _, value in _pairs(explorer.run.options)]:
+    if (run, run) in explorer.run.options:
         explorer.run.value = run
     return explorer
 
 
 def _warned(text: str) -> str:
     return blocks.Prose((text,), style="warnings").html()
-
-
-def _pairs(options: Any) -> list[tuple[Any, Any]]:
-    return [option if isinstance(option, tuple) else (option, option) for option in options]

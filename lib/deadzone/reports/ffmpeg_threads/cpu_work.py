@@ -13,10 +13,11 @@ from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import number
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.figures.curves import steps_text
-from deadzone.style import INK, MUTED, PHASE_STYLES, TRIAL_COLOUR, figure_style
+from deadzone.style import INK, MUTED, PHASE_STYLES, TRIAL_COLOUR
 
-FIGURE_SIZE = (7.2, 4.2)
+FIGURE_IN = 4.2
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,9 @@ def by_phase(model: PhaseModel, rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 def work_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:
     """CPU time of a job over the knob, and below it the cores that it kept busy."""
-    import matplotlib.pyplot as plt
-
     x, cpu = rows[model.knob].to_numpy(float), cpu_time(rows).to_numpy(float)
     cores = cpu / rows["wall_s"].to_numpy(float)
-    with figure_style():
-        drawing, (above, below) = plt.subplots(2, 1, sharex=True, figsize=FIGURE_SIZE, layout="constrained")
+    with new_figure(FIGURE_IN, 2, sharex=True) as (drawing, (above, below)):
         above.plot(x, cpu, color=TRIAL_COLOUR, marker="o", markersize=4, linewidth=1.4)
         above.set_ylabel(say("cpu_work.cpu_axis"))
         below.plot(x, cores, color=TRIAL_COLOUR, marker="o", markersize=4, linewidth=1.4)
@@ -111,12 +109,6 @@ def work_figure(rows: pd.DataFrame, model: PhaseModel) -> Figure:
                 colour = PHASE_STYLES[str(phase["label"])].colour
                 ax.axvspan(phase["start"], phase["stop"], facecolor=colour, alpha=0.10, linewidth=0, zorder=0)
     most, least = int(np.argmax(cpu)), int(np.argmin(cpu))
-    caption = say(
-        "cpu_work.figure",
-        most=number(cpu[most], 1),
-        at=f"{x[most]:g}",
-        least=number(cpu[least], 1),
-        where=f"{x[least]:g}",
-        used=f"{cores.max():.1f}",
-    )
+    times = {"most": number(cpu[most], 1), "least": number(cpu[least], 1), "used": f"{cores.max():.1f}"}
+    caption = say("cpu_work.figure", at=f"{x[most]:g}", where=f"{x[least]:g}", **times)
     return Figure.of(drawing, caption, caption, id="work")

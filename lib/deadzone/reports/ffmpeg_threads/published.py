@@ -18,36 +18,25 @@ from deadzone.language.numbers import printed
 from deadzone.reports.document.display import Figure, Regression, Table
 from deadzone.reports.document.regression import regression
 from deadzone.reports.ffmpeg_threads import cpu_work, thread_counts
-from deadzone.reports.ffmpeg_threads.cpu_work import breakthrough, by_phase
-from deadzone.reports.ffmpeg_threads.cpu_work import facts as work_facts
-from deadzone.reports.ffmpeg_threads.thread_counts import (
-    ThreadCount,
-    at_limit,
-    by_count,
-    by_limit,
-    flagged_facts,
-    gain,
-)
 from deadzone.reports.figures import curves
 from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
 from deadzone.reports.published import arithmetic, guideline
-from deadzone.reports.published.arithmetic import usual_difference
 from deadzone.reports.published.published import REFERENCE, Published, open_published
 from deadzone.reports.published.report import PublishedReport
 from deadzone.style import PHASE_STYLES
-
-Counts = tuple[ThreadCount, ...]
 
 MEASURED_LINEAR = 10
 """The author calls scaling linear up to here [cores]."""
 
 
-def facts(published: Published, model: PhaseModel, counts: Counts, pairs: pd.DataFrame) -> dict[str, Any]:
+def facts(
+    published: Published, model: PhaseModel, counts: thread_counts.Counts, pairs: pd.DataFrame
+) -> dict[str, Any]:
     """What sentences and tables are made from. model: of the curve with threads equal to the limit.
 
     pairs: the cells measured twice; what differs by less than they do is no effect.
     """
-    usual = usual_difference(pairs)
+    usual = arithmetic.usual_difference(pairs)
     curve = published.table("limit-equals-threads")
     phases = _author_phases(published.table("author-phases"), model)
     ours = [(row["start"], row["stop"], row["label"]) for row in model.phases.to_dict("records")]
@@ -58,7 +47,7 @@ def facts(published: Published, model: PhaseModel, counts: Counts, pairs: pd.Dat
     )
     faster = wall.index[wall["equal_to_limit"] / wall["auto"] - 1 < -usual]
     twice = pairs[(pairs["cpu_limit"] == 11) & (pairs["threads"] == 11)].iloc[0]
-    at = {limit: at_limit(counts, limit) for limit in (4, 5, 6, 11)}
+    at = {limit: thread_counts.at_limit(counts, limit) for limit in (4, 5, 6, 11)}
     return {
         "usual": usual,
         "largest": float(pairs["difference_percent"].abs().max()) / 100,
@@ -76,18 +65,18 @@ def facts(published: Published, model: PhaseModel, counts: Counts, pairs: pd.Dat
         "n_early": len(early),
         "better": listing([f"{limit:g}" for limit in faster]),
         "automatic": wall.reset_index().to_dict("records"),
-        "work_changes": by_phase(model, curve),
-        "counts": by_count(counts),
-        "settings": by_limit(counts),
-        "gain": gain(at[4], 7.0),
+        "work_changes": cpu_work.by_phase(model, curve),
+        "counts": thread_counts.by_count(counts),
+        "settings": thread_counts.by_limit(counts),
+        "gain": thread_counts.gain(at[4], 7.0),
         "fastest_4": f"{at[4].best_measured:g}",
         "only_seven": at[4].advice.tied == (7,),
         "flat_5": set(at[5].model.step_labels) == {"plateau"},
         "only_plenty": set(at[11].advice.tied) <= {10, 11},
         "first": printed(twice["first_wall_s"]),
         "second": printed(twice["second_wall_s"]),
-        **work_facts(breakthrough(model, curve)),
-        **flagged_facts(published),
+        **cpu_work.facts(cpu_work.breakthrough(model, curve)),
+        **thread_counts.flagged_facts(published),
         **{f"phases_{limit}": phases_text(one.model) for limit, one in at.items()},
         **{f"tied_{limit}": tied_text(one.model, one.advice) for limit, one in at.items()},
         **{f"advised_{limit}": setting_text(one.model, one.advice) for limit, one in at.items()},
@@ -122,7 +111,7 @@ class FfmpegThreads(PublishedReport):
     curve: pd.DataFrame
     model: PhaseModel
     advice: Recommendation
-    counts: tuple[thread_counts.ThreadCount, ...]
+    counts: thread_counts.Counts
     pairs: pd.DataFrame
 
     def curve_figure(self) -> Figure:

@@ -12,10 +12,10 @@ from deadzone.explaining.phases.quantities import number, response
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.ffmpeg_threads.cpu_work import cpu_time
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
 from deadzone.reports.published.published import Published
-from deadzone.style import figure_style
 
 TABLES = (
     "threads-at-4-cores",
@@ -28,7 +28,7 @@ TABLES = (
 DRAWN = 3
 """The first three tables are the long ones, and are drawn."""
 
-PANEL_IN = (7.2, 2.9)
+PANEL_IN = 2.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,10 @@ class ThreadCount:
         return float(self.rows["threads"].to_numpy()[self.rows["wall_s"].argmin()])
 
 
-def fit_counts(published: Published) -> tuple[ThreadCount, ...]:
+Counts = tuple[ThreadCount, ...]
+
+
+def fit_counts(published: Published) -> Counts:
     """The curves at every fixed limit; where the author flagged outliers, a second one without them."""
     found = []
     for name in TABLES:
@@ -67,32 +70,23 @@ def _fitted(rows: pd.DataFrame, is_without_flagged: bool) -> ThreadCount:
     return ThreadCount(float(rows["cpu_limit"].iloc[0]), rows, is_without_flagged, model, model.recommend())
 
 
-def at_limit(counts: tuple[ThreadCount, ...], limit: float, without_flagged: bool = True) -> ThreadCount:
+def at_limit(counts: Counts, limit: float, without_flagged: bool = True) -> ThreadCount:
     """The curve at a limit; without the author's outliers where there are any and that is asked."""
     there = [count for count in counts if count.limit == limit]
     return next((count for count in there if count.is_without_flagged == without_flagged), there[0])
 
 
-def counts_figure(counts: tuple[ThreadCount, ...]) -> Figure:
+def counts_figure(counts: Counts) -> Figure:
     """The three long curves with all their trials, one below the other."""
-    import matplotlib.pyplot as plt
-
     drawn = [count for count in counts if not count.is_without_flagged][:DRAWN]
-    with figure_style():
-        drawing, axes = plt.subplots(
-            len(drawn), 1, figsize=(PANEL_IN[0], PANEL_IN[1] * len(drawn)), layout="constrained"
-        )
+    with new_figure(PANEL_IN * len(drawn), len(drawn)) as (drawing, axes):
         words = [say("thread_counts.panel", limit=f"{c.limit:g}", phases=phases_text(c.model)) for c in drawn]
-        plot_panels(
-            [
-                (count.model, ax, count.advice, title)
-                for ax, count, title in zip(axes, drawn, words, strict=True)
-            ]
-        )
+        panels = zip(drawn, axes, words, strict=True)
+        plot_panels([(count.model, ax, count.advice, title) for count, ax, title in panels])
     return Figure.of(drawing, say("thread_counts.figure"), join(words, "; "), id="threads")
 
 
-def by_count(counts: tuple[ThreadCount, ...]) -> list[dict[str, Any]]:
+def by_count(counts: Counts) -> list[dict[str, Any]]:
     """Of each curve: phases, recommended count, how many cannot be told apart, and the fastest measured."""
     return [
         {
@@ -108,7 +102,7 @@ def by_count(counts: tuple[ThreadCount, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def by_limit(counts: tuple[ThreadCount, ...]) -> list[dict[str, Any]]:
+def by_limit(counts: Counts) -> list[dict[str, Any]]:
     """Of each fixed limit: the thread count to set, and what it gains over as many threads as cores."""
     rows = []
     for limit in sorted({count.limit for count in counts}):

@@ -12,12 +12,12 @@ import numpy as np
 from deadzone import style
 from deadzone.explaining.waterfall import draw_change, draw_total
 from deadzone.reports.document.display import Figure
+from deadzone.reports.document.drawing import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as MatplotlibFigure
 
-WIDTH_IN = 7.2
 BAR_IN = 0.42
 MARGIN_IN = 1.1
 BAR = 0.6
@@ -41,10 +41,7 @@ class Change:
 @contextmanager
 def _rows(names: Sequence[str], axis: str, bar_in: float) -> Iterator[tuple[MatplotlibFigure, Axes]]:
     """A figure with a row a name, of this height. axis: name of the length with its unit."""
-    import matplotlib.pyplot as plt
-
-    with style.figure_style():
-        drawing, ax = plt.subplots(figsize=(WIDTH_IN, MARGIN_IN + bar_in * len(names)), layout="constrained")
+    with new_figure(MARGIN_IN + bar_in * len(names)) as (drawing, ax):
         ax.set_yticks(range(len(names)), list(names))
         ax.tick_params(axis="y", labelcolor=style.INK, length=0)
         ax.invert_yaxis()

@@ -11,7 +11,6 @@ from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.style import PHASE_STYLES
 
 MOST_NAMED = 4
@@ -20,31 +19,29 @@ MOST_NAMED = 4
 
 def curve_figure(model: PhaseModel, advice: Recommendation, identity: str, is_face: bool = False) -> Figure:
     """The curve of a model with its trials, phases and recommended setting."""
-    found = verdict(model, advice)
+    words = {"verdict": verdict(model, advice), **names(model.response, model.knob)}
     drawing: Any = plot(model, advice=advice).figure
-    caption = say("curves.caption", verdict=found)
-    return Figure.of(drawing, caption, described(model, found), id=identity, is_face=is_face)
+    described = say("curves.described", n=model.n_levels, phases=phases_text(model), **words)
+    return Figure.of(drawing, say("curves.caption", **words), described, id=identity, is_face=is_face)
 
 
 def slices_figure(models: PhaseModels, caption: str, identity: str, columns: int | None = None) -> Figure:
     """The curves of all slices side by side."""
-    described_slices = [
+    described = [
         say("curves.slice", slice=f"{plain_name(models.by)} {value:g}", phases=phases_text(model))
         for value, model in models.items()
     ]
-    return Figure.of(models.plot(columns=columns), caption, join(described_slices), id=identity)
+    return Figure.of(models.plot(columns=columns), caption, join(described), id=identity)
 
 
-def described(model: PhaseModel, found: str) -> str:
-    """What the figure of a model shows, for readers who do not see it."""
-    return say(
-        "curves.described",
-        response=plain_name(model.response),
-        knob=plain_name(model.knob),
-        n=model.n_levels,
-        phases=phases_text(model),
-        verdict=found,
-    )
+def names(response: str, knob: str) -> dict[str, str]:
+    """Two columns in words, as the sentences on a curve name them."""
+    return {"response": plain_name(response), "knob": plain_name(knob)}
+
+
+def ends(model: PhaseModel, row: Mapping[Hashable, Any]) -> dict[str, str]:
+    """Where a phase or a step begins and ends, in words. row: of it, with start and stop."""
+    return {end: level_text(model, float(row[end])) for end in ("start", "stop")}
 
 
 def phases_text(model: PhaseModel) -> str:
@@ -87,8 +84,8 @@ def phases_table(model: PhaseModel, identity: str) -> Table:
         }
         for position, row in enumerate(model.phases.to_dict("records"), start=1)
     ]
-    words = {"response": plain_name(model.response), "knob": plain_name(model.knob)}
-    return table_of("figures.phases", rows, identity, n=len(rows), certainty=model.certainty, **words)
+    words = names(model.response, model.knob)
+    return Table.of("figures.phases", rows, identity, n=len(rows), certainty=model.certainty, **words)
 
 
 def interval_text(row: Mapping[Hashable, Any]) -> str:

@@ -11,12 +11,12 @@ from deadzone.explaining.phases.quantities import axis_label, level_number
 from deadzone.language.catalogue import say
 from deadzone.language.numbers import printed
 from deadzone.reports.document.display import Figure
-from deadzone.style import MUTED, RECOMMENDED_COLOUR, figure_style
+from deadzone.reports.document.drawing import new_figure
+from deadzone.style import MUTED, RECOMMENDED_COLOUR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDTH_IN = 7.2
 CELL_HEIGHT_IN = 0.42
 NOTED_HEIGHT_IN = 0.62
 """Of a row of cells that hold a second line."""
@@ -50,17 +50,14 @@ def heat_map(
     `inside` says which cells are outlined, of the shape of `cells`. notes: a second line for each cell. title: in place
     of the one that names the target.
     """
-    import matplotlib.pyplot as plt
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
     values = cells.to_numpy(float)
-    within = values <= target if target is not None else np.zeros(values.shape, bool)
-    within = inside.to_numpy(bool) if inside is not None else within
+    within = values <= (-np.inf if target is None else target)
+    within = within if inside is None else inside.to_numpy(bool)
     lines = notes.to_numpy(object) if notes is not None else np.full(values.shape, "", object)
     height = CELL_HEIGHT_IN if notes is None else NOTED_HEIGHT_IN
-    with figure_style():
-        size = (WIDTH_IN, MARGIN_IN + height * values.shape[0])
-        drawing, ax = plt.subplots(figsize=size, layout="constrained")
+    with new_figure(MARGIN_IN + height * values.shape[0]) as (drawing, ax):
         known = values[np.isfinite(values) & (values > 0)]
         low, high = (float(known.min()), float(known.max())) if len(known) else (1.0, 2.0)
         norm = LogNorm(low, max(high, 1.01 * low), clip=True)
@@ -102,19 +99,10 @@ def number_text(value: float) -> str:
 
 def outline(ax: Axes, inside: np.ndarray) -> None:
     """A line around the cells of a region. inside: shape (rows, columns), True within; row 0 is at the bottom."""
-    padded = np.pad(inside, 1)
-    style: dict[str, Any] = {
-        "color": RECOMMENDED_COLOUR,
-        "linewidth": 2.6,
-        "solid_capstyle": "projecting",
-        "zorder": 5,
-        "clip_on": False,
-    }
+    padded, half = np.pad(inside, 1), np.array([-0.5, 0.5])
+    edge: dict[str, Any] = {"color": RECOMMENDED_COLOUR, "linewidth": 2.6, "solid_capstyle": "projecting"}
     for i, j in zip(*np.nonzero(inside), strict=True):
         for di, dj in ((-1, 0), (1, 0), (0, -1), (0, 1)):
-            if padded[i + 1 + di, j + 1 + dj]:
-                continue
-            if di:
-                ax.plot([j - 0.5, j + 0.5], [i + di / 2] * 2, **style)
-            else:
-                ax.plot([j + dj / 2] * 2, [i - 0.5, i + 0.5], **style)
+            if not padded[i + 1 + di, j + 1 + dj]:
+                x, y = j + dj / 2 + abs(di) * half, i + di / 2 + abs(dj) * half
+                ax.plot(x, y, zorder=5, clip_on=False, **edge)

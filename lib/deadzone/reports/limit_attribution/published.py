@@ -7,7 +7,6 @@ from deadzone.explaining.attribution.attributing import attribute_table
 from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.reports.figures.bars import bars
 from deadzone.reports.limit_attribution.run import LimitRun, load_run
 from deadzone.reports.published.published import REFERENCE, Published
@@ -31,7 +30,7 @@ class LimitAttribution(PublishedReport):
 
     def rules_table(self) -> Table:
         """One row a hypothesis: the verdict by the rules for runs, and why."""
-        return table_of("limit_attribution.by-rules", page.hypotheses(self.result))
+        return Table.of("limit_attribution.by-rules", page.hypotheses(self.result))
 
 
 def environment_name(environment: str) -> str:

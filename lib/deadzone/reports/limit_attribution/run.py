@@ -20,16 +20,15 @@ from deadzone.explaining.compare.samples import analysed
 from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
-from deadzone.reports.document.tabling import shown
-from deadzone.reports.published.published import section
+from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run
-from deadzone.style import INK, MUTED, TRIAL_COLOUR, figure_style
+from deadzone.style import INK, MUTED, TRIAL_COLOUR
 
-WIDTH_IN, ROW_IN, FRAME_IN = 7.2, 0.5, 1.0
+ROW_IN, FRAME_IN = 0.5, 1.0
 
 LOG_FROM = 20.0
 """From this ratio of the slowest to the fastest trial on, a linear axis would hide the fast ones."""
@@ -40,22 +39,17 @@ PHASES = ("dns_s", "connecting_s", "tls_handshake_s", "upload_s", "waiting_s", "
 
 def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: str) -> Figure:
     """Every trial's response, an environment a row, with the medians. trials: the analysed ones."""
-    import matplotlib.pyplot as plt
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     names = sorted(result.medians, key=lambda name: result.medians[name])
-    with figure_style():
-        drawing, ax = plt.subplots(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained")
+    with new_figure(FRAME_IN + ROW_IN * len(names)) as (drawing, ax):
         for row, name in enumerate(names):
             values = trials.loc[trials[by].astype(str) == name, result.response].astype(float)
-            ax.scatter(
-                values, [row] * len(values), s=26, facecolors="none", edgecolors=TRIAL_COLOUR, zorder=3
-            )
-            median = result.medians[name]
+            rows, median = [row] * len(values), result.medians[name]
+            ax.scatter(values, rows, s=26, facecolors="none", edgecolors=TRIAL_COLOUR, zorder=3)
             ax.plot([median, median], [row - 0.28, row + 0.28], color=INK, linewidth=2, zorder=4)
-            ax.annotate(
-                duration(median), (1.01, row), xycoords=("axes fraction", "data"), va="center", color=INK
-            )
+            beside = (1.01, row)
+            ax.annotate(duration(median), beside, xycoords=("axes fraction", "data"), va="center", color=INK)
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)
         ax.tick_params(axis="y", labelcolor=INK, length=0)
@@ -76,7 +70,7 @@ def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: s
 
 def phases_table(result: Attribution, trials: pd.DataFrame, by: str) -> Table | None:
     """Medians of the phases of the request in each environment; None where the client timed no phases."""
-    known = [name for name in PHASES if name in trials and trials[name].notna().any()]
+    known = [name for name in PHASES if tables.is_measured(trials, name)]
     if not known:
         return None
     medians = trials[known].groupby(trials[by].astype(str)).median()
@@ -105,47 +99,38 @@ class LimitRun:
         source, result = self.source, self.result
         found = result.verdict() if result else say("limit_run.nothing", reason=self.problem)
         evidence = ("response", "hypotheses", "waterfall") if result else ("treatments",)
-        return [
-            prose.head(
-                source,
-                (Claim(found, tuple(map(Evidence, evidence))),),
-                (*source.doubts, *(result.warnings if result else ())),
-                found,
-                n=len(self.trials),
-            )
-        ]
+        doubts = (*source.doubts, *(result.warnings if result else ()))
+        abstract = (Claim(found, tuple(map(Evidence, evidence))),)
+        return [prose.head(source, abstract, doubts, found, n=len(self.trials))]
 
     def response(self) -> list[Block]:
         """Every trial, the environments, and the phases of the request."""
         if self.result is None:
             return [section("limit_run.times"), tables.attempts_table(self.source)]
-        names = self.result.roles
-        caption = say(
-            "limit_run.figure",
-            slow=names.slow,
-            fast=names.fast,
-            ratio=f"{self.result.ratio:.3g}",
-            n=len(self.trials),
-        )
+        roles, ratio = self.result.roles, f"{self.result.ratio:.3g}"
+        caption = say("limit_run.figure", slow=roles.slow, fast=roles.fast, ratio=ratio, n=len(self.trials))
         told = say("limit_run.environments")
         return [
             section("limit_run.times"),
             trials_figure(self.result, self.trials, self.by, caption),
-            shown(page.environments(self.result), "environments", told),
+            Table.shown(page.environments(self.result), "environments", told),
         ]
 
     def hypotheses(self) -> list[Block]:
         """Every hypothesis with its verdict, its share of the slowdown and the evidence; and how it was decided."""
         if self.result is None:
             return []
+        result, roles = self.result, self.result.roles
+        parts = say("limit_run.parts_caption", slow=roles.slow, fast=roles.fast)
+        waterfall = f"{headline(result)}."
         return [
             section("limit_run.hypotheses"),
-            hypotheses_table(self.result),
-            evidence_prose(self.result),
+            hypotheses_table(result),
+            evidence_prose(result),
             section("limit_run.parts", level=3),
-            self._waterfall(self.result),
-            self._parts(self.result),
-            Prose((wording.method(self.result),), heading=say("attribution.method"), level=3, id="method"),
+            Figure.of(result.plot(), waterfall, description(result), id="waterfall", is_face=True),
+            Table.shown(page.parts(result), "parts", parts),
+            Prose((wording.method(result),), heading=say("attribution.method"), level=3, id="method"),
         ]
 
     def claims(self) -> list[Block]:
@@ -154,9 +139,7 @@ class LimitRun:
 
     def first_byte(self) -> list[Block]:
         """The phases of the request, and what the time to the first byte means here."""
-        if self.result is None:
-            return []
-        table = phases_table(self.result, self.trials, self.by)
+        table = phases_table(self.result, self.trials, self.by) if self.result else None
         if table is None:
             return []
         return [section("limit_run.first_byte"), table, Prose((say("limit_run.first_byte_text"),))]
@@ -165,10 +148,8 @@ class LimitRun:
         """How throttled time was counted, where the limit is confirmed."""
         if self.result is None or CPU_LIMIT not in self.result.confirmed:
             return []
-        return [
-            section("limit_run.work"),
-            Prose((say("limit_run.work_text", parallel=f"{self.result.parallel:.2g}"),)),
-        ]
+        text = say("limit_run.work_text", parallel=f"{self.result.parallel:.2g}")
+        return [section("limit_run.work"), Prose((text,))]
 
     def missing(self) -> list[Block]:
         """What failed, or was disturbed."""
@@ -196,15 +177,6 @@ class LimitRun:
         """Under which circumstances, and how to do it again."""
         return [prose.heading("provenance"), *prose.origin(self.source)]
 
-    def _waterfall(self, result: Attribution) -> Figure:
-        return Figure.of(
-            result.plot(), headline(result) + ".", description(result), id="waterfall", is_face=True
-        )
-
-    def _parts(self, result: Attribution) -> Table:
-        caption = say("limit_run.parts_caption", slow=result.roles.slow, fast=result.roles.fast)
-        return shown(page.parts(result), "parts", caption)
-
 
 def load_run(name: str) -> LimitRun:
     """A run by its id, folder, or STUDY/latest, with its attribution.
@@ -226,18 +198,14 @@ def load_run(name: str) -> LimitRun:
 def hypotheses_table(result: Attribution) -> Table:
     """One row a hypothesis: verdict, share of the slowdown, p-values."""
     counts = {verdict: len(result.named(verdict)) for verdict in ("confirmed", "excluded", "undecided")}
-    return shown(page.hypotheses_table(result), "hypotheses", say("limit_run.hypotheses_caption", **counts))
+    return Table.shown(
+        page.hypotheses_table(result), "hypotheses", say("limit_run.hypotheses_caption", **counts)
+    )
 
 
 def evidence_prose(result: Attribution) -> Prose:
     """What speaks for each verdict, a paragraph a hypothesis."""
     said = tuple(
-        say(
-            "limit_run.one",
-            name=capital(row["hypothesis"]),
-            verdict=row["verdict"],
-            evidence=row["evidence"],
-        )
-        for row in page.hypotheses(result)
+        say("limit_run.one", **{**row, "name": capital(row["hypothesis"])}) for row in page.hypotheses(result)
     )
     return Prose(said, heading=say("attribution.evidence"), level=3, id="evidence")

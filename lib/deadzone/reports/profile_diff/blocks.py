@@ -7,7 +7,7 @@ from typing import Any
 from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
-from deadzone.explaining.phases.quantities import capital, number
+from deadzone.explaining.phases.quantities import capital
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.figures import headline, package_bars, waterfall
@@ -16,10 +16,8 @@ from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.tables import cause_name, changes_table, interval_text, split_unit
 from deadzone.explaining.profiles.units import readable
 from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
-from deadzone.language.catalogue import say, spoken
-from deadzone.language.formats import percent
+from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
-from deadzone.reports.document.tabling import shown, table_of
 from deadzone.reports.profile_diff.sides import Sides
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.source import Source
@@ -67,14 +65,14 @@ def totals_table(
                 "by_ranks": verdict_text(overall) if overall else "",
             }
         )
-    return table_of("profile_diff.totals", rows, sides=names)
+    return Table.of("profile_diff.totals", rows, sides=names)
 
 
 def functions_table(comparison: Comparison) -> Table:
     """The functions that changed most."""
     head = say("profile_run.function")
     table = changes_table(comparison.functions, comparison.pair.unit, FUNCTIONS_SHOWN, head)
-    return shown(table, "functions")
+    return Table.shown(table, "functions")
 
 
 def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
@@ -97,9 +95,8 @@ def packages_figure(comparison: Comparison, identity: str, is_face: bool = False
 def flame_figure(comparison: Comparison, identity: str) -> Figure:
     """The differential flame graph, interactive where scripts run."""
     description = say("profile_run.flame_description", headline=change_of_total(comparison))
-    return Figure(
-        flame_graph(comparison, width=FLAME_WIDTH), say("profile_run.flame_caption"), description, id=identity
-    )
+    drawing = flame_graph(comparison, width=FLAME_WIDTH)
+    return Figure(drawing, say("profile_run.flame_caption"), description, id=identity)
 
 
 def kind_heading(kind: str) -> Prose:
@@ -111,16 +108,13 @@ def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> 
     """What each side would take at the load asked for, with every doubt about it."""
     rows, doubts = [], []
     for when, (one, unit) in made.items():
-        between = (
-            ""
-            if one.low is None or one.high is None
-            else interval_text(one.low, one.high, unit, one.amount, False)
-        )
-        loads, amount = ", ".join(f"{load:.4g}" for load in one.loads), readable(one.amount, unit)
-        rows.append({"when": when, "made": one, "loads": loads, "amount": amount, "interval": between})
+        row = {"when": when, "made": one, "amount": readable(one.amount, unit), "interval": ""}
+        if one.low is not None and one.high is not None:
+            row["interval"] = interval_text(one.low, one.high, unit, one.amount, False)
+        rows.append(row | {"loads": ", ".join(f"{load:.4g}" for load in one.loads)})
         doubts += [doubt for doubt in one.doubts if doubt not in doubts]
     found: list[Block] = [
-        table_of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
+        Table.of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
         Prose(tuple(projected(say(f"profile.{when}"), one, unit) for when, (one, unit) in made.items())),
     ]
     return [*found, Prose(tuple(doubts), style="warnings")] if doubts else found
@@ -132,8 +126,3 @@ def _ratio(row: Mapping[str, Any]) -> str:
         return f"{row['ratio']:.3g}"
     between = say("profile.range", low=f"{row['ratio_low']:.3g}", high=f"{row['ratio_high']:.3g}")
     return f"{row['ratio']:.3g} ({between})"
-
-
-def _change(value: float, relative: bool) -> str:
-    sign = "+" if value > 0 else ""
-    return f"{sign}{percent(value, spoken()) if relative else number(value)}"

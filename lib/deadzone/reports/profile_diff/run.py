@@ -19,12 +19,10 @@ from deadzone.explaining.profiles.projection import Projection, measured_at, pro
 from deadzone.explaining.profiles.tables import ablations_table, causes_table
 from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
 from deadzone.language.catalogue import join, say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose
-from deadzone.reports.document.tabling import shown as shown_as
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table, section
 from deadzone.reports.profile_diff import blocks
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
 from deadzone.reports.published.claims import row_of
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.claims import claims_section, judge_run, line
 from deadzone.reports.sweep.source import Source, load_source
@@ -46,10 +44,7 @@ class ProfileRun:
         """Before against after of every kind of profile, in the slice that is compared."""
         made = {}
         for kind in self.sides.kinds():
-            before, after = (
-                self.sides.profiles(self.sides.rows(level), kind)
-                for level in (self.sides.before, self.sides.after)
-            )
+            before, after = (self.sides.profiles(self.sides.rows(level), kind) for level in self.names)
             basis = self.sides.basis(kind, (before, after))
             made[kind] = compare_profiles(before, after, value_of(kind, before[0]), basis)
         return made
@@ -62,11 +57,9 @@ class ProfileRun:
     @cached_property
     def causes(self) -> tuple[Cause, ...]:
         """The causes that the study names."""
-        named = {
-            name: [text] if isinstance(text, str) else list(text)
-            for name, text in self.sides.spec.causes.items()
-        }
-        return causes_from(named) if named else ()
+        named = self.sides.spec.causes.items()
+        causes = {name: [text] if isinstance(text, str) else list(text) for name, text in named}
+        return causes_from(causes) if causes else ()
 
     def attribution(self, kind: str) -> Attribution | None:
         """The change of a kind by cause; None where the study names none."""
@@ -90,11 +83,10 @@ class ProfileRun:
 
     def ranked(self, kind: str) -> Judged | None:
         """The totals of a kind a unit of load, judged as `deadzone compare` does, over all slices; None where it cannot."""
-        before, after = (self._totals(level, kind) for level in (self.sides.before, self.sides.after))
+        before, after = (self._totals(level, kind) for level in self.names)
+        others = self.sides.others
         try:
-            return compare_tables(
-                before, after, AMOUNT, factors=self.sides.others, goal="min", names=self.names
-            )
+            return compare_tables(before, after, AMOUNT, factors=others, goal="min", names=self.names)
         except CompareError:
             return None
 
@@ -135,19 +127,17 @@ class ProfileRun:
         for _, row in rows.iterrows():
             profiles = self.sides.profiles(row.to_frame().T, kind)
             load = float(row["load"]) if row["load"] > 0 else 1.0
-            amounts.append(
-                profiles[0].total(value_of(kind, profiles[0])) / load if profiles else float("nan")
-            )
+            total = profiles[0].total(value_of(kind, profiles[0])) if profiles else float("nan")
+            amounts.append(total / load)
         return self.sides.comparable(rows.assign(**{AMOUNT: amounts}))
 
     def title(self) -> list[Block]:
         """Title, what changed most, the verdict, and what a reader must know first."""
-        found = (
-            [Claim(change_of_total(self.comparisons[self.main]), (Evidence("totals"),))] if self.main else []
-        )
-        attribution = self.attribution(self.main) if self.main else None
-        if attribution:
-            found.append(Claim(f"{largest_cause(attribution)}.", (Evidence("waterfall"),)))
+        found = []
+        if self.main:
+            found.append(Claim(change_of_total(self.comparisons[self.main]), (Evidence("totals"),)))
+            if attribution := self.attribution(self.main):
+                found.append(Claim(f"{largest_cause(attribution)}.", (Evidence("waterfall"),)))
         found.append(Claim(capital(str(self.shipping)), tuple(map(row_of, self.shipping.gates.values()))))
         return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._headline())]
 
@@ -173,26 +163,19 @@ class ProfileRun:
         if attribution:
             shown += [
                 blocks.waterfall_figure(attribution, "waterfall", is_face=True),
-                shown_as(causes_table(attribution), "causes"),
+                Table.shown(causes_table(attribution), "causes"),
                 Prose((naive_against_exact(attribution),)),
             ]
         ablations = self.ablations(self.main)
         if ablations:
             missing = [name for name in self.sides.spec.change.alone if name not in ablations.by_cause.index]
-            sum_up = (
-                say("profile_run.alone_missing", names=", ".join(missing))
-                if missing
-                else ablations.statement()
-            )
-            shown += [
-                shown_as(ablations_table(ablations), "ablations"),
-                Prose((sum_up, say("profile_run.elsewhere"))),
-            ]
-        shown += [
-            blocks.packages_figure(comparison, "packages", is_face=not attribution),
-            blocks.functions_table(comparison),
-        ]
-        return shown
+            sum_up = ablations.statement()
+            if missing:
+                sum_up = say("profile_run.alone_missing", names=", ".join(missing))
+            shown.append(Table.shown(ablations_table(ablations), "ablations"))
+            shown.append(Prose((sum_up, say("profile_run.elsewhere"))))
+        shown.append(blocks.packages_figure(comparison, "packages", is_face=not attribution))
+        return [*shown, blocks.functions_table(comparison)]
 
     def flames(self) -> list[Block]:
         """The differential flame graph."""
@@ -259,9 +242,8 @@ class ProfileRun:
         if not self.main:
             return say("profile_run.none_taken")
         row, pair = self.comparisons[self.main].total.iloc[0], self.comparisons[self.main].pair
-        change = say(
-            "profile_run.headline", name=pair.what, change=row.change / row.before if row.before else 0.0
-        )
+        ratio = row.change / row.before if row.before else 0.0
+        change = say("profile_run.headline", name=pair.what, change=ratio)
         return join([change, capital(str(self.shipping))])
 
 

@@ -68,17 +68,18 @@ class Sides:
 
     def profiles(self, rows: pd.DataFrame, kind: str) -> list[Profile]:
         """The profiles of a kind, one a trial that has it."""
-        names = [self.files.get((int(r["trial"]), int(r["attempt"])), {}) for _, r in rows.iterrows()]
-        return [self._read(name[kind]) for name in names if kind in name]
+        return [self._read(name[kind]) for name in self._files_of(rows) if kind in name]
+
+    def _files_of(self, rows: pd.DataFrame) -> list[dict[str, str]]:
+        """The files of each trial by the kind of their profile."""
+        return [self.files.get(trial, {}) for trial in zip(rows["trial"], rows["attempt"], strict=True)]
 
     def kinds(self) -> tuple[str, ...]:
         """The kinds of profiles that both sides have."""
-        have = [
-            {kind for (_, row) in self.rows(level).iterrows()
-             for kind in self.files.get((int(row["trial"]), int(row["attempt"])), {})}
-            for level in (self.before, self.after)
-        ]  # fmt: skip
-        return tuple(kind for kind in self.spec.kinds if kind in have[0] & have[1])
+        before, after = (
+            set().union(*self._files_of(self.rows(level))) for level in (self.before, self.after)
+        )
+        return tuple(kind for kind in self.spec.kinds if kind in before & after)
 
     def load_of(self, level: str) -> float:
         """The mean load of a side in the slice that is compared; not a number where none was measured."""
@@ -131,7 +132,10 @@ def sides_of(run: Run, source: Source) -> Sides:
     study = run.study()
     if study.profiles is None:
         raise ReportError(say("profile_run.no_profiles", run=run.run_id))
-    factor, before, after = _change(study)
+    found = changed(study)
+    if found is None:
+        raise ReportError(say("profile_run.one_level", factor=study.knob_name))
+    factor, before, after = found[0], format_level(found[1]), format_level(found[2])
     others = tuple(name for name in study.factor_names() if name != factor)
     trials = source.analysed.copy()
     trials["slice"] = [
@@ -145,14 +149,6 @@ def sides_of(run: Run, source: Source) -> Sides:
         if made._of(level).empty:
             raise ReportError(say("profile_run.no_side", level=level, factor=factor, run=run.run_id))
     return made
-
-
-def _change(study: Study) -> tuple[str, str, str]:
-    """The factor that was changed, and its levels before and after, as text."""
-    found = changed(study)
-    if found is None:
-        raise ReportError(say("profile_run.one_level", factor=study.knob_name))
-    return found[0], format_level(found[1]), format_level(found[2])
 
 
 def _load(study: Study, trials: pd.DataFrame, factor: str) -> pd.Series:

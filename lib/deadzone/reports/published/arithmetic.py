@@ -3,9 +3,7 @@
 import pandas as pd
 
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Prose, Table
-from deadzone.reports.document.tabling import table_of
-from deadzone.reports.published.published import section
+from deadzone.reports.document.display import Block, Prose, Table, section
 from deadzone.reports.published.reference import load_reference
 
 CHECKS = "checks"
@@ -25,7 +23,7 @@ def arithmetic(study: str) -> list[Block]:
     said = say("arithmetic.count", n=len(own), agree=int((own["verdict"] == "agrees").sum()), close=close)
     if wrong.empty:
         return [section("arithmetic.heading"), Prose((said, say("arithmetic.none_off")))]
-    table = table_of("published.arithmetic", wrong.to_dict("records"), n=len(wrong))
+    table = Table.of("published.arithmetic", wrong.to_dict("records"), n=len(wrong))
     return [section("arithmetic.heading"), Prose((said,)), table]
 
 
@@ -49,4 +47,4 @@ def repeats_table(pairs: pd.DataFrame) -> Table:
     """The cells measured twice, side by side. pairs: as of `repeats`, with cpu_limit and threads."""
     rows = [{"cores": f"{row['cpu_limit']:g}", **row} for row in pairs.to_dict("records")]
     usual, largest = usual_difference(pairs), float(pairs["difference_percent"].abs().max()) / 100
-    return table_of("published.repeats", rows, n=len(rows), usual=usual, largest=largest)
+    return Table.of("published.repeats", rows, n=len(rows), usual=usual, largest=largest)

@@ -6,7 +6,6 @@ from deadzone.explaining.claims.judging import Judged
 from deadzone.explaining.claims.verdicts import VERDICTS, Verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Claim, Evidence, Prose, Table
-from deadzone.reports.document.tabling import table_of
 
 MOST_TRIALS_NAMED = 24
 """More links than this nobody follows; `--json` names all trials."""
@@ -23,20 +22,16 @@ def row_of(one: Judged) -> Evidence:
 def claims_table(
     judged: Sequence[Judged], caption: str = "claims.caption", claim: str = "claims.claim"
 ) -> Table:
-    """One row a claim: what is claimed, the verdict, and what the data say. caption, claim: keys of its words."""
-    told = claims_caption(judged, caption)
-    return table_of("published.claims", [{"one": one} for one in judged], told=told, claim_head=say(claim))
+    """One row a claim: what is claimed, the verdict, and what the data say; above them how many the data support, in part,
+    not at all, or cannot decide. caption, claim: keys of its words."""
+    counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
+    told = say(caption, n=len(judged), **counts)
+    return Table.of("published.claims", [{"one": one} for one in judged], told=told, claim_head=say(claim))
 
 
 def verdict_name(verdict: Verdict) -> str:
     """A verdict in words."""
     return say(f"claims.{verdict}")
-
-
-def claims_caption(judged: Sequence[Judged], key: str = "claims.caption") -> str:
-    """How many claims the data support, in part, not at all, or cannot decide."""
-    counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
-    return say(key, n=len(judged), **counts)
 
 
 def named_trials(one: Judged) -> tuple[int, ...]:
@@ -47,20 +42,11 @@ def named_trials(one: Judged) -> tuple[int, ...]:
 def evidence_of(judged: Sequence[Judged], trials: str = "") -> Prose:
     """Where the evidence for each conclusion that does not stand as it is can be looked up, and the trials of each claim on
     a run. trials: id of the table that has a row for each trial."""
-    shown = [one for one in judged if one.evidence and (one.verdict != "supported" or one.trials)]
-    said = [
-        Claim(
-            join(
-                [
-                    say("claims.see", claim=one.claim, verdict=verdict_name(one.verdict)),
-                    say("claims.trials") if named_trials(one) else "",
-                ]
-            ),
-            (
-                *map(Evidence, one.evidence),
-                *(Evidence(f"{trials}-{n}", say("claims.trial", n=n)) for n in named_trials(one)),
-            ),
-        )
-        for one in shown
-    ]
+    said = []
+    for one in judged:
+        if one.evidence and (one.verdict != "supported" or one.trials):
+            linked = [Evidence(f"{trials}-{n}", say("claims.trial", n=n)) for n in named_trials(one)]
+            see = say("claims.see", claim=one.claim, verdict=verdict_name(one.verdict))
+            text = join([see, say("claims.trials") if linked else ""])
+            said.append(Claim(text, (*map(Evidence, one.evidence), *linked)))
     return Prose(tuple(said), heading=say("claims.evidence"), level=3, id="section-evidence")

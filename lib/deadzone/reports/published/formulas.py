@@ -55,20 +55,18 @@ class Formulas:
                 return node.value
             case ast.Name(id=name):
                 return self._name(name, frame, text)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-                return OPERATORS[type(op)](again(left), again(right))
             case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](again(operand))
             case ast.IfExp(test=test, body=one, orelse=other):
                 return again(one if again(test) else other)
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in OPERATORS:
+            case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](again(left), again(right))
             case ast.BoolOp(op=op, values=values):
                 found = [bool(again(value)) for value in values]
                 return all(found) if isinstance(op, ast.And) else any(found)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
                 given = {str(one.arg): again(one.value) for one in keywords}
-                return self._call(name, [again(arg) for arg in args], given, frame, text)
+                return self._call(name, [again(arg) for arg in args], given, text)
         raise TableError(
             f"{self._study}: the formula {text!r} contains {ast.unparse(node)!r}, which no formula may."
         )
@@ -81,18 +79,13 @@ class Formulas:
         known = [*(frame if frame is not None else ()), *self._names]
         raise TableError(f"{self._study}: the formula {text!r} names {name!r}.{did_you_mean(name, known)}")
 
-    def _call(
-        self, name: str, args: list[Any], given: dict[str, Any], frame: pd.DataFrame | None, text: str
-    ) -> Any:
-        if name in ("column", "value", "lookup"):
-            functions = {"column": self._column, "value": self._value_of, "lookup": self._lookup}
-            return functions[name](*args, **given)
-        if name not in FUNCTIONS:
-            known = (*FUNCTIONS, "column", "value", "lookup")
-            raise TableError(
-                f"{self._study}: the formula {text!r} calls {name!r}.{did_you_mean(name, known)}"
-            )
-        return FUNCTIONS[name](*args, **given)
+    def _call(self, name: str, args: list[Any], given: dict[str, Any], text: str) -> Any:
+        own = {"column": self._column, "value": self._value_of, "lookup": self._lookup}
+        known: dict[str, Callable[..., Any]] = {**FUNCTIONS, **own}
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise TableError(f"{self._study}: the formula {text!r} calls {name!r}.{hint}")
+        return known[name](*args, **given)
 
     def _column(self, table: str, formula: str, where: str = "", **keys: Any) -> pd.Series:
         rows = load_reference(self._study, table)
@@ -132,10 +125,7 @@ def _minutes(clock: str) -> float:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "min": lambda of: of.min(),
-    "max": lambda of: of.max(),
-    "mean": lambda of: of.mean(),
-    "sum": lambda of: of.sum(),
+    **{name: operator.methodcaller(name) for name in ("min", "max", "mean", "sum")},
     "distinct": lambda of: of.nunique(),
     "first": lambda of: of.iloc[0],
     "last": lambda of: of.iloc[-1],

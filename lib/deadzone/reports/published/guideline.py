@@ -17,7 +17,7 @@ from deadzone.explaining.phases.quantities import axis_label, listing, response
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE, Recommendation
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Table
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.figures.curves import ends
 from deadzone.style import PHASE_STYLES
 
 Resources = Literal["scarce", "middling", "plenty"]
@@ -45,29 +45,23 @@ def rules(model: PhaseModel, advice: Recommendation) -> list[Rule]:
     """The rules of a curve, from the smallest budget to the largest."""
     levels = model.levels["level"].to_numpy(float)
     fitted = model.levels["fitted"].to_numpy(float)
-    best = _recommended(model, advice)
+    place = place_of(model, advice.setting)
+    best = levels[-1] if place is None else place
     first = model.phases.iloc[0]
     scarce = float(first["stop"]) if first["label"] in IMPROVING else levels[0]
     found: list[Rule] = []
     for i, level in enumerate(levels):
         resources: Resources = "plenty" if level >= best else "scarce" if level <= scarce else "middling"
-        at = (
-            _affordable(model, levels, fitted, i)
-            if resources != "plenty"
-            else int(np.searchsorted(levels, best))
-        )
-        setting = None if at == i and resources != "plenty" else float(levels[at])
-        last = found[-1] if found else None
-        if last and (last.resources, last.setting) == (resources, setting):
-            found[-1] = Rule(resources, last.low, float(level), setting, float(fitted[at]))
+        if resources == "plenty":
+            at = int(np.searchsorted(levels, best))
         else:
-            found.append(Rule(resources, float(level), float(level), setting, float(fitted[at])))
+            at = _affordable(model, levels, fitted, i)
+        setting = None if at == i and resources != "plenty" else float(levels[at])
+        low = float(level)
+        if found and (found[-1].resources, found[-1].setting) == (resources, setting):
+            low = found.pop().low
+        found.append(Rule(resources, low, float(level), setting, float(fitted[at])))
     return found
-
-
-def _recommended(model: PhaseModel, advice: Recommendation) -> float:
-    place = place_of(model, advice.setting)
-    return float(model.levels["level"].iloc[-1]) if place is None else place
 
 
 def _affordable(model: PhaseModel, levels: np.ndarray, fitted: np.ndarray, budget: int) -> int:
@@ -89,7 +83,7 @@ def guideline_table(model: PhaseModel, advice: Recommendation, identity: str = "
         }
         for rule in rules(model, advice)
     ]
-    return table_of("published.guideline", rows, identity, knob=axis_label(model.knob))
+    return Table.of("published.guideline", rows, identity, knob=axis_label(model.knob))
 
 
 def span(model: PhaseModel, low: float, high: float) -> str:
@@ -117,10 +111,5 @@ def _phases_of(model: PhaseModel, low: float, high: float) -> list[dict[Hashable
 
 def phase_name(model: PhaseModel, phase: Mapping[Hashable, Any]) -> str:
     """A phase with its steps and elasticity in a few words."""
-    return say(
-        "guideline.phase",
-        name=PHASE_STYLES[str(phase["label"])].name,
-        start=level_text(model, float(phase["start"])),
-        stop=level_text(model, float(phase["stop"])),
-        elasticity=f"{float(phase['elasticity']):.2f}",
-    )
+    name, elasticity = PHASE_STYLES[str(phase["label"])].name, f"{float(phase['elasticity']):.2f}"
+    return say("guideline.phase", name=name, elasticity=elasticity, **ends(model, phase))

@@ -8,9 +8,8 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Command, Paragraph, Prose, Title
+from deadzone.reports.document.display import Block, Command, Paragraph, Prose, Table, Title, section
 from deadzone.reports.document.speaking import use_language
-from deadzone.reports.document.tabling import table_of
 from deadzone.reports.published.reference import load_reference, reference_package
 
 REFERENCE = "reference"
@@ -38,12 +37,10 @@ class Published:
     ) -> Title:
         """The head of the report: where the figures come from, what was found, and what to know first."""
         document = self.package["sources"][0]
+        author = document.get("author") or document.get("series") or say("study.not_stated")
         facts = (
             (say("study.document"), str(document["title"])),
-            (
-                say("study.author"),
-                str(document.get("author") or document.get("series") or say("study.not_stated")),
-            ),
+            (say("study.author"), str(author)),
             (say("study.date"), say("study.day", day=self.date) if self.date else say("study.not_stated")),
         )
         return Title(
@@ -60,14 +57,12 @@ class Published:
 
     def origin(self) -> list[Block]:
         """Which tables the report rests on, and how to make it again."""
-        rows = [
-            {"path": table["path"], "rows": len(self.table(table["name"]))}
-            for table in self.package["resources"]
-        ]
+        resources = self.package["resources"]
+        rows = [{"path": table["path"], "rows": len(self.table(table["name"]))} for table in resources]
         return [
             section("study.origin"),
             Prose((say("study.origin_text"),)),
-            table_of("published.tables", rows, study=self.name, n=len(rows)),
+            Table.of("published.tables", rows, study=self.name, n=len(rows)),
             Command((f"deadzone publish --reference {self.name}",), heading=say("study.reproduce")),
         ]
 
@@ -82,8 +77,3 @@ def open_published(name: str, source: str, language: str) -> Published:
     if source != REFERENCE:
         raise ReportError(say("study.no_such_source", source=source, reference=REFERENCE))
     return Published(name, reference_package(name))
-
-
-def section(key: str, level: int = 2) -> Prose:
-    """The heading of a section from the catalogue; its anchor is the key's last part, alike in every language."""
-    return Prose((), heading=say(key), level=level, id=f"section-{key.rpartition('.')[2].replace('_', '-')}")

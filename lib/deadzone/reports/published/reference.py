@@ -140,12 +140,11 @@ def reference_package(study: str) -> dict[str, Any]:
 
 
 def _find_resource(study: str, table: str) -> dict[str, Any]:
-    resources = {resource["name"]: resource for resource in reference_package(study)["resources"]}
+    resources: dict[str, dict[str, Any]] = {one["name"]: one for one in reference_package(study)["resources"]}
     if table not in resources:
         hint = did_you_mean(table, resources)
         raise TableError(f"No table {table!r} in {study!r}.{hint} There are: {', '.join(resources)}.")
-    found: dict[str, Any] = resources[table]
-    return found
+    return resources[table]
 
 
 def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:

@@ -13,8 +13,8 @@ from deadzone.errors import ReportError, SaidAs, did_you_mean
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.reports.document.execution import execute
 from deadzone.reports.document.fonts import REMEDY, korean_font
-from deadzone.reports.document.index import own_name, write_front_page
-from deadzone.reports.document.publishing import NOTEBOOK, PAGE, load_writers, write_report
+from deadzone.reports.document.index import PAGE, own_name, write_front_page
+from deadzone.reports.document.publishing import NOTEBOOK, load_writers, write_report
 
 NOTEBOOKS = {
     "ffmpeg-threads": "ffmpeg_threads",
@@ -61,10 +61,10 @@ def _publish(study: str) -> Path:
 def _links(study: str, language: str) -> dict[str, str]:
     """From the report in a language to those in the others and to the tables: addresses and texts."""
     up = "" if language == LANGUAGES[0] else "../"
-    found = {}
-    for other in LANGUAGES:
-        if other != language:
-            found[f"{up}{'' if other == LANGUAGES[0] else f'{other}/'}{PAGE}"] = own_name(other)
+    folders = {
+        other: "" if other == LANGUAGES[0] else f"{other}/" for other in LANGUAGES if other != language
+    }
+    found = {f"{up}{folder}{PAGE}": own_name(other) for other, folder in folders.items()}
     with speaking(language):
         found[f"{up}../../../data/reference/{study}/datapackage.json"] = say("study.tables")
     return found

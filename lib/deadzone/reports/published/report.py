@@ -32,12 +32,11 @@ from deadzone.errors import ReportError, TableError
 from deadzone.explaining.claims.judging import Judged
 from deadzone.language.catalogue import say, written
 from deadzone.language.tabling import laid_out
-from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table
+from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table, section
 from deadzone.reports.document.speaking import use_language
-from deadzone.reports.document.tabling import shown
 from deadzone.reports.published import arithmetic, claims
 from deadzone.reports.published.formulas import Formulas
-from deadzone.reports.published.published import REFERENCE, Published, open_published, section
+from deadzone.reports.published.published import REFERENCE, Published, open_published
 from deadzone.reports.published.reference import reference_folder
 
 LIVE = "live"
@@ -147,10 +146,11 @@ class PublishedReport:
         formulas = Formulas(self.published.name, facts)
         cases = self.layout.get("sentences", {}).get(name, [{"say": name}])
         key = next(case["say"] for case in cases if formulas.evaluate(case.get("when", 1)))
-        return self._word(key, facts)
+        return say(self._key(key), **facts)
 
-    def _word(self, key: str, values: Mapping[str, Any]) -> str:
-        return say(key if "." in key else f"{self.layout['words']}.{key}", **values)
+    def _key(self, key: str) -> str:
+        """A key of the catalogue; one without a section is of the layout's own."""
+        return key if "." in key else f"{self.layout['words']}.{key}"
 
     def _paragraph(self, entry: str | Mapping[str, Any]) -> Paragraph:
         if isinstance(entry, str):
@@ -169,8 +169,11 @@ class PublishedReport:
         """A table of the layout."""
         entry = self.layout["tables"][name]
         values = {**self._facts, **self._facts.get(entry.get("of", ""), {})}
-        rows = [self._row(entry, {**values, **row}) for row in self._rows(entry["rows"])]
-        return shown(laid_out(entry, rows, values), name)
+        rows = [{**values, **row} for row in self._rows(entry["rows"])]
+        for row in rows:
+            for fact, formula in entry.get("with", {}).items():
+                row[fact] = self._value(formula, row)
+        return Table.shown(laid_out(entry, rows, values), name)
 
     def _rows(self, wanted: str | list[Any]) -> list[dict[str, Any]]:
         if isinstance(wanted, list):
@@ -179,16 +182,10 @@ class PublishedReport:
         found: list[Any] = self._facts.get(wanted) or self.published.table(wanted).to_dict("records")
         return found
 
-    def _row(self, entry: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-        for name, formula in entry.get("with", {}).items():
-            names[name] = self._value(formula, names)
-        return names
-
     def _block(self, entry: Any) -> list[Block]:
         match entry:
             case {"section": key}:
-                full = key if "." in key else f"{self.layout['words']}.{key}"
-                return [section(full, entry.get("level", 2))]
+                return [section(self._key(key), entry.get("level", 2))]
             case {"prose": said}:
                 return [Prose(tuple(map(self._paragraph, said)), style=entry.get("style", ""))]
             case {"table": name}:

@@ -24,16 +24,6 @@ from deadzone.reports.sweep.source import Source
 from deadzone.store.table import rows_at
 
 
-def findings_of(source: Source, model: PhaseModel | None = None) -> tuple[Finding, ...]:
-    """The findings about a source, the gravest first. model: its phases, if one curve could be fitted."""
-    return examine(_experiment(source, model), source.study.accept if source.study else None)
-
-
-def barred_by_failures(source: Source) -> tuple[Any, ...]:
-    """Levels of the knob at which too many trials did not end well to fit or recommend them."""
-    return barred_levels(_experiment(source))
-
-
 def _experiment(source: Source, model: PhaseModel | None = None) -> Experiment:
     return Experiment(
         source.trials,
@@ -69,6 +59,10 @@ class Slice:
         """The id of a block of this slice: `response`, and `slice-2-response` in the second slice."""
         return f"slice-{self.position + 1}-{block}" if self.position else block
 
+    def captioned(self, text: str) -> str:
+        """A caption that begins with the slice's name, where it has one."""
+        return f"{self.name}. {text}" if self.name else text
+
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
@@ -102,11 +96,9 @@ class Analysis:
         if self.stopped:
             return self.problem
         doubt = next((one for one in self.findings if one.severity == "doubts"), None)
-        return (
-            say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence.rstrip("."))
-            if doubt
-            else self._verdict
-        )
+        if doubt is None:
+            return self._verdict
+        return say("findings.with_doubt", verdict=self._verdict, finding=doubt.sentence.rstrip("."))
 
     @property
     def _verdict(self) -> str:
@@ -114,11 +106,9 @@ class Analysis:
             return say("report.no_fit")
         if self.source.by:
             return grid_verdict(self.advice, self.in_each_slice)
-        return (
-            curve_verdict(self.slices[0].model, self.advice)
-            if self.slices
-            else verdict(self.answer, self.advice)
-        )
+        if self.slices:
+            return curve_verdict(self.slices[0].model, self.advice)
+        return verdict(self.answer, self.advice)
 
 
 def analyse(
@@ -131,9 +121,9 @@ def analyse(
 
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    fitted = _fitted(replace(source, barred=barred_by_failures(source)), given or {}, wishes)
+    fitted = _fitted(replace(source, barred=barred_levels(_experiment(source))), given or {}, wishes)
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
-    found = findings_of(source, model)
+    found = examine(_experiment(source, model), source.study.accept if source.study else None)
     stop = gravest(found) or next((one for one in found if _names_the_setting(one, fitted)), None)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from deadzone.explaining.adaptive.rate_search import GENERATOR
 from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import say, spoken
-from deadzone.reports.document.display import Block, Prose
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.document.display import Block, Prose, Table
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import Treatment
@@ -29,7 +28,7 @@ def chosen_trials(source: Source) -> list[Block]:
             for batch in batches
         ]
         n = sum(len(one["trials"]) for one in batches)
-        found.append(table_of("sweep.batches", rows, n=n, batches=len(batches)))
+        found.append(Table.of("sweep.batches", rows, n=n, batches=len(batches)))
     if ends:
         still_open = [say("adaptive.still_open", question=one[spoken()]) for one in ends[-1]["open"]]
         found.append(Prose((ends[-1]["stopped"][spoken()], *still_open)))
@@ -49,7 +48,7 @@ def _searches(source: Source, factors: Sequence[str]) -> Block:
         }
         for row in source.trials.sort_values([*factors, "replicate"]).to_dict("records")
     ]
-    return table_of("sweep.searches", rows, n=len(rows))
+    return Table.of("sweep.searches", rows, n=len(rows))
 
 
 def _limit(limited_by: str) -> str:

@@ -14,9 +14,8 @@ from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import axis_label, number
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Table
+from deadzone.reports.document.display import Block, Table, section
 from deadzone.reports.published.claims import claims_table, evidence_of, named_trials, verdict_name
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
@@ -85,16 +84,6 @@ def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> l
 def _speaks_of(claim: ClaimSpec, knob: str, levels: Mapping[str, Level]) -> bool:
     named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
     return any(factor in levels and same_level(level, levels[factor]) for factor, level in named)
-
-
-def changed_verdicts(now: Sequence[Judged], before: Sequence[Judged]) -> list[tuple[Judged, Judged]]:
-    """The claims that both runs were judged by, before and now, and whose verdict is another now."""
-    earlier = {one.claim: one for one in before}
-    return [
-        (earlier[one.claim], one)
-        for one in now
-        if one.claim in earlier and earlier[one.claim].verdict != one.verdict
-    ]
 
 
 def claims_section(

@@ -33,9 +33,8 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
         low, high = percent(wanting.min()), percent(wanting.max())
         said.append(say("source.emulated_held", n=len(wanting), low=low, high=high))
     if over.any():
-        said.append(
-            say("source.emulated_not_held", limits=_named(limits[over]), most=percent(share[over].max()))
-        )
+        most = percent(share[over].max())
+        said.append(say("source.emulated_not_held", limits=_named(limits[over]), most=most))
     if cores and (limits > cores).any():
         said.append(say("source.emulated_above", limits=_named(limits[limits > cores]), cores=cores))
     return said

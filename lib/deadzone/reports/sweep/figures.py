@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deadzone.explaining.mechanisms.explaining import WAITS, has_account
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
-from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
-from deadzone.explaining.phases.quantities import axis_label, plain_name, response
+from deadzone.explaining.phases.quantities import axis_label, response
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
+from deadzone.reports.document.drawing import new_figure
+from deadzone.reports.figures.curves import ends, names
 from deadzone.reports.sweep.source import Source
-from deadzone.reports.sweep.tables import cores_beside, positions
+from deadzone.reports.sweep.tables import cores_used, is_measured, positions
 from deadzone.study.scales import level_name
-from deadzone.style import HOVER, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR, figure_style
+from deadzone.style import HOVER, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +30,6 @@ CURVE_HEIGHT_IN = 3.7
 PANEL_HEIGHT_IN = 1.15
 ACCOUNT_HEIGHT_IN = 2.0
 LEGEND_HEIGHT_IN = 0.5
-WIDTH_IN = 7.2
 
 ACCOUNT_STYLES = {
     "running_s": ("#33658A", ""),
@@ -54,20 +54,15 @@ def response_figure(
     Under it, where they were measured, the cores really used and the share of throttled periods.
     identity: id of the block. name: of the slice, put before the caption.
     """
-    import matplotlib.pyplot as plt
-
-    panels = [panel for panel in (_draw_efficiency, _draw_throttling) if _measured(source, panel)]
-    beside = cores_beside(source.analysed)[:MOST_BESIDE]
-    panels[1:1] = [partial(_draw_beside, column) for column in beside]
+    panels = [partial(_draw_cores, column) for column in cores_used(source.analysed)[: 1 + MOST_BESIDE]]
+    if is_measured(source.analysed, "nr_periods"):
+        panels.append(partial(_draw_throttling))
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
     if has_account(source.analysed):
-        panels.append(_draw_account)
+        panels.append(partial(_draw_account))
         heights.append(ACCOUNT_HEIGHT_IN)
-    with figure_style():
-        drawing, axes = plt.subplots(
-            len(heights), 1, sharex=True, figsize=(WIDTH_IN, sum(heights) + LEGEND_HEIGHT_IN), layout="constrained", squeeze=False,
-            gridspec_kw={"height_ratios": heights},
-        )  # fmt: skip
+    layout: dict[str, Any] = {"sharex": True, "squeeze": False, "gridspec_kw": {"height_ratios": heights}}
+    with new_figure(sum(heights) + LEGEND_HEIGHT_IN, len(heights), **layout) as (drawing, axes):
         curve, *below = axes[:, 0]
         plot(model, ax=curve, advice=advice, legend=False, title=name)
         _draw_apart(source, model, advice, curve)
@@ -96,30 +91,18 @@ def response_figure(
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
     """What the figure shows, in words, for readers who do not see it."""
     phases = [
-        say(
-            "report.phase_from_to",
-            phase=PHASE_STYLES[row["label"]].name,
-            start=level_text(model, float(row["start"])),
-            stop=level_text(model, float(row["stop"])),
-        )
+        say("report.phase_from_to", phase=PHASE_STYLES[row["label"]].name, **ends(model, row))
         for row in model.phases.to_dict("records")
     ]
     said = say(
         "report.figure_description",
-        response=plain_name(model.response),
-        knob=plain_name(model.knob),
         n=model.n_trials,
         levels=model.n_levels,
         phases=join(phases, "; "),
+        **names(model.response, model.knob),
     )
     found = say("reason.sentence", text=verdict(model, advice))
     return join([said, found, say("report.figure_below") if with_cpu else ""])
-
-
-def _measured(source: Source, panel: object) -> bool:
-    column = "cpu_efficiency" if panel is _draw_efficiency else "nr_periods"
-    trials = source.analysed
-    return column in trials and bool(trials[column].notna().any())
 
 
 def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -153,28 +136,20 @@ def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: A
     ax.scatter(x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4, zorder=4)
 
 
-def _draw_efficiency(source: Source, model: PhaseModel, ax: Axes) -> None:
-    trials = source.analysed
-    x = positions(model, trials)
-    _points_and_medians(ax, x, trials["cpu_efficiency"].to_numpy(float))
-    limits = np.array([level for level in np.unique(x) if np.isfinite(level) and level != model.none_level])
-    if model.knob == "cpu_limit":
+def _draw_cores(column: str, source: Source, model: PhaseModel, ax: Axes) -> None:
+    """The cores used by the trials, beside a CPU limit with the line where both are equal, or by a server that belongs to
+    them."""
+    x, cores = positions(model, source.analysed), source.analysed[column].to_numpy(float)
+    _points_and_medians(ax, x, cores)
+    if model.knob == "cpu_limit" and column == "cpu_efficiency":
+        limits = np.array([at for at in np.unique(x) if np.isfinite(at) and at != model.none_level])
         ax.plot(limits, limits, color=MUTED, linewidth=1, linestyle="--", zorder=1)
-        top = float(np.nanmax(trials["cpu_efficiency"])) * 1.25
-        ax.set_ylim(0, top)
+        top = float(np.nanmax(cores)) * 1.25
+        ax.set_ylim(top=top)
         inside = limits[limits <= top * 0.8]
         if inside.size:
             ax.annotate(say("plot.equals_limit"), (inside[-1], inside[-1]), xytext=(-4, 4), textcoords="offset points",
                         ha="right", color=MUTED, fontsize=8)  # fmt: skip
-    else:
-        ax.set_ylim(bottom=0)
-    ax.set_ylabel(axis_label("cpu_efficiency").replace(" (", "\n("))
-
-
-def _draw_beside(column: str, source: Source, model: PhaseModel, ax: Axes) -> None:
-    """The cores used by a server that belongs to the trials."""
-    trials = source.analysed
-    _points_and_medians(ax, positions(model, trials), trials[column].to_numpy(float))
     ax.set_ylim(bottom=0)
     ax.set_ylabel(axis_label(column).replace(" (", "\n("))
 
@@ -223,24 +198,16 @@ def _continue_phases(model: PhaseModel, ax: Axes) -> None:
 
 def attempts_figure(source: Source) -> Figure:
     """Every measured response in the order of the run, where no curve could be fitted."""
-    import matplotlib.pyplot as plt
     import pandas as pd
 
     trials = source.trials
     values = pd.to_numeric(trials[source.response], errors="coerce").to_numpy(float)
     ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
     x = np.arange(1, len(trials) + 1)
-    with figure_style():
-        drawing, ax = plt.subplots(figsize=(WIDTH_IN, CURVE_HEIGHT_IN * 0.7), layout="constrained")
+    with new_figure(CURVE_HEIGHT_IN * 0.7) as (drawing, ax):
         ax.scatter(x[ended], values[ended], s=20, color=TRIAL_COLOUR, label=say("plot.trial"))
-        ax.scatter(
-            x[~ended],
-            np.nan_to_num(values[~ended]),
-            s=30,
-            marker="x",
-            color=OUTLIER_COLOUR,
-            label=say("plot.failed"),
-        )
+        failed = np.nan_to_num(values[~ended])
+        ax.scatter(x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=say("plot.failed"))
         ax.set_ylim(bottom=0)
         ax.set_xlabel(say("plot.run_order"))
         ax.set_ylabel(axis_label(source.response))

@@ -33,6 +33,9 @@ REQUEST_PERCENTILES = (50, 90)
 LEAST_REQUEST_MILLICORES = 10
 """Less than a hundredth of a core is nothing a scheduler can place by."""
 
+TRIAL = ["trial", "attempt"]
+"""Columns that tell whose a reading is."""
+
 STILL_USED_CORES = 1e-9
 """Guards against a division of a reading by no time at all."""
 
@@ -74,11 +77,10 @@ def recommended_levels(analysis: Analysis) -> dict[str, Level]:
         raise TableError(f"{source.name}: this run recommends no setting, so there is nothing to apply.")
     chosen = advice.setting if isinstance(advice.setting, Mapping) else {source.knob: advice.setting}
     trials = rows_at(source.analysed, chosen)
-    levels: dict[str, Level] = {}
-    for name in source.study.factor_names():
-        found = chosen[name] if name in chosen else _only(source.name, name, trials)
-        levels[name] = found
-    return levels
+    return {
+        name: chosen[name] if name in chosen else _only(source.name, name, trials)
+        for name in source.study.factor_names()
+    }
 
 
 def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
@@ -91,15 +93,16 @@ def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
     trials = rows_at(trials, levels)
     if trials.empty:
         raise TableError(f"Run {run.run_id} holds no trusted trial of the recommended setting.")
-    telemetry = run.telemetry()
-    series = telemetry[telemetry["metric"] == "cpu_usage_s"] if len(telemetry) else telemetry
-    cores, seconds = _rates(series, set(zip(trials["trial"], trials["attempt"], strict=True)))
+    series = run.telemetry().set_index(TRIAL)
+    wanted = series.index.isin(pd.MultiIndex.from_frame(trials[TRIAL])) & (series["metric"] == "cpu_usage_s")
+    cores, seconds = _rates(series[wanted])
+    shares = [percentile / 100 for percentile in REQUEST_PERCENTILES]
     if len(cores):
-        shares = [percentile / 100 for percentile in REQUEST_PERCENTILES]
-        p50, p90 = map(float, np.quantile(cores, shares, weights=seconds, method="inverted_cdf"))
-        return Usage(p50, p90, len(trials), sampled=True)
-    means = trials["cpu_efficiency"].to_numpy(float)
-    return Usage(float(np.quantile(means, 0.5)), float(np.quantile(means, 0.9)), len(trials), sampled=False)
+        quantiles = np.quantile(cores, shares, weights=seconds, method="inverted_cdf")
+    else:
+        quantiles = np.quantile(trials["cpu_efficiency"].to_numpy(float), shares)
+    p50, p90 = map(float, quantiles)
+    return Usage(p50, p90, len(trials), sampled=len(cores) > 0)
 
 
 def destination(
@@ -207,8 +210,10 @@ def _environment(
     study = analysis.source.study
     assert study is not None
     templates = dict(study.workload.env) if isinstance(study.workload, CommandWorkload) else {}
-    named = {variable: text for variable, text in templates.items() if set(placeholders(text)) & set(levels)}
-    found = {v: fill(t, levels) for v, t in named.items() if set(placeholders(t)) <= set(levels)}
+    found = {}
+    for variable, text in templates.items():
+        if placeholders(text) and set(placeholders(text)) <= set(levels):
+            found[variable] = fill(text, levels)
     for variable, factor in variables.items():
         if factor not in levels:
             raise TableError(
@@ -229,17 +234,10 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _rates(series: pd.DataFrame, wanted: set[tuple[Any, Any]]) -> tuple[np.ndarray, np.ndarray]:
-    """Cores used between two readings, and the seconds between them; shape (readings,) each."""
-    cores, seconds = [], []
-    for key, readings in series.groupby(["trial", "attempt"]):
-        if key in wanted:
-            at = np.concatenate([[0.0], readings["t_s"].to_numpy(float)])
-            total = np.concatenate([[0.0], readings["value"].to_numpy(float)])
-            took = np.diff(at)
-            kept = took > STILL_USED_CORES
-            cores.append(np.diff(total)[kept] / took[kept])
-            seconds.append(took[kept])
-    if not cores:
-        return np.array([]), np.array([])
-    return np.concatenate(cores), np.concatenate(seconds)
+def _rates(readings: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Cores used between two readings of a trial, and the seconds between them; shape (readings,) each."""
+    columns = ["t_s", "value"]
+    before = readings.groupby(TRIAL)[columns].shift(fill_value=0.0)
+    took, used = (readings[columns] - before).to_numpy(float).T
+    kept = took > STILL_USED_CORES
+    return used[kept] / took[kept], took[kept]

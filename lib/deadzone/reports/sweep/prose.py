@@ -20,6 +20,7 @@ from deadzone.explaining.phases.shape import shape
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
+from deadzone.reports.figures.curves import ends, names
 from deadzone.reports.sweep.analysis import Analysis, Slice
 from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import improvement, positions, provenance_table, row_id, slopes
@@ -46,9 +47,7 @@ def what_would_decide(analysis: Analysis) -> list[Claim]:
 
 def _for_the_setting(analysis: Analysis) -> list[Claim]:
     advice = analysis.advice
-    if advice is None or advice.replicates is None or not advice.replicates.replicates:
-        return []
-    if len(analysis.slices) != 1:
+    if len(analysis.slices) != 1 or not (advice and advice.replicates and advice.replicates.replicates):
         return []
     s = analysis.slices[0]
     knob = s.model.knob
@@ -58,11 +57,9 @@ def _for_the_setting(analysis: Analysis) -> list[Claim]:
     seconds = _seconds(s, levels, replicates)
     if seconds is None:
         return []
-    text = say(
-        "report.decide_setting", replicates=replicates, n=replicates * len(levels), duration=duration(seconds)
-    )
-    evidence = (Evidence(s.anchor("treatments")),)
-    return [Claim(text, evidence)]
+    counts = {"replicates": replicates, "n": replicates * len(levels)}
+    text = say("report.decide_setting", duration=duration(seconds), **counts)
+    return [Claim(text, (Evidence(s.anchor("treatments")),))]
 
 
 def _for_phases(s: Slice) -> list[Claim]:
@@ -74,16 +71,9 @@ def _for_phases(s: Slice) -> list[Claim]:
         levels = [float(level) for level in inside["level"]]
         more = (TIMES_THE_TRIALS - 1) * max(int(inside["n"].max()), 1)
         seconds = _seconds(s, levels, more)
-        names = listing([level_text(s.model, level) for level in levels])
+        named = listing([level_text(s.model, level) for level in levels])
         key = "report.decide_phase" if seconds is not None else "report.decide_phase_untimed"
-        text = say(
-            key,
-            n=more,
-            levels=names,
-            start=level_text(s.model, float(phase["start"])),
-            stop=level_text(s.model, float(phase["stop"])),
-            duration=duration(seconds or 0.0),
-        )
+        text = say(key, n=more, levels=named, duration=duration(seconds or 0.0), **ends(s.model, phase))
         claims.append(Claim(text, (Evidence(f"{s.anchor('phases')}-{position}"),)))
     return claims
 
@@ -120,12 +110,9 @@ def title(analysis: Analysis) -> Title:
     source = analysis.source
     found = [str(one) for one in analysis.findings if one.severity != "notes"]
     fitted = analysis.advice is not None or analysis.stopped
-    doubts = [
-        *(found if fitted else ()),
-        *source.doubts,
-        *(() if fitted else found),
-        *([say("report.no_fit_because", reason=analysis.problem)] if analysis.problem else []),
-    ]
+    doubts = [*found, *source.doubts] if fitted else [*source.doubts, *found]
+    if analysis.problem:
+        doubts.append(say("report.no_fit_because", reason=analysis.problem))
     return head(source, (_abstract(analysis),), doubts, analysis.verdict, n=len(source.analysed))
 
 
@@ -171,9 +158,8 @@ def _abstract(analysis: Analysis) -> Claim:
     measured = say(
         "report.abstract",
         n=len(source.analysed),
-        response=plain_name(source.response),
-        knob=plain_name(source.knob),
         levels=int(source.analysed[source.knob].nunique()),
+        **names(source.response, source.knob),
     )
     is_line = analysis.answer is not None and not analysis.source.by
     found = say("report.abstract_found", verdict=analysis.verdict) if is_line else analysis.verdict
@@ -196,9 +182,8 @@ def verdict(analysis: Analysis) -> list[Block]:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
         claims += [Claim(caveat) for caveat in analysis.advice.caveats]
         claims += what_would_decide(analysis)
-        claims += (
-            [Claim(note) for note in analysis.answer.notes] if analysis.answer and analysis.slices else []
-        )
+        if analysis.answer and analysis.slices:
+            claims += map(Claim, analysis.answer.notes)
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
     box = Prose(tuple(claims), heading=words, style=style, id="verdict")
     return [box, *(check for s in analysis.slices if (check := cores_check(s)))]
@@ -224,31 +209,24 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
 
 
 def phases_in_words(s: Slice) -> Prose:
-    """One sentence a phase, and one on whether there are thresholds at all."""
+    """One sentence a phase, one on whether there are thresholds at all, and why each phase is what it is, where the trials
+    carry an account of time."""
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
     if told := shape(s.model):
         claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
-    return Prose((*claims, *_whys(s)))
+    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in sentences(s.why, s.model)]
+    return Prose(tuple(claims))
 
 
-def _whys(s: Slice) -> list[Claim]:
-    """Why each phase is what it is, where the trials carry an account of time."""
-    said = sentences(s.why, s.model)
-    return [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in said]
-
-
-def _phase(s: Slice, position: int, phase: Mapping[Hashable, Any]) -> Claim:
+def _phase(s: Slice, position: int, row: Mapping[Hashable, Any]) -> Claim:
     model = s.model
-    row: dict[Hashable, Any] = dict(phase)
-    start, stop = float(row["start"]), float(row["stop"])
     style = PHASE_STYLES[str(row["label"])]
-    gain = improvement(model, start, stop)
+    gain = improvement(model, float(row["start"]), float(row["stop"]))
     better = "better" if gain >= 0 else "worse"
     slope, low, high = slopes(model, row)
     text = say(
         f"report.phase_{better}_a_unit" if model.axis.is_interval else f"report.phase_{better}",
-        start=level_text(model, start),
-        stop=level_text(model, stop),
+        **ends(model, row),
         phase=style.name,
         meaning=style.meaning,
         response=plain_name(model.response),

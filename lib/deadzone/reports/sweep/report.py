@@ -42,13 +42,9 @@ class SweepReport:
         name: curve, phases, treatments, exceptions, regression or provenance.
         """
         made = {"curve": self.figures, "regression": self.summaries}.get(name) or getattr(self, name)
-        has_curve = bool(list(self.analysis)) or self.analysis.answer is None
-        blocks = made()
-        return (
-            [prose.heading("settings" if name == "curve" and not has_curve else name), *blocks]
-            if blocks
-            else []
-        )
+        blocks, has_curve = made(), self.analysis.slices or self.analysis.answer is None
+        key = "settings" if name == "curve" and not has_curve else name
+        return [prose.heading(key), *blocks] if blocks else []
 
     def figures(self) -> list[Block]:
         """The response figure of each slice, and one of all settings where some are on no curve."""

@@ -13,9 +13,9 @@ from deadzone.explaining.settings.answering import Answer
 from deadzone.explaining.settings.wording import in_order, settings_frame, verdict
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.style import MUTED, OUTLIER_COLOUR, RC_PARAMS, RECOMMENDED_COLOUR, TRIAL_COLOUR
+from deadzone.reports.document.drawing import new_figure
+from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
-WIDTH_IN = 7.2
 ROW_IN = 0.3
 MARGIN_IN = 1.3
 
@@ -40,14 +40,10 @@ def settings_table(answer: Answer, advice: Recommendation) -> Table:
 def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) -> Figure:
     """Every trial of every setting, with its estimate and interval; those that may be the best in colour."""
     import matplotlib as mpl
-    import matplotlib.pyplot as plt
 
     table = in_order(answer, advice)
     table = table if len(table) <= MOST_DRAWN else table.nsmallest(MOST_DRAWN, "loss")
-    rc_params: Any = RC_PARAMS
-    with mpl.rc_context(rc_params):
-        height = MARGIN_IN + ROW_IN * len(table)
-        drawing, ax = plt.subplots(figsize=(WIDTH_IN, height), layout="constrained")
+    with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
         for at, (index, row) in enumerate(table.iterrows()):
             _draw_setting(answer, advice, ax, at, int(index), row)  # type: ignore[call-overload]
         values = answer.trials["response"].to_numpy(float)

@@ -8,6 +8,7 @@ from typing import Any
 from deadzone.errors import CompareError, DeadzoneError
 from deadzone.explaining.compare.comparing import compare_tables
 from deadzone.explaining.compare.page import verdict_text
+from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name
@@ -16,10 +17,10 @@ from deadzone.explaining.trend.movement import Movement, movement
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.figures.curves import ends
 from deadzone.reports.published.claims import verdict_name
 from deadzone.reports.sweep.analysis import Analysis, Slice, analyse
-from deadzone.reports.sweep.claims import changed_verdicts, judge_run
+from deadzone.reports.sweep.claims import judge_run
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run, list_runs
 from deadzone.style import PHASE_STYLES
@@ -78,21 +79,15 @@ class Since:
         moved = [(name, found) for name, found in self.movements if found.moved]
         if not moved:
             steps = sum(len(found.steps) for _, found in self.movements)
-            return join(
-                [say("trend.still", previous=self.previous, date=self.measured, n=steps), self.claims]
-            )
+            said = say("trend.still", previous=self.previous, date=self.measured, n=steps)
+            return join([said, self.claims])
         return join([*(self._moved(name, found) for name, found in moved), self.claims])
 
     def _moved(self, name: str, found: Movement) -> str:
         steps = found.steps[found.steps["moved"]]
-        said = say(
-            "trend.moved",
-            previous=self.previous,
-            date=self.measured,
-            knob=plain_name(found.knob),
-            n=len(steps),
-            steps=listing([_step(self._model(name), row) for row in steps.to_dict("records")]),
-        )
+        named = listing([_step(self._model(name), row) for row in steps.to_dict("records")])
+        told = {"previous": self.previous, "date": self.measured, "knob": plain_name(found.knob)}
+        said = say("trend.moved", n=len(steps), steps=named, **told)
         return say("trend.moved_slice", slice=name, said=said) if name else said
 
     def _model(self, name: str) -> PhaseModel:
@@ -103,10 +98,9 @@ class Since:
         if not self.previous:
             return []
         slices = {s.name: s for s in self.now}
-        tables: list[Block] = [
-            _table(slices[name], found, self.previous) for name, found in self.movements if found.comparable
-        ]
-        evidence = tuple(Evidence(f"{slices[name].anchor(ANCHOR)}") for name, _ in self.movements)
+        moves = [(slices[name], found) for name, found in self.movements]
+        tables = [_table(s, found, self.previous) for s, found in moves if found.comparable]
+        evidence = tuple(Evidence(s.anchor(ANCHOR)) for s, _ in moves)
         said = [Claim(self.sentence, evidence), *self._settings(), *self._levels()]
         style = "warnings" if self.moved else ""
         return [Prose(tuple(said), heading=say("trend.heading"), style=style, id="section-since"), *tables]
@@ -114,41 +108,26 @@ class Since:
     def _settings(self) -> Iterator[Claim]:
         for name, found in self.movements:
             if found.setting_moved:
-                model = self._model(name)
-                before, after = (
-                    _setting(model, value) for value in (found.setting_before, found.setting_after)
-                )
+                model, both = self._model(name), (found.setting_before, found.setting_after)
+                before, after = (_setting(model, value) for value in both)
                 yield Claim(say("trend.setting", before=before, after=after))
 
     def _levels(self) -> Iterator[Claim]:
         """How the response changed over all treatments that both runs hold."""
         if self.before is None or self.problem:
             return
-        source = self.now.source
+        source, runs = self.now.source, (self.previous, str(self.now.source.run_id))
+        then, now = self.before.source.analysed, source.analysed
         factors = list(source.study.factor_names()) if source.study else [source.knob]
         try:
-            found = compare_tables(
-                self.before.source.analysed,
-                source.analysed,
-                source.response,
-                factors=factors,
-                goal=source.goal,
-                names=(self.previous, str(source.run_id)),
-            )
+            found = compare_tables(then, now, source.response, factors=factors, goal=source.goal, names=runs)
         except CompareError:
             return
-        row = found.overall.iloc[0]
-        yield Claim(
-            say(
-                "trend.level",
-                response=plain_name(source.response),
-                change=percent(float(row["ratio"]) - 1),
-                low=percent(float(row["ratio_low"]) - 1),
-                high=percent(float(row["ratio_high"]) - 1),
-                certainty=found.confidence,
-                verdict=verdict_text({str(key): value for key, value in row.items()}),
-            )
-        )
+        row = rows_of(found.overall)[0]
+        change, low, high = (percent(row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high"))
+        told = {"response": plain_name(source.response), "certainty": found.confidence}
+        said = say("trend.level", change=change, low=low, high=high, verdict=verdict_text(row), **told)
+        yield Claim(said)
 
 
 def since_previous(analysis: Analysis) -> Since:
@@ -184,10 +163,11 @@ def since_previous(analysis: Analysis) -> Since:
 
 def _claims(now: Analysis, before: Analysis, previous: str) -> str:
     """Which claims that both runs were judged by have another verdict now."""
-    changed = changed_verdicts(judge_run(now.source, now), judge_run(before.source, before))
+    earlier = {one.claim: one.verdict for one in judge_run(before.source, before)}
     named = [
-        say("claims.change", claim=one.claim, before=verdict_name(was.verdict), now=verdict_name(one.verdict))
-        for was, one in changed
+        say("claims.change", claim=one.claim, before=verdict_name(was), now=verdict_name(one.verdict))
+        for one in judge_run(now.source, now)
+        if (was := earlier.get(one.claim, one.verdict)) != one.verdict
     ]
     return say("claims.changed", previous=previous, changes=listing(named)) if named else ""
 
@@ -204,10 +184,9 @@ def _previous(source: Source) -> Run | None:
     if source.folder is None:
         return None
     folder: Path = source.folder
-    siblings = [
-        run for run in list_runs(folder.parent.parent, folder.parent.name) if run.run_id < folder.name
-    ]
-    return next((run for run in reversed(siblings) if run.journal_file.exists()), None)
+    siblings = list_runs(folder.parent.parent, folder.parent.name)
+    earlier = [run for run in siblings if run.run_id < folder.name and run.journal_file.exists()]
+    return earlier[-1] if earlier else None
 
 
 def _machines(before: dict[str, Any], now: dict[str, Any]) -> tuple[str, str] | None:
@@ -231,9 +210,8 @@ def _table(s: Slice, found: Movement, previous: str) -> Table:
         for row in found.steps.to_dict("records")
     ]
     n = int(found.steps["moved"].sum())
-    caption = say("trend.caption_moved" if n else "trend.caption_still", n=n, previous=previous)
-    told = f"{s.name}. {caption}" if s.name else caption
-    return table_of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
+    told = s.captioned(say("trend.caption_moved" if n else "trend.caption_still", n=n, previous=previous))
+    return Table.of("sweep.since", rows, s.anchor(ANCHOR), told=told, knob=plain_name(s.model.knob))
 
 
 def _best(advice: Recommendation) -> str:
@@ -242,8 +220,7 @@ def _best(advice: Recommendation) -> str:
 
 
 def _step(model: PhaseModel, row: dict[Any, Any]) -> str:
-    ends = (level_text(model, float(row[end])) for end in ("start", "stop"))
-    return say("quantity.range", start=next(ends), stop=next(ends))
+    return say("quantity.range", **ends(model, row))
 
 
 def _setting(model: PhaseModel, value: Any) -> str:

@@ -105,7 +105,10 @@ def load_source(
     Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response.
     """
     if table:
-        return _of_table(Path(table), knob, response, goal, by)
+        path, trials = Path(table), read_table(Path(table))
+        if not (knob and response):
+            raise TableError(f"{path}: say which column is the knob and which the response.")
+        return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
     return _of_run(Run.find(places.runs_folder(), run or "latest"), knob, response, goal, by)
 
 
@@ -125,13 +128,11 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         trials = trials.assign(**{response: float("nan")})
     for column in (knob, response, *_columns(by)):
         check_column(trials, column)
-    trusted, doubts = _judged(trials, knob)
-    doubts = (
-        *_of_limits(study, trials, run.provenance()),
-        *doubts,
-        *_missing(study, trusted, knob),
-        *_not_sent(trials),
-    )
+    trusted, disturbed = _judged(trials, knob)
+    doubts = [*_of_limits(study, trials, run.provenance()), *disturbed, *_missing(study, trusted, knob)]
+    capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
+    if capped:  # capacities are larger than what was found, where the load could not be made
+        doubts.append(say("rate_search.not_sent", n=capped, all=len(trials)))
     return Source(
         name=study.study,
         title=study.title or study.study,
@@ -145,16 +146,9 @@ def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:
         run_id=run.run_id,
         provenance=run.provenance(),
         overrides=run.overrides(),
-        doubts=doubts,
+        doubts=tuple(doubts),
         folder=run.folder,
     )
-
-
-def _of_table(path: Path, knob: str, response: str, goal: str, by: str) -> Source:
-    trials = read_table(path)
-    if not (knob and response):
-        raise TableError(f"{path}: say which column is the knob and which the response.")
-    return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
 
 
 def _columns(by: str) -> tuple[str, ...]:
@@ -175,12 +169,6 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
         fixed = getattr(study.target, "cpu_limit", NONE)
         return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
     return [say("source.affinity")] if mechanism == "affinity" else []
-
-
-def _not_sent(trials: pd.DataFrame) -> list[Message]:
-    """That capacities are larger than what was found, where the load could not be made."""
-    capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
-    return [say("rate_search.not_sent", n=capped, all=len(trials))] if capped else []
 
 
 def _judged(trials: pd.DataFrame, knob: str) -> tuple[pd.DataFrame, tuple[Message, ...]]:
@@ -207,11 +195,8 @@ def _disturbers(trials: pd.DataFrame) -> str:
     for name, _, cores in (one.rpartition(" ") for row in rows for one in row.split(", ")):
         used[name] += float(cores) / len(rows)
     largest = sorted(used.items(), key=lambda one: -one[1])[:MOST_DISTURBERS]
-    return (
-        say("source.disturbers", who=", ".join(f"{name} {cores:.2f}" for name, cores in largest))
-        if largest
-        else ""
-    )
+    who = ", ".join(f"{name} {cores:.2f}" for name, cores in largest)
+    return say("source.disturbers", who=who) if who else ""
 
 
 def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
@@ -223,9 +208,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     except DeadzoneError:
         return []
     measured = trials[~marked(trials, "warmup", missing=False)]
-    ended = (
-        measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in trials else measured
-    )
+    ended = measured[_ended_well(measured)]
     tried, sound = set(measured[knob].astype(str)), set(ended[knob].astype(str))
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
@@ -233,16 +216,13 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
         return [say("source.all_missing", levels=len(planned), knob=plain_name(knob), failed=len(measured))]
     lost = [level for level in planned if level in tried - sound]
     unreached = [level for level in planned if level not in tried]
-    failed = int(measured[knob].astype(str).isin(lost).sum())
+    told = {
+        "knob": plain_name(knob),
+        "planned": len(planned),
+        "failed": int(measured[knob].astype(str).isin(lost).sum()),
+    }
     return [
-        say(
-            key,
-            n=len(which),
-            levels=listing(which),
-            knob=plain_name(knob),
-            planned=len(planned),
-            failed=failed,
-        )
+        say(key, n=len(which), levels=listing(which), **told)
         for key, which in (("source.missing", lost), ("source.unreached", unreached))
         if which
     ]
@@ -251,6 +231,10 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
 def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
     """The rows an analysis rests on, time-outs too where they bound the response."""
     kept = ~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)
-    if "status" in trials:
-        kept &= trials["status"].eq("ok").fillna(False).astype(bool) | is_bound(trials, response)
-    return trials[kept]
+    return trials[kept & (_ended_well(trials) | is_bound(trials, response))]
+
+
+def _ended_well(trials: pd.DataFrame) -> pd.Series:
+    """Which trials ended well; all of a table that does not say."""
+    status = trials.get("status", pd.Series("ok", trials.index))
+    return status.eq("ok").fillna(False).astype(bool)

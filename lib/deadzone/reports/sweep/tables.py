@@ -21,7 +21,7 @@ from deadzone.explaining.phases.quantities import (
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
 from deadzone.reports.document.display import Table
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.figures.curves import ends, names
 from deadzone.reports.sweep.analysis import Slice
 from deadzone.reports.sweep.source import Source
 from deadzone.study.scales import level_name
@@ -74,7 +74,7 @@ def _treatments_caption(s: Slice, groups: list[tuple[float, pd.DataFrame]]) -> s
     """Where the median response is best and worst, as a sentence."""
     model = s.model
     medians = {at: float(group[model.response].median()) for at, group in groups}
-    low, high = min(medians, key=lambda at: medians[at]), max(medians, key=lambda at: medians[at])
+    low, high = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
     said = say(
         "report.treatments_caption",
         response=plain_name(model.response),
@@ -83,7 +83,7 @@ def _treatments_caption(s: Slice, groups: list[tuple[float, pd.DataFrame]]) -> s
         high=response(medians[high], model.response),
         high_at=_setting(model, high),
     )
-    return f"{s.name}. {said}" if s.name else said
+    return s.captioned(said)
 
 
 def _setting(model: PhaseModel, level: float) -> str:
@@ -103,58 +103,54 @@ def _treatment(model: PhaseModel, position: float, group: pd.DataFrame) -> dict[
         ),
         say("report.spread", label=label): number(spread, spread) if len(values) > 1 else NOT_KNOWN,
     }
-    if "cpu_efficiency" in group and group["cpu_efficiency"].notna().any():
-        row[axis_label("cpu_efficiency")] = f"{group['cpu_efficiency'].median():.2f}"
-    for column in cores_beside(group):
+    for column in cores_used(group):
         row[axis_label(column)] = f"{group[column].median():.2f}"
-    if "nr_periods" in group and group["nr_periods"].notna().any():
+    if is_measured(group, "nr_periods"):
         periods, throttled = group["nr_periods"].sum(), group["nr_throttled"].sum()
         row[say("report.throttled")] = f"{100 * throttled / periods:.0f}" if periods else "0"
     return row
 
 
-def cores_beside(trials: pd.DataFrame) -> list[str]:
-    """The columns with the cores that servers used which belong to the trials."""
-    return [str(name) for name in trials if str(name).endswith("_cores") and trials[name].notna().any()]
+def cores_used(trials: pd.DataFrame) -> list[str]:
+    """The columns with the cores that the trials used, and those that servers used which belong to them."""
+    beside = (name for name in map(str, trials) if name.endswith("_cores"))
+    return [name for name in ("cpu_efficiency", *beside) if is_measured(trials, name)]
+
+
+def is_measured(trials: pd.DataFrame, column: str) -> bool:
+    """Whether any trial has a value of a column."""
+    return column in trials and bool(trials[column].notna().any())
 
 
 def phases_table(s: Slice) -> Table:
     """One row a phase: range, label, total improvement, improvement a unit of the knob, elasticity."""
-    model = s.model
-    unit = plain_name(model.knob)
-    slope_key = "report.slope" if model.axis.is_interval else "report.elasticity"
+    model, why = s.model, s.why
     rows: list[dict[str, Any]] = []
-    for phase in model.phases.to_dict("records"):
+    for position, phase in enumerate(model.phases.to_dict("records")):
         start, stop = float(phase["start"]), float(phase["stop"])
         gain = improvement(model, start, stop)
         slope, low, high = slopes(model, phase)
         rows.append(
             {
-                "position": len(rows) + 1,
-                "range": _range(level_text(model, start), level_text(model, stop)),
+                "position": position + 1,
+                "range": say("quantity.range", **ends(model, phase)),
                 "name": PHASE_STYLES[str(phase["label"])].name,
+                "limits": limits(why, position) if why else "",
                 "gain": gain,
                 "gain_a_unit": gain / (stop - start),
                 "slope": slope,
-                "interval": _range(low, high),
+                "interval": say("quantity.range", start=low, stop=high),
                 "sure": float(phase["probability"]),
             }
         )
-    key = "report.phases_caption_interval" if model.axis.is_interval else "report.phases_caption"
-    counted = say(key, n=len(rows), response=plain_name(model.response), knob=unit)
-    heads = {
-        "label": axis_label(model.knob),
-        "slope_head": say(slope_key),
-        "knob": unit,
-        "certainty": model.certainty,
-    }
-    told = f"{s.name}. {counted}" if s.name else counted
-    if found := s.why:
-        for number, row in enumerate(rows):
-            row["limits"] = limits(found, number)
-    return table_of(
-        "sweep.phases_explained" if found else "sweep.phases", rows, s.anchor("phases"), told=told, **heads
-    )
+    caption, slope_head = "report.phases_caption", "report.elasticity"
+    if model.axis.is_interval:
+        caption, slope_head = "report.phases_caption_interval", "report.slope"
+    return Table.of(
+        "sweep.phases_explained" if why else "sweep.phases", rows, s.anchor("phases"),
+        told=s.captioned(say(caption, n=len(rows), **names(model.response, model.knob))), label=axis_label(model.knob),
+        slope_head=say(slope_head), knob=plain_name(model.knob), certainty=model.certainty,
+    )  # fmt: skip
 
 
 def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, str]:
@@ -165,10 +161,6 @@ def slopes(model: PhaseModel, phase: Mapping[Hashable, Any]) -> tuple[str, str, 
     else:
         middle, low, high = (number(value, float(phase["std_error"])) for value in found)
     return middle, low, high
-
-
-def _range(start: str, stop: str) -> str:
-    return say("quantity.range", start=start, stop=stop)
 
 
 def improvement(model: PhaseModel, start: float, stop: float) -> float:
@@ -185,7 +177,7 @@ def outliers_table(s: Slice) -> Table | None:
         return None
     rows = [{**row, "level": level_text(model, float(row["knob"]))} for row in outliers.to_dict("records")]
     counts = {"n": len(rows), "all": model.n_trials}
-    return table_of("sweep.outliers", rows, s.anchor("outliers"), **_labels(model), **counts)
+    return Table.of("sweep.outliers", rows, s.anchor("outliers"), **_labels(model), **counts)
 
 
 def _labels(of: Source | PhaseModel) -> dict[str, str]:
@@ -208,7 +200,7 @@ def untrusted_table(source: Source) -> Table | None:
     )
     shown = named.head(MOST_ROWS).to_dict("records")
     key = "report.untrusted_caption" if len(shown) == len(rows) else "report.untrusted_caption_cut"
-    return table_of("sweep.untrusted", shown, told=say(key, n=len(rows), shown=len(shown)), **_labels(source))
+    return Table.of("sweep.untrusted", shown, told=say(key, n=len(rows), shown=len(shown)), **_labels(source))
 
 
 def failed_table(source: Source) -> Table | None:
@@ -216,40 +208,25 @@ def failed_table(source: Source) -> Table | None:
     rows = source.failed
     if rows.empty:
         return None
-    what = pd.DataFrame(
-        {
-            "level": rows[source.knob].astype(str),
-            "status": rows["status"].astype(str),
-            "error": rows["error"].fillna("").astype(str) if "error" in rows else "",
-            "trial": rows["trial"].astype(str),
-        }
-    )
-    groups = what.groupby(["level", "status", "error"], sort=False)["trial"]
-    named = [
-        {
-            "level": level,
-            "status": status,
-            "error": error,
-            "count": len(trials),
-            "numbers": listing(list(trials)),
-        }
-        for (level, status, error), trials in groups
-    ]
-    return table_of("sweep.failures", named, n=len(rows), all=len(source.trials), **_labels(source))
+    error = rows["error"].fillna("") if "error" in rows else ""
+    what = rows[["status", "trial"]].assign(level=rows[source.knob], error=error).astype(str)
+    alike = what.groupby(["level", "status", "error"], sort=False)["trial"]
+    named = alike.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
+    counts = {"n": len(rows), "all": len(source.trials)}
+    return Table.of("sweep.failures", named.to_dict("records"), **counts, **_labels(source))
 
 
 def attempts_table(source: Source) -> Table:
     """What became of the trials of each level, where nothing could be fitted."""
     trials = source.trials
-    status = trials["status"].astype(str) if "status" in trials else pd.Series("ok", index=trials.index)
-    rows = []
-    for level, group in trials.groupby(trials[source.knob].astype(str), sort=False):
-        ended = group[status.loc[group.index] == "ok"]
-        values = ended[source.response].dropna()
-        rows.append({"level": level, "all": len(group), "ended": len(ended), "median": values.median()})
-    label = axis_label(source.response)
-    counts = {"n": len(trials), "ok": int((status == "ok").sum())}
-    return table_of("sweep.attempts", rows, "treatments", **_labels(source), label=label, **counts)
+    ended = trials["status"].astype(str) == "ok" if "status" in trials else trials.index == trials.index
+    values = pd.to_numeric(trials[source.response], errors="coerce").where(ended)
+    what = pd.DataFrame({"level": trials[source.knob].astype(str), "ended": ended, "value": values})
+    levels = what.groupby("level", sort=False)
+    rows = levels.agg(all=("ended", "size"), ended=("ended", "sum"), median=("value", "median"))
+    label, counts = axis_label(source.response), {"n": len(trials), "ok": int(ended.sum())}
+    named = rows.reset_index().to_dict("records")
+    return Table.of("sweep.attempts", named, "treatments", **_labels(source), label=label, **counts)
 
 
 def provenance_table(source: Source) -> Table | None:
@@ -257,16 +234,10 @@ def provenance_table(source: Source) -> Table | None:
     if not source.provenance:
         return None
     facts: dict[str, Any] = {"run_id": source.run_id, **source.provenance}
-    rows = [
-        (say(f"provenance.{key}"), _fact(key, facts[key]))
-        for key in PROVENANCE_FACTS
-        if facts.get(key) is not None
-    ]
-    caption = say(
-        "report.provenance_caption",
-        host=str(facts.get("host", NOT_KNOWN)),
-        when=date_and_time(str(facts.get("recorded_at", NOT_KNOWN)), spoken()),
-    )
+    shown = [key for key in PROVENANCE_FACTS if facts.get(key) is not None]
+    rows = [(say(f"provenance.{key}"), _fact(key, facts[key])) for key in shown]
+    host, when = (str(facts.get(name, NOT_KNOWN)) for name in ("host", "recorded_at"))
+    caption = say("report.provenance_caption", host=host, when=date_and_time(when, spoken()))
     heads = [say("report.circumstance"), say("report.value")]
     return Table(pd.DataFrame(rows, columns=heads), caption, id="provenance", paired=True)
 

@@ -10,10 +10,8 @@ from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.connections import Held, Spike, held_connections, spike
 from deadzone.explaining.phases.quantities import listing, number
 from deadzone.language.catalogue import join, say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
-from deadzone.reports.document.tabling import table_of
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table, section
 from deadzone.reports.figures.curves import curve_figure
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source
@@ -56,10 +54,8 @@ class ConnectionRun:
         """The curve of a spike test."""
         if self.spike is None or self.spike.model is None:
             return []
-        return [
-            section("connection_run.spike"),
-            curve_figure(self.spike.model, self.spike.model.recommend(), "response", is_face=True),
-        ]
+        figure = curve_figure(self.spike.model, self.spike.model.recommend(), "response", is_face=True)
+        return [section("connection_run.spike"), figure]
 
     def capacity(self) -> list[Block]:
         """Nothing: connections have no pool."""
@@ -78,27 +74,19 @@ class ConnectionRun:
     def guideline(self) -> list[Block]:
         """What to allow."""
         rows = []
-        if self.mode == "ramp" and self.held:
-            least = min(one.connections for one in self.held)
-            allowed = float(np.floor(SAFE_SHARE * least))
-            said = say("connection_run.advise", n=f"{allowed:,.0f}", share=SAFE_SHARE)
-            rows.append((say("connection_run.most_connections"), f"{allowed:,.0f}", said))
+        if self.held:
+            allowed = f"{np.floor(SAFE_SHARE * min(one.connections for one in self.held)):,.0f}"
+            said = say("connection_run.advise", n=allowed, share=SAFE_SHARE)
+            rows.append((say("connection_run.most_connections"), allowed, said))
         if self.spike is not None and self.spike.knee is not None:
             knee = f"{self.spike.knee:,g}"
             rows.append((say("connection_run.most_rate"), knee, say("connection_run.why_knee")))
-        if not rows:
-            return []
-        return [
-            section("pool_run.settings"),
-            table_of("thread_pool.allowed", settings_rows(rows), "settings"),
-        ]
+        table = Table.of("thread_pool.allowed", settings_rows(rows), "settings")
+        return [section("pool_run.settings"), table] if rows else []
 
     def limits(self) -> list[Block]:
         """What these figures cannot say."""
-        return [
-            section("study.limits"),
-            Prose((say("connection_run.limits"), say("pool_run.limits_place"))),
-        ]
+        return [section("study.limits"), Prose((say("connection_run.limits"), say("pool_run.limits_place")))]
 
     def details(self) -> list[Block]:
         """The trials that were left out."""
@@ -123,18 +111,17 @@ def analyse_connections(source: Source, mode: Mode) -> ConnectionRun:
 
 
 def _spike_found(found: Spike) -> str:
-    rates = found.levels[found.levels.columns[0]].to_numpy(float)
-    largest = f"{rates[-1]:,g}"
-    said = [
-        say("connection_run.spike_no_knee", largest=largest)
-        if found.knee is None
-        else say("connection_run.spike_knee", knee=f"{found.knee:,g}", low=f"{found.low:,g}", high=f"{found.high:,g}")
-    ]  # fmt: skip
+    failed = found.levels.set_index(found.levels.columns[0])["failed_percent"]
+    if found.knee is None:
+        said = [say("connection_run.spike_no_knee", largest=f"{failed.index[-1]:,g}")]
+    else:
+        ends = {"low": f"{found.low:,g}", "high": f"{found.high:,g}"}
+        said = [say("connection_run.spike_knee", knee=f"{found.knee:,g}", **ends)]
     if found.failing is None:
         said.append(say("connection_run.spike_no_failing"))
     else:
-        share = float(found.levels["failed_percent"].to_numpy(float)[rates == found.failing][0])
-        said.append(say("connection_run.spike_failing", rate=f"{found.failing:,g}", share=number(share)))
+        share = number(float(failed[found.failing]))
+        said.append(say("connection_run.spike_failing", rate=f"{found.failing:,g}", share=share))
     if found.died is not None:
         said.append(say("connection_run.spike_died", rate=f"{found.died:,g}"))
     return join(said)
@@ -143,24 +130,15 @@ def _spike_found(found: Spike) -> str:
 def _spike_table(found: Spike) -> Table:
     levels = found.levels.rename(columns={found.levels.columns[0]: "level"})
     shown = {str(name): True for name in levels}
-    return table_of("thread_pool.spike", levels.to_dict("records"), "connections", **shown)
+    return Table.of("thread_pool.spike", levels.to_dict("records"), "connections", **shown)
 
 
 def _held_found(held: tuple[Held, ...]) -> str:
     counts = [one.connections for one in held]
     middle = f"{float(np.median(counts)):,.0f}"
-    if len(held) == 1:
-        said = [say("connection_run.held_once", n=middle)]
-    else:
-        said = [
-            say(
-                "connection_run.held",
-                n=middle,
-                least=f"{min(counts):,.0f}",
-                most=f"{max(counts):,.0f}",
-                trials=len(held),
-            )
-        ]
+    ends = {"least": f"{min(counts):,.0f}", "most": f"{max(counts):,.0f}"}
+    key = "connection_run.held_once" if len(held) == 1 else "connection_run.held"
+    said = [say(key, n=middle, trials=len(held), **ends)]
     outcomes = pd.Series([one.outcome for one in held]).value_counts()
     named = [
         say("connection_run.outcome_count", outcome=say(f"connection_run.outcome_{name}"), n=int(n))
@@ -174,11 +152,6 @@ def _held_found(held: tuple[Held, ...]) -> str:
 
 
 def _ramp_table(held: tuple[Held, ...]) -> Table:
-    rows = [
-        {
-            **asdict(one),
-            "memory": f"{one.memory_bytes / MEBI:,.0f} MiB" if np.isfinite(one.memory_bytes) else "-",
-        }
-        for one in held
-    ]
-    return table_of("thread_pool.ramp", rows, "connections")
+    memory = [f"{one.memory_bytes / MEBI:,.0f} MiB" if np.isfinite(one.memory_bytes) else "-" for one in held]
+    rows = [{**asdict(one), "memory": text} for one, text in zip(held, memory, strict=True)]
+    return Table.of("thread_pool.ramp", rows, "connections")

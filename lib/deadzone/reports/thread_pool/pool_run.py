@@ -1,6 +1,7 @@
 """The analysis of a run of a load test: which pool meets its targets at which rate, and how sure that is."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from deadzone.explaining.capacity.feasibility import Feasibility, feasibility
 from deadzone.explaining.capacity.littles_law import littles_law
 from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
 from deadzone.explaining.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
+from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModels
 from deadzone.explaining.phases.recommend import Recommendation
@@ -56,9 +58,13 @@ def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = 
     do not have.
     """
     source, other = _one_slice(_with_rate(source))
-    asked = _objectives(source)
+    asked = Objectives((), {})
+    if source.study:
+        asked = objectives_of(source.study.objectives, (*source.study.factor_names(), RATE))
     kept = _of_last_attempts(histograms, source.trials)
-    cold = cold_start(series(kept, _metric(source.response)))
+    # The histogram that the response is a statistic of; that of the requests where it is of none.
+    metric = Objective(source.response, "at_most", 0.0).metric or "latency_us"
+    cold = cold_start(series(kept, metric))
     counts = trial_counts(kept, {} if keep_warmup else cold.begins_s)
     source = replace(source, trials=_freed(source.trials, counts, [] if keep_warmup else cold.reaching_in))
     harmless = harmless_response(source.response, asked.bounds)
@@ -113,47 +119,26 @@ def _one_slice(source: Source) -> tuple[Source, tuple[str, ...]]:
     return replace(source, by=(RATE,), trials=trials), tuple(said)
 
 
-def _objectives(source: Source) -> Objectives:
-    if source.study is None:
-        return Objectives((), {})
-    return objectives_of(source.study.objectives, (*source.study.factor_names(), RATE))
-
-
-def _metric(response: str) -> str:
-    """The histogram that the response is a statistic of; that of the requests where it is of none."""
-    return Objective(response, "at_most", 0.0).metric or "latency_us"
-
-
 def _of_last_attempts(histograms: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
     """The histograms of the last attempt at each trial."""
-    if histograms.empty:
+    if histograms.empty or "attempt" not in trials:
         return histograms
-    last = trials.groupby("trial")["attempt"].max() if "attempt" in trials else None
-    if last is None:
-        return histograms
+    last = trials.groupby("trial")["attempt"].max()
     return histograms[histograms["attempt"] == histograms["trial"].map(last)]
 
 
 def _freed(trials: pd.DataFrame, counts: Any, cut: list[int]) -> pd.DataFrame:
     """The trials with the statistics of those whose warm-up was cut out taken from what is left."""
-    if not cut:
-        return trials
     freed = trials.copy()
-    for column in trials.columns:
+    for column, trial in product(trials.columns, cut):
         one = Objective(str(column), "at_most", 0.0)
-        if one.metric is None:
-            continue
-        for trial in cut:
-            if one.metric in counts.get(trial, {}):
-                freed.loc[freed["trial"] == trial, column] = statistic(one, counts[trial][one.metric])
+        if one.metric in counts.get(trial, {}):
+            freed.loc[freed["trial"] == trial, column] = statistic(one, counts[trial][one.metric])
     return freed
 
 
 def _judgeable(source: Source) -> pd.DataFrame:
     """The trials that count for or against a cell: the analysed ones, and the last attempts that ended badly."""
-    bad = source.failed
-    if "warmup" in bad:
-        bad = bad[~bad["warmup"].fillna(False).astype(bool)]
+    bad = source.failed[~marked(source.failed, "warmup", missing=False)]
     last = source.trials.groupby("trial").tail(1).index
-    bad = bad[bad.index.isin(last)]
-    return pd.concat([source.analysed, bad]).sort_index()
+    return pd.concat([source.analysed, bad[bad.index.isin(last)]]).sort_index()

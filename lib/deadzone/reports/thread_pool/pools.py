@@ -161,13 +161,11 @@ def by_rate(channel: Channel) -> Iterator[dict[str, Any]]:
 def _chance(model: PhaseModel, target: float) -> str:
     """The pool most likely to meet the target at the next test, with the probability that the fit gives it."""
     advice = model.recommend(slo={"max": target})
-    table = advice.table
-    chance = table["chance"].to_numpy(float)
-    chosen = [item == advice.setting for item in table["setting"]]
-    index = int(chance.argmax()) if advice.setting is None else chosen.index(True)
+    settings, chance = advice.table["setting"].tolist(), advice.table["chance"].to_numpy(float)
+    index = int(chance.argmax()) if advice.setting is None else settings.index(advice.setting)
     if chance[index] < LEAST_CHANCE:
         return say("quantity.none")
-    return say("pools.chance_of", chance=sure(float(chance[index])), size=str(table["setting"].iloc[index]))
+    return say("pools.chance_of", chance=sure(float(chance[index])), size=str(settings[index]))
 
 
 def capacities(channel: Channel) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Figure, Table
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.document.regression import regression
 from deadzone.reports.figures import curves
 from deadzone.reports.figures.heat_map import heat_map
@@ -18,7 +19,7 @@ from deadzone.reports.thread_pool import pools
 from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, analyse_connections
 from deadzone.reports.thread_pool.pool_run import load_pools
 from deadzone.reports.thread_pool.run import PoolRunReport
-from deadzone.style import MUTED, TRIAL_COLOUR, figure_style
+from deadzone.style import MUTED, TRIAL_COLOUR
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +45,10 @@ class ThreadPool(PublishedReport):
 
     def spike_figure(self) -> Figure:
         """Longest time to connect over new connections a second, with the threads that the server ran below it."""
-        import matplotlib.pyplot as plt
-
         rows, model = self.published.table("connection-spike"), self.spike
         without_setting = replace(model.recommend(), setting=None, tied=())
-        with figure_style():
-            drawing, (above, below) = plt.subplots(
-                2, 1, sharex=True, figsize=(7.2, 5.4), layout="constrained", gridspec_kw={"height_ratios": [3, 1.2]}
-            )  # fmt: skip
+        heights = {"height_ratios": [3, 1.2]}
+        with new_figure(5.4, 2, sharex=True, gridspec_kw=heights) as (drawing, (above, below)):
             plot(model, above, advice=without_setting, title=curves.phases_text(model), legend=False)
             x = rows["connection_rate"].to_numpy(float)
             below.plot(x, rows["tomcat_threads"], color=TRIAL_COLOUR, marker="o", markersize=4)

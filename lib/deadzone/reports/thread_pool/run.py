@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, section
 from deadzone.reports.document.regression import regression
-from deadzone.reports.published.published import section
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.thread_pool import run_tables as drawn
@@ -22,18 +21,12 @@ class PoolRunReport:
     def title(self) -> list[Block]:
         """Title, what was found with its evidence, and the doubts that come first."""
         source = self.run.source
-        return [
-            prose.head(
-                source,
-                (
-                    Claim(words.smallest_sentence(self.run), (Evidence("map"), Evidence("answers"))),
-                    Claim(words.reversal_sentence(self.run), (Evidence("answers"),)),
-                ),
-                (*source.doubts, *self.run.left_out, *words.doubts(self.run)),
-                words.verdict(self.run),
-                n=len(source.analysed),
-            )
-        ]
+        abstract = (
+            Claim(words.smallest_sentence(self.run), (Evidence("map"), Evidence("answers"))),
+            Claim(words.reversal_sentence(self.run), (Evidence("answers"),)),
+        )
+        doubts = (*source.doubts, *self.run.left_out, *words.doubts(self.run))
+        return [prose.head(source, abstract, doubts, words.verdict(self.run), n=len(source.analysed))]
 
     def conclusions(self) -> list[Block]:
         """The answers, rate by rate."""
@@ -60,11 +53,8 @@ class PoolRunReport:
             found += [section("pool_run.capacity"), drawn.capacity_table(self.run, self.run.feasible)]
             found.append(Prose((say("pool_run.capacity_text"),)))
         if len(self.run.law):
-            found += [
-                section("pool_run.law"),
-                Prose(words.law_sentences(self.run)),
-                drawn.law_table(self.run),
-            ]
+            found += [section("pool_run.law"), Prose(words.law_sentences(self.run))]
+            found.append(drawn.law_table(self.run))
         return found
 
     def connections(self) -> list[Block]:
@@ -89,11 +79,9 @@ class PoolRunReport:
         found: list[Block] = [section("pool_run.details"), drawn.cells_table(self.run)]
         found += tables.left_out(self.run.source)
         if self.run.models is not None and self.run.judged_rate in self.run.models:
-            name = say("pool_run.load_other", rate=f"{self.run.judged_rate:,g}")
-            found += [
-                section("study.summary"),
-                regression(self.run.models[self.run.judged_rate], "regression", name),
-            ]
+            name = say("pool_run.load_other", rate=words.rate_text(self.run.judged_rate))
+            fitted = self.run.models[self.run.judged_rate]
+            found += [section("study.summary"), regression(fitted, "regression", name)]
         return found
 
     def origin(self) -> list[Block]:

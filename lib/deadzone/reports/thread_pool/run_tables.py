@@ -13,7 +13,6 @@ from deadzone.explaining.capacity.reversal import Reversal
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.document.tabling import table_of
 from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.reports.figures.heat_map import heat_map, number_text
 from deadzone.reports.thread_pool import run_words as words
@@ -32,21 +31,18 @@ def map_figure(run: PoolRun) -> Figure:
             f"{pool:g} = {number_text(float(value))}" for pool, value in row.items()))
         for rate, row in cells.iterrows()
     ]  # fmt: skip
-    if run.feasible is None:
-        caption = say("pool_run.map_caption_plain", response=plain_name(source.response))
-        title = say("pool_run.map_title_plain", response=axis_label(source.response))
-        return heat_map(
-            cells, source.response, None, caption, join([caption, *words_of], " "), "map", title=title
-        )
-    confidence = run.feasible.confidence
-    cells = cells.reindex(index=confidence.index, columns=confidence.columns)
-    region = run.feasible.is_region
-    caption = say("pool_run.map_caption", met=int(region.to_numpy().sum()),
-                  n=int(confidence.notna().to_numpy().sum()), wanted=CONFIDENCE)  # fmt: skip
-    title = say("pool_run.map_title", response=axis_label(source.response))
+    region = notes = None
+    caption = say("pool_run.map_caption_plain", response=plain_name(source.response))
+    title = "pool_run.map_title_plain"
+    if run.feasible is not None:
+        confidence, region = run.feasible.confidence, run.feasible.is_region
+        cells, notes = cells.reindex_like(confidence), _notes(run.feasible, confidence)
+        caption = say("pool_run.map_caption", met=int(region.to_numpy().sum()),
+                      n=int(confidence.notna().to_numpy().sum()), wanted=CONFIDENCE)  # fmt: skip
+        title = "pool_run.map_title"
     return heat_map(
-        cells, source.response, None, caption, join([caption, *words_of], " "), "map",
-        inside=region, notes=_notes(run.feasible, confidence), title=title,
+        cells, source.response, None, caption, join([caption, *words_of]), "map",
+        inside=region, notes=notes, title=say(title, response=axis_label(source.response)),
     )  # fmt: skip
 
 
@@ -81,29 +77,20 @@ def curves(run: PoolRun) -> Figure:
     """The curve of each rate."""
     assert run.models is not None
     there = [words.rate_text(one.rate) for one in run.turning if one.start is not None]
-    shared = {
-        "response": plain_name(run.source.response),
-        "knob": words.knob_name(run),
-        "n": len(run.models),
-    }
-    caption = (
-        say("pool_run.curves_reversal", rates=listing(there), **shared)
-        if there
-        else say("pool_run.curves_plain", **shared)
-    )
+    key = "pool_run.curves_reversal" if there else "pool_run.curves_plain"
+    caption = say(key, rates=listing(there) if there else "", n=len(run.models), **words.names_of(run))
     return slices_figure(run.models, caption, "curves", columns=2)
 
 
 def rates_table(run: PoolRun) -> Table:
     """One row a rate: phases, best, smallest that meets the targets, confidence, where more hurts."""
     turning = {one.rate: one for one in run.turning}
-    return table_of(
+    return Table.of(
         "thread_pool.answers",
         [_rate_row(run, rate, turning.get(rate)) for rate in _rates(run)],
-        response=plain_name(run.source.response),
-        knob=words.knob_name(run),
         certainty=next(iter(run.models.values())).certainty if run.models else CERTAINTY,
         is_bounded=run.feasible is not None,
+        **words.names_of(run),
     )
 
 
@@ -122,12 +109,11 @@ def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, 
         }
     if run.feasible is not None:
         found = run.feasible.smallest(rate)
+        pool = found.likely if found.pool is None else found.pool
         row |= {"smallest": say("quantity.none"), "confidence": "-"}
-        if found.pool is not None:
-            row |= {"smallest": f"{found.pool:g}", "confidence": words.sure(found.confidence)}
-        elif found.likely is not None:
-            likely = say("pool_run.likely", pool=f"{found.likely:g}")
-            row |= {"smallest": likely, "confidence": words.sure(found.sure[found.likely])}
+        if pool is not None:
+            size = f"{pool:g}" if pool == found.pool else say("pool_run.likely", pool=f"{pool:g}")
+            row |= {"smallest": size, "confidence": words.sure(found.sure[pool])}
     return row
 
 
@@ -145,7 +131,7 @@ def capacity_table(run: PoolRun, feasible: Feasibility) -> Table:
     """One row a pool: the highest rate it bears, its interval, and what gives way next."""
     rows = [{"pool": pool, **_borne(feasible, pool)} for pool in feasible.cells.pools]
     knob = words.knob_name(run)
-    return table_of("thread_pool.capacity", rows, knob=knob, wanted=CONFIDENCE, certainty=CERTAINTY)
+    return Table.of("thread_pool.capacity", rows, knob=knob, wanted=CONFIDENCE, certainty=CERTAINTY)
 
 
 def _borne(feasible: Feasibility, pool: float) -> dict[str, str]:
@@ -175,7 +161,7 @@ def law_table(run: PoolRun) -> Table:
         }
         for row in run.law.to_dict("records")
     ]
-    return table_of("thread_pool.law", rows, knob=words.knob_name(run), least=UNSTABLE)
+    return Table.of("thread_pool.law", rows, knob=words.knob_name(run), least=UNSTABLE)
 
 
 def _rounded(value: float) -> str:
@@ -207,7 +193,7 @@ def warmup_table(run: PoolRun) -> Table:
                 "matters": "yes" if found.matters else "no",
             }
         )
-    return table_of("thread_pool.warmup", rows, knob=words.knob_name(run))
+    return Table.of("thread_pool.warmup", rows, knob=words.knob_name(run))
 
 
 def settings_table(run: PoolRun) -> Table:
@@ -215,18 +201,13 @@ def settings_table(run: PoolRun) -> Table:
     rates = _rates(run)
     order = [run.judged_rate, *(rate for rate in rates if rate != run.judged_rate)]
     rows = [_setting_row(run, rate, rates) for rate in order]
-    rows += [
-        (
-            say("pool_run.most"),
-            words.pool_text(run, one.start),
-            say("pool_run.why_most", rate=words.rate_text(one.rate)),
-        )
-        for one in run.turning
-        if one.start is not None and one.rate == run.judged_rate
-    ]
+    for one in run.turning:
+        if one.start is not None and one.rate == run.judged_rate:
+            why = say("pool_run.why_most", rate=words.rate_text(one.rate))
+            rows.append((say("pool_run.most"), words.pool_text(run, one.start), why))
     if run.cold.advised_s > 0:
         rows.append((say("pool_run.warmup_row"), f"{run.cold.advised_s:.0f} s", say("pool_run.why_warmup")))
-    return table_of("thread_pool.settings", settings_rows(rows))
+    return Table.of("thread_pool.settings", settings_rows(rows))
 
 
 def settings_rows(rows: Sequence[tuple[str, str, str]]) -> list[dict[str, str]]:
@@ -249,57 +230,40 @@ def _setting_row(run: PoolRun, rate: float, rates: list[float]) -> tuple[str, st
     if not found.chance:
         return load, "-", say("pool_run.smallest_unknown", rate=words.rate_text(rate))
     key, pool = found.named
-    return (
-        load,
-        words.pool_text(run, pool),
-        say(f"pool_run.why_{key}", confidence=words.sure(found.sure[pool])),
-    )
+    why = say(f"pool_run.why_{key}", confidence=words.sure(found.sure[pool]))
+    return load, words.pool_text(run, pool), why
 
 
 def cells_table(run: PoolRun) -> Table:
     """Every cell: the medians of what the targets bound, what is missed, and the confidence."""
     source, rows = run.source, []
-    places = (
-        source.trials[["rate", source.knob]]
-        .drop_duplicates()
-        .astype(float)
-        .sort_values(["rate", source.knob])
-    )
-    for rate, pool in places.itertuples(index=False, name=None):
-        trials = source.analysed[
-            (source.analysed["rate"] == rate) & (source.analysed[source.knob].astype(float) == pool)
-        ]
+    where = ["rate", source.knob]
+    places, analysed = source.trials[where].drop_duplicates().astype(float), source.analysed
+    for rate, pool in places.sort_values(where).itertuples(index=False, name=None):
+        trials = analysed[(analysed[where].astype(float) == [rate, pool]).all(axis=1)]
         row: dict[str, str] = {
             say("pool_run.rate"): words.rate_text(rate),
             say("pool_run.pool", knob=words.knob_name(run)): f"{pool:g}",
             say("pool_run.trials"): f"{len(trials)}",
         }
         if run.feasible is None:
-            row[axis_label(source.response)] = (
-                number(float(trials[source.response].median())) if len(trials) else "-"
-            )
-            rows.append(row)
-            continue
-        cell = run.feasible.cells.at(pool, rate)
-        for one in run.feasible.objectives:
-            name = f"{axis_label(one.column)} {'≤' if one.sense == 'at_most' else '≥'} {one.bound:,g}"
-            value = cell.typical(one.column) if cell else float("nan")
-            row[name] = (
-                number(value, 0.01 * abs(value))
-                if np.isfinite(value) and value
-                else f"{value:g}".replace("nan", "-")
-            )
-        judged = run.feasible.judged.get((pool, rate))
-        missed = run.feasible.missed((pool, rate)) if judged else ()
-        row[say("pool_run.missed")] = (
-            listing([plain_name(one.column) for one in missed])
-            if missed
-            else say("pool_run.none_missed")
-            if judged
-            else "-"
-        )
-        row[say("pool_run.confidence")] = words.sure(judged.confidence) if judged else "-"
+            row[axis_label(source.response)] = number(float(trials[source.response].median()))
+        else:
+            row |= _against_targets(run.feasible, pool, rate)
         rows.append(row)
     frame = pd.DataFrame(rows)
     numeric = [name for name in frame.columns if name != say("pool_run.missed")]
     return Table(frame, say("pool_run.cells_caption"), numeric=numeric, id="cells")
+
+
+def _against_targets(feasible: Feasibility, pool: float, rate: float) -> dict[str, str]:
+    """What a cell's typical trial gave of all that the targets bound, what it misses, and the confidence."""
+    cell, judged, told = feasible.cells.at(pool, rate), feasible.judged.get((pool, rate)), {}
+    for one in feasible.objectives:
+        value = cell.typical(one.column) if cell else float("nan")
+        name = f"{axis_label(one.column)} {'≤' if one.sense == 'at_most' else '≥'} {one.bound:,g}"
+        told[name] = number(value, 0.01 * abs(value))
+    missed = [plain_name(one.column) for one in feasible.missed((pool, rate))] if judged else ["-"]
+    told[say("pool_run.missed")] = listing(missed or [say("pool_run.none_missed")])
+    told[say("pool_run.confidence")] = words.sure(judged.confidence) if judged else "-"
+    return told

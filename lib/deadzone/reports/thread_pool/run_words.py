@@ -4,6 +4,7 @@ from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CONFIDENCE
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name, setting
 from deadzone.language.catalogue import join, say
+from deadzone.reports.figures.curves import names
 from deadzone.reports.thread_pool.pool_run import PoolRun
 from deadzone.steady_state.warmup import TOLERANCE
 
@@ -14,6 +15,11 @@ MOST_SURE = 0.99
 def knob_name(run: PoolRun) -> str:
     """The knob in words."""
     return plain_name(run.source.knob)
+
+
+def names_of(run: PoolRun) -> dict[str, str]:
+    """Response and knob in words."""
+    return names(run.source.response, run.source.knob)
 
 
 def rate_text(rate: float) -> str:
@@ -40,9 +46,8 @@ def smallest_sentence(run: PoolRun) -> str:
     if not found.chance:
         return say("pool_run.smallest_unknown", **shared)
     key, pool = found.named
-    said = say(
-        f"pool_run.{key}", pool=f"{pool:g}", wanted=CONFIDENCE, confidence=sure(found.sure[pool]), **shared
-    )
+    shared |= {"pool": f"{pool:g}", "confidence": sure(found.sure[pool])}
+    said = say(f"pool_run.{key}", wanted=CONFIDENCE, **shared)
     if found.pool is not None and found.undecided:
         return join([said, say("pool_run.undecided", pools=listing([f"{p:g}" for p in found.undecided]))])
     return said
@@ -78,8 +83,7 @@ def verdict(run: PoolRun) -> str:
     if run.feasible is None:
         return reversal_sentence(run)
     found = run.feasible.smallest(run.judged_rate)
-    rate = rate_text(run.judged_rate)
-    pool = found.pool if found.pool is not None else found.likely
+    rate, pool = rate_text(run.judged_rate), found.likely if found.pool is None else found.pool
     if pool is None:
         return say("pool_run.verdict_none", knob=knob_name(run), rate=rate)
     return say("pool_run.verdict", pool=pool_text(run, pool), rate=rate, confidence=sure(found.sure[pool]))
@@ -88,16 +92,9 @@ def verdict(run: PoolRun) -> str:
 def doubts(run: PoolRun) -> list[str]:
     """What a reader must know before anything else."""
     said: list[str] = []
-    if run.wanted is not None and run.judged_rate < run.wanted:
-        said.append(
-            say("pool_run.doubt_wanted", wanted=rate_text(run.wanted), rate=rate_text(run.judged_rate))
-        )
-    elif run.wanted is not None and run.judged_rate > run.wanted:
-        said.append(
-            say(
-                "pool_run.doubt_wanted_between", wanted=rate_text(run.wanted), rate=rate_text(run.judged_rate)
-            )
-        )
+    if run.wanted is not None and run.judged_rate != run.wanted:
+        key = "doubt_wanted" if run.judged_rate < run.wanted else "doubt_wanted_between"
+        said.append(say(f"pool_run.{key}", wanted=rate_text(run.wanted), rate=rate_text(run.judged_rate)))
     if run.feasible is not None:
         cells = run.feasible.cells.by_place.values()
         unknown = [reason for cell in cells for reason in cell.unknown]
