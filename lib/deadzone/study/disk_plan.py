@@ -73,7 +73,8 @@ def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]
     Raises StudyError if the bound leaves no trial a single block, or the trials would write more than the bound.
     """
     trials = [settings_of(workload, treatment.levels) for treatment in planned]
-    filled = sum(_filled(trials, jobs) for jobs in {one.jobs for one in trials}) * workload.file_size
+    filled_files = max((one.jobs for one in trials if one.operation != "first_write"), default=0)
+    filled = filled_files * workload.file_size
     writing = [one for one in trials if writes(one)]
     count = len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
     bound = workload.max_written_bytes
@@ -98,15 +99,6 @@ def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]
             "blocks, fewer levels or fewer replicates."
         )
     return found
-
-
-def _filled(trials: Sequence[DiskSettings], jobs: int) -> int:
-    """How many files trials with so many jobs need filled, beyond those that trials with fewer jobs need."""
-    needing = {one.jobs for one in trials if one.operation != "first_write"}
-    if jobs not in needing:
-        return 0
-    fewer = [other for other in needing if other < jobs]
-    return jobs - max(fewer, default=0)
 
 
 def check_blocks(workload: DiskWorkload, treatments: Sequence[Treatment]) -> None:
