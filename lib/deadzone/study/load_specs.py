@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
 from deadzone.study.base import Argument, Spec
+from deadzone.study.levels import texts_in
 from deadzone.study.service_specs import SERVICE_URL
 
 FIELD_FACTORS = ("rate", "duration_s", "warmup_s", "connections", "connection_rate")
@@ -168,10 +169,6 @@ class LoadWorkload(Spec):
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        yield self.url
-        yield self.body
-        yield self.send_to
-        yield from self.subscribe
-        yield from self.on_open
-        yield from self.headers.values()
-        yield from self.env.values()
+        return texts_in(
+            [self.url, self.body, self.send_to, self.subscribe, self.on_open, self.headers, self.env]
+        )

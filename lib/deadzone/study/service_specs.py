@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
 from deadzone.study.extraction_specs import RegularExpression
-from deadzone.study.levels import placeholders
+from deadzone.study.levels import placeholders, texts_in
 from deadzone.study.target_specs import AnyTarget
 
 ENVIRONMENT = "environment"
@@ -107,11 +107,8 @@ class ServiceKeys(Spec):
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        yield from self.argv or ()
-        yield from self.env.values()
-        yield from self.hook or ()
-        if self.read_back:
-            yield from (*(self.read_back.argv or ()), *((self.read_back.url,) if self.read_back.url else ()))
+        asked = self.read_back and (self.read_back.argv, self.read_back.url)
+        return texts_in((self.argv, self.env, self.hook, asked))
 
     def uses(self, name: str) -> bool:
         """Whether a placeholder stands somewhere."""

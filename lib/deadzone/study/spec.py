@@ -145,7 +145,7 @@ class Study(Spec):
 
     workload: AnyWorkload
     target: AnyTarget = Field(default_factory=LocalTarget)
-    factors: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], Factor] = Field(default_factory=dict)
+    factors: dict[Column, Factor] = Field(default_factory=dict)
     service: ServiceSpec | None = None
     """the service that the trials ask"""
 
