@@ -107,7 +107,14 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     )
     probability = max(float(found.reached - found.begins[0]), 0.0)
     length = middle if probability >= 0.5 else 0.0
-    return _judged(times, series, weight, (low, length, high), probability, found.reached)
+    weight += 1e-12
+    steady = times >= length
+    mean = float(np.average(series[steady], weights=weight[steady]))
+    ratio = 1.0 if steady.all() else float(np.average(series[~steady], weights=weight[~steady])) / mean
+    mean_bias = float(np.average(series, weights=weight)) / mean - 1
+    p99_bias = float(np.quantile(series, 0.99) / np.quantile(series[steady], 0.99)) - 1
+    matters = probability >= CERTAINTY and max(abs(mean_bias), abs(p99_bias)) > TOLERANCE
+    return Warmup(length, low, high, probability, found.reached, ratio, mean_bias, p99_bias, matters)
 
 
 def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -207,22 +214,3 @@ def _correlation(part: np.ndarray) -> float:
 def _quantile(begins: np.ndarray, share: float) -> int:
     at = int(np.searchsorted(np.cumsum(begins), share - 1e-12))
     return min(at, len(begins) - 1)
-
-
-def _judged(
-    times: np.ndarray,
-    series: np.ndarray,
-    weight: np.ndarray,
-    length: tuple[float, float, float],
-    probability: float,
-    reached: float,
-) -> Warmup:
-    low, middle, high = length
-    steady = times >= middle
-    before, after = ~steady, steady
-    mean = float(np.average(series[after], weights=weight[after] + 1e-12))
-    ratio = float(np.average(series[before], weights=weight[before] + 1e-12)) / mean if before.any() else 1.0
-    mean_bias = float(np.average(series, weights=weight + 1e-12)) / mean - 1
-    p99_bias = float(np.quantile(series, 0.99) / np.quantile(series[after], 0.99)) - 1
-    matters = probability >= CERTAINTY and max(abs(mean_bias), abs(p99_bias)) > TOLERANCE
-    return Warmup(middle, low, high, probability, reached, ratio, mean_bias, p99_bias, matters)
