@@ -23,13 +23,10 @@ def promises(study: Study) -> tuple[ClaimSpec, ...]:
     bounds = {
         name: one for name, one in study.objectives.items() if name not in (*study.factor_names(), RATE)
     }
-    if not bounds or study.search or any(claim.name == OBJECTIVES for claim in study.claims):
-        return (*study.claims, *_gates(study))
-    return (
-        *study.claims,
-        ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)),
-        *_gates(study),
-    )
+    claims = list(study.claims)
+    if bounds and not study.search and all(claim.name != OBJECTIVES for claim in claims):
+        claims.append(ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)))
+    return (*claims, *_gates(study))
 
 
 def _gates(study: Study) -> list[ClaimSpec]:
