@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from deadzone.errors import did_you_mean
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
-from deadzone.study.belonging_specs import LIMITS, BelongingSpec, labels_of
+from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.bounds import in_own_units
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
@@ -84,13 +84,9 @@ class DesignSpec(Spec):
     """time that the trials may take in all; a grid ends with a whole block [s]"""
 
     @model_validator(mode="after")
-    def _only_adaptive_knows_enough(self) -> DesignSpec:
+    def _has_what_its_kind_needs(self) -> DesignSpec:
         if self.until is not None and self.kind != "adaptive":
             raise ValueError("until is given for kind: adaptive, and only there")
-        return self
-
-    @model_validator(mode="after")
-    def _list_has_treatments(self) -> DesignSpec:
         if (self.kind == "list") != (self.treatments is not None):
             raise ValueError("treatments are given for kind: list, and only there")
         return self
@@ -228,11 +224,7 @@ class Study(Spec):
 
     _units = field_validator("objectives", mode="before")(in_own_units)
 
-    @field_validator("belongs")
-    @classmethod
-    def _each_called_once(cls, belongs: tuple[BelongingSpec, ...]) -> tuple[BelongingSpec, ...]:
-        labels_of(belongs)
-        return belongs
+    _called_once = field_validator("belongs")(each_called_once)
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Study:
@@ -274,21 +266,18 @@ class Study(Spec):
             return
         everywhere: dict[str, EnvironmentSpec | None] = {**self.environments} or {"": None}
         for name, environment in everywhere.items():
-            service = service_in(self.service, environment)
-            if getattr(self.target_in(environment), "mode", None) == "job":
+            service, target = service_in(self.service, environment), self.target_in(environment)
+            if getattr(target, "mode", None) == "job":
                 raise ValueError(
                     "has a service with target.mode: job, whose pods live for one trial; name the workload that runs it, "
                     "and its url"
                 )
-            if not service.argv and not service.url and not self._image_starts(environment):
+            image = getattr(target, "image", None)  # its own command may start the service
+            if not (service.argv or service.url or image):
                 where = f"environments.{name}" if name else "service"
                 raise ValueError(
                     f"does not say how the service is reached in {where}: give service.argv or url"
                 )
-
-    def _image_starts(self, environment: EnvironmentSpec | None) -> bool:
-        """Whether an image's own command starts the service."""
-        return getattr(self.target_in(environment), "image", None) is not None
 
     def target_in(self, environment: EnvironmentSpec | None) -> AnyTarget:
         """The target of an environment: its own, or the study's."""
