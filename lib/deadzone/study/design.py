@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from deadzone.errors import StudyError
+from deadzone.errors import StudyError, refused
 from deadzone.language.catalogue import Message, join, say
 from deadzone.study.claims import same_level
 from deadzone.study.factors import HOST_CORES, EqualFactor, FactorSpec, LevelsFactor
@@ -115,10 +115,8 @@ def _written_out(study: Study, name: str, factor: FactorSpec, levels: tuple[Leve
     levels = tuple(sized_level(name, level) for level in levels)
     for i, level in enumerate(levels):
         _check(name, level, f"factors.{name}[{i}]")
-    try:
+    with refused(f"factors.{name} "):
         scale_of(levels, factor.scale, factor.at)
-    except ValueError as error:
-        raise StudyError(f"factors.{name} {error}.") from error
     return LevelsFactor(levels=levels, unit=study.unit_of(name), scale=factor.scale, at=factor.at)
 
 
@@ -194,12 +192,15 @@ def limits_of(study: Study, levels: Mapping[str, Level]) -> Limits:
     return Limits(*(levels.get(one.name, getattr(target, one.name, NONE)) for one in fields(Limits)))
 
 
-def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | None:
-    """Why a sweep of these treatments cannot be adaptive and is a grid; None where it can."""
+def _knob_scale(study: Study, combinations: Sequence[Treatment]) -> KnobScale:
     knob = study.knob_name
     written = study.factors.get(knob) or FactorSpec()
-    scale = scale_of([one.levels[knob] for one in combinations], written.scale, written.at)
-    return nothing_to_choose(knob, scale)
+    return scale_of([one.levels[knob] for one in combinations], written.scale, written.at)
+
+
+def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | None:
+    """Why a sweep of these treatments cannot be adaptive and is a grid; None where it can."""
+    return nothing_to_choose(study.knob_name, _knob_scale(study, combinations))
 
 
 def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
@@ -263,9 +264,7 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
         return say("answer.of_notebook", notebook=study.analysis_notebook)
     if len(treatments) < 2:
         return say("answer.alone", treatment=treatments[0].label())
-    knob = study.knob_name
-    written = study.factors.get(knob) or FactorSpec()
-    scale = scale_of([t.levels[knob] for t in treatments], written.scale, written.at)
+    knob, scale = study.knob_name, _knob_scale(study, treatments)
     others = [
         name
         for name in study.factor_names()

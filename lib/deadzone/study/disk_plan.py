@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from deadzone.errors import StudyError
+from deadzone.errors import StudyError, refused
 from deadzone.study.design import Treatment, treatments
 from deadzone.study.disk_specs import SETTINGS, DiskSettings, DiskWorkload
 from deadzone.study.factors import LevelsFactor
@@ -116,10 +116,9 @@ def check_blocks(workload: DiskWorkload, treatments: Sequence[Treatment]) -> Non
 
 def _check_dd(settings: DiskSettings) -> None:
     for name, only in (("queue_depth", 1), ("jobs", 1), ("pattern", "sequential")):
-        if getattr(settings, name) != only:
+        if (asked := getattr(settings, name)) != only:
             raise StudyError(
-                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for "
-                f"{getattr(settings, name)}."
+                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for {asked}."
             )
     if settings.operation == "mixed":
         raise StudyError("workload.engine is dd, which cannot mix reads and writes; use fio or builtin.")
@@ -172,7 +171,5 @@ def _with_numbers(study: Study) -> Study:
 
 
 def _number(path: str, level: Level) -> Level:
-    try:
+    with refused(f"{path} "):
         return as_size(level)
-    except ValueError as error:
-        raise StudyError(f"{path} {error}.") from error
