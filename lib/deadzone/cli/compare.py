@@ -37,17 +37,11 @@ Strings = tuple[str, ...]
     metavar="COL",
     help="Column of a factor; may be repeated. Found by default.",
 )
-@click.option(
-    "--threshold",
-    type=float,
-    default=0.03,
-    show_default=True,
-    help="A smaller change does not matter (a fraction).",
-)
+@click.option("--threshold", default=0.03, help="A smaller change does not matter (a fraction).")
 @click.option(
     "--margin", type=float, help="Within this the two are the same (a fraction); default: the threshold."
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
+@click.option("--confidence", default=0.95, help="Of intervals and verdicts.")
 @click.option(
     "--fail-on", type=click.Choice(["worse"]), help="Exit with code 5 where something is shown to be worse."
 )

@@ -14,9 +14,7 @@ from deadzone.study.levels import format_level
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--knob", required=True, metavar="COL", help="Column of the knob.")
 @click.option("--response", required=True, metavar="COL", help="Column of the response.")
-@click.option(
-    "--goal", type=click.Choice(["min", "max"]), default="min", show_default=True, help="Which way is better."
-)
+@click.option("--goal", type=click.Choice(["min", "max"]), default="min", help="Which way is better.")
 @click.option(
     "--by", multiple=True, metavar="COL", help="Column of another factor: one curve for each of its values."
 )

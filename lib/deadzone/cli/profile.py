@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.options import FILE
+
 if TYPE_CHECKING:
     from deadzone.explaining.profiles.attribution import Attribution
     from deadzone.explaining.profiles.comparison import Comparison
     from deadzone.explaining.profiles.model import Profile
     from deadzone.explaining.profiles.pairing import Basis
-
-FILE = click.Path(path_type=Path)
 
 
 @click.command("profile")
@@ -32,7 +32,6 @@ FILE = click.Path(path_type=Path)
     "--rule",
     type=click.Choice(["first", "shapley"]),
     default="first",
-    show_default=True,
     help="Whose is a sample that matches several causes.",
 )
 @click.option(
@@ -64,7 +63,7 @@ FILE = click.Path(path_type=Path)
 @click.option(
     "--figures", type=FILE, metavar="FOLDER", help="Write waterfall, packages and flame graph as SVG."
 )
-@click.option("--rows", type=click.IntRange(1), default=15, show_default=True, help="Rows of each table.")
+@click.option("--rows", type=click.IntRange(1), default=15, help="Rows of each table.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(before: Path, after: Path, **options: Any) -> None:
     """Compare profile BEFORE with profile AFTER: pprof (gzip or plain) or folded stacks.

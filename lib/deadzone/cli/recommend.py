@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     "percentile",
     type=click.Choice(["p50", "p90"]),
     default="p90",
-    show_default=True,
     help="Percentile of the measured CPU usage that becomes the request.",
 )
 @decision_options

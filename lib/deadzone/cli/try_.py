@@ -43,10 +43,8 @@ LONG_S = 600.0
               help="Step of the -P in the same place; default 1.")  # fmt: skip
 @click.option("--cpu-limit", metavar="LEVELS", help="CPU limits in cores, such as 0.25..2 or 0.5,1,none.")
 @click.option("--memory-limit", metavar="LEVELS", help="Memory limits, such as 64MiB..1GiB or 256MiB,none.")
-@click.option(
-    "-r", "--runs", "replicates", type=int, default=5, show_default=True, help="Trials of each level."
-)
-@click.option("-w", "--warmup", type=int, default=1, show_default=True, help="Warm-up trials of each level.")
+@click.option("-r", "--runs", "replicates", default=5, help="Trials of each level.")
+@click.option("-w", "--warmup", default=1, help="Warm-up trials of each level.")
 @adaptive_option
 @resolution_option
 @budget_option
