@@ -1,16 +1,15 @@
 """`deadzone try`: the study of one line."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from deadzone import places
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE
 from deadzone.cli.parameters import (
@@ -20,14 +19,17 @@ from deadzone.cli.parameters import (
     rehearse_option,
     resolution_option,
 )
-from deadzone.cli.sweep import print_rehearsal, source_of
+from deadzone.cli.sweep import measure, print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
-from deadzone.measuring.sweep.progress import Beside, Progress
-from deadzone.study.trying import Wishes, as_typed
-
-if TYPE_CHECKING:
-    from deadzone.store.run import Run
-    from deadzone.study.plan import Plan
+from deadzone.language.catalogue import say
+from deadzone.measuring.sweep.progress import Beside, Progress, in_words, progress_on
+from deadzone.store.provenance import usable_cores
+from deadzone.store.run import Run
+from deadzone.study.design import levels_of
+from deadzone.study.levels import format_level
+from deadzone.study.loading import parse_study
+from deadzone.study.plan import Plan
+from deadzone.study.trying import Wishes, as_typed, study_text
 
 LONG_S = 600.0
 """A sweep that takes longer than this is asked about first where there is a terminal [s]."""
@@ -95,15 +97,9 @@ def command(**given: Any) -> None:
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """
-    from deadzone import places
-    from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import Rehearsing, planned
-    from deadzone.measuring.sweep.progress import progress_on
-    from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.measuring.sweep.opening import planned
     from deadzone.measuring.sweep.watching import watched
     from deadzone.reports.sweep.live import look_of
-    from deadzone.store.run import Run
-    from deadzone.study.loading import parse_study
 
     wishes = _wishes(given)
     quiet = given["quiet"] or given["as_json"]
@@ -125,10 +121,8 @@ def command(**given: Any) -> None:
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
     progress = Progress() if quiet else watched(progress_on(), look_of(plan, run))
-    told = progress if given["yes"] or quiet else _Asking(progress)
-    told = Rehearsing(told, plan, run, judge_of(plan))
     try:
-        run_sweep(plan, run, told, source_of(plan, told))
+        measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except (WorkloadError, TargetError) as error:
         raise StudyError(str(error)) from error
     _export(run, given["export_json"], given["export_csv"])
@@ -143,9 +137,6 @@ def _wishes(given: dict[str, Any]) -> Wishes:
 
 
 def _text(wishes: Wishes, cwd: str | None) -> str:
-    from deadzone.store.provenance import usable_cores
-    from deadzone.study.trying import study_text
-
     line = shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
     return study_text(wishes, line, usable_cores(), cwd)
 
@@ -160,15 +151,9 @@ def _save(path: Path, wishes: Wishes, quiet: bool) -> None:
 
 
 def _print_plan(plan: Plan) -> None:
-    from deadzone.language.catalogue import say
-    from deadzone.study.levels import format_level
-
     design = plan.study.design
-    levels: dict[str, dict[str, None]] = {}
-    for treatment in plan.treatments:
-        for name, level in treatment.levels.items():
-            levels.setdefault(name, {})[format_level(level)] = None
-    shown = [f"{name} {', '.join(known)}" for name, known in levels.items()]
+    levels = levels_of(plan.study).items()
+    shown = [f"{name} {', '.join(map(format_level, known))}" for name, known in levels]
     click.echo(f"{plan.study.study}: {' x '.join(shown)}")
     if plan.is_adaptive:
         click.echo(say("adaptive.plan", n=len(plan.treatments)))
@@ -194,8 +179,6 @@ class _Asking(Beside):
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Tell how far it is; ask as soon as the time is known."""
-        from deadzone.measuring.sweep.progress import in_words
-
         if left_s is not None and not self._asked:
             self._asked = True
             if left_s > LONG_S:
