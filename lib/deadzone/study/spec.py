@@ -190,27 +190,22 @@ class Study(Spec):
     @classmethod
     def _environments_are_levels(cls, document: Any) -> Any:
         """Environments are a factor of their own, with all of them as levels unless the study says which."""
-        if not isinstance(document, dict) or not isinstance(document.get("environments"), dict):
-            return document
-        factors, design = document.get("factors") or {}, document.get("design") or {}
-        if not document["environments"] or not isinstance(factors, dict) or not isinstance(design, dict):
-            return document
-        if ENVIRONMENT in factors or design.get("kind") == "list":
-            return document
-        return {
-            **document,
-            "factors": {**factors, ENVIRONMENT: [str(name) for name in document["environments"]]},
-        }
+        match document:
+            case {"environments": dict(environments)} if environments:
+                factors, design = document.get("factors") or {}, document.get("design") or {}
+                readable = isinstance(factors, dict) and isinstance(design, dict)
+                if readable and ENVIRONMENT not in factors and design.get("kind") != "list":
+                    return {**document, "factors": {**factors, ENVIRONMENT: [*map(str, environments)]}}
+        return document
 
     @model_validator(mode="before")
     @classmethod
     def _a_search_finds_the_response(cls, document: Any) -> Any:
         """The response of a study that searches the rate is what is found, unless the study says otherwise."""
-        workload = document.get("workload") if isinstance(document, dict) else None
-        rate = workload.get("rate") if isinstance(workload, dict) else None
-        if not isinstance(rate, dict) or document.get("response") is not None:
-            return document
-        return {**document, "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"}}
+        match document:
+            case {"workload": {"rate": dict()}} if document.get("response") is None:
+                return {**document, "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"}}
+        return document
 
     @field_validator("factors")
     @classmethod
