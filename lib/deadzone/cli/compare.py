@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone import places
+from deadzone.errors import EXIT_WORSE, CompareError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -60,8 +63,6 @@ def command(
 
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
-    from deadzone import places
-    from deadzone.errors import EXIT_WORSE
     from deadzone.explaining.compare.comparing import compare_tables
     from deadzone.explaining.compare.sides import differing_circumstances, load_side
 
@@ -106,8 +107,6 @@ def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
 
 def _usual_response(a: Side, b: Side) -> tuple[str, ...]:
     """What the study of a run measures; elapsed time in plain tables."""
-    from deadzone.errors import CompareError
-
     named = next((side.response for side in (a, b) if side.response), "wall_s")
     for side in (a, b):
         if named not in side.trials:

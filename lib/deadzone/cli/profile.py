@@ -70,27 +70,25 @@ def command(before: Path, after: Path, **options: Any) -> None:
 
     Says per package, function and cause what changed and whether that is more than chance.
     """
+    from deadzone.explaining.profiles import export, reading, tables
     from deadzone.explaining.profiles.attribution import attribute
     from deadzone.explaining.profiles.causes import read_causes
     from deadzone.explaining.profiles.comparison import compare_profiles
-    from deadzone.explaining.profiles.export import attribution_data, comparison_data
-    from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.tables import attribution_text, comparison_text
 
     first, second = (
-        [read_profile(path) for path in (one, *more)]
+        [reading.read_profile(path) for path in (one, *more)]
         for one, more in ((before, options["also_before"]), (after, options["also_after"]))
     )
     basis = _basis(options, first, second)
     comparison = compare_profiles(first, second, options["value"], basis)
-    texts = [comparison_text(comparison, options["rows"])]
-    data: dict[str, Any] = {"comparison": comparison_data(comparison)}
+    texts = [tables.comparison_text(comparison, options["rows"])]
+    data: dict[str, Any] = {"comparison": export.comparison_data(comparison)}
     attribution = None
     if options["causes"]:
         causes = read_causes(options["causes"])
         attribution = attribute(comparison.pair, causes, options["rule"])
-        texts.append(attribution_text(attribution))
-        data["attribution"] = attribution_data(attribution)
+        texts.append(tables.attribution_text(attribution))
+        data["attribution"] = export.attribution_data(attribution)
     for name, section in (("ablations", _ablations), ("projection", _projection), ("gates", _gates)):
         found = section(comparison, options, basis)
         if found:
@@ -127,11 +125,9 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
 
 
 def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+    from deadzone.explaining.profiles import export, reading, tables
     from deadzone.explaining.profiles.ablation import ablate
     from deadzone.explaining.profiles.causes import read_causes
-    from deadzone.explaining.profiles.export import ablation_data
-    from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.tables import ablation_text
 
     if not options["ablation"]:
         return None
@@ -139,16 +135,14 @@ def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | N
         raise click.UsageError("--ablation needs --causes: it is set beside what the stacks say.")
     single: dict[str, list[Profile]] = {}
     for name, path in options["ablation"]:
-        single.setdefault(name, []).append(read_profile(Path(path)))
+        single.setdefault(name, []).append(reading.read_profile(Path(path)))
     made = ablate(comparison.pair, single, read_causes(options["causes"]), options["rule"], basis)
-    return ablation_text(made), ablation_data(made)
+    return tables.ablation_text(made), export.ablation_data(made)
 
 
 def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.explaining.profiles.export import projection_data
+    from deadzone.explaining.profiles import export, reading, tables
     from deadzone.explaining.profiles.projection import measured_at, project
-    from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.tables import projection_text
 
     if options["project"] is None:
         return None
@@ -159,11 +153,11 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
             raise click.UsageError(
                 "--project needs --load-before and --load-after, the loads of the profiles."
             )
-        others = [(at, read_profile(path)) for at, path in options[f"{when}_at"]]
+        others = [(at, reading.read_profile(path)) for at, path in options[f"{when}_at"]]
         loads, amounts, unit = measured_at(side, load, others)
         made = project(loads, amounts, options["project"])
-        texts.append(projection_text(f"{comparison.pair.value.name} {when}", made, unit))
-        data[when] = projection_data(made, unit)
+        texts.append(tables.projection_text(f"{comparison.pair.value.name} {when}", made, unit))
+        data[when] = export.projection_data(made, unit)
     return "\n".join(texts), data
 
 

@@ -88,9 +88,7 @@ def command(
             "fallen_claims": [one.to_dict() for one in fell],
             "findings": findings,
         }
-        pictures = (
-            () if as_json else (part for one in analysis for part in drawn(quiet, one.model, one.advice))
-        )
+        pictures = [part for one in analysis for part in drawn(quiet or as_json, one.model, one.advice)]
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice)]))
         return
     where = manifest.destination(analysis, *(asked[name] for name in ("workload", "container", "namespace")))
