@@ -248,11 +248,8 @@ def check_claims(
     for i, claim in enumerate(claims):
         where = f"claims[{i}]"
         named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
-        if claim.not_worse:
-            assert claim.start is not None and claim.stop is not None
-            factor = factor_of(claim, levels)
-            if factor is None:
-                raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
+        if claim.not_worse and factor_of(claim, levels) is None:
+            raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
         for factor, level in named:
             _check_level(where, factor, level, levels)
         others = [
@@ -313,9 +310,8 @@ def _contradict(a: ClaimSpec, b: ClaimSpec) -> bool:
         ends: list[Any] = [a.phase.start, a.phase.stop, b.phase.start, b.phase.stop]
         apart = all(map(is_number, ends)) and (ends[1] <= ends[2] or ends[3] <= ends[0])
         return a.phase.label != b.phase.label and not apart
-    for one, other in ((a, b), (b, a)):
-        if one.better and _refuted(one.better, other):
-            return True
+    if any(one.better and _refuted(one.better, other) for one, other in ((a, b), (b, a))):
+        return True
     if a.holds and b.holds and a.at == b.at:
         return any(_apart(a.holds[name], b.holds[name]) for name in a.holds.keys() & b.holds.keys())
     return False

@@ -49,8 +49,7 @@ def settings_of(workload: DiskWorkload, levels: Mapping[str, Level]) -> DiskSett
 
     Raises StudyError, with the name of the factor, for a level that makes no sense.
     """
-    own: dict[str, Any] = {name: getattr(workload, name) for name in SETTINGS}
-    own.update({name: level for name, level in levels.items() if name in SETTINGS})
+    own: dict[str, Any] = {name: levels.get(name, getattr(workload, name)) for name in SETTINGS}
     try:
         return DiskSettings.model_validate(own)
     except ValidationError as error:

@@ -26,7 +26,7 @@ from deadzone.study.disk_plan import warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
 from deadzone.study.profile_specs import ProfilesSpec
-from deadzone.study.service_specs import ENVIRONMENT, EnvironmentSpec, ServiceSpec, service_in
+from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
 from deadzone.study.spec import DesignSpec, Study, TrustSpec
 from deadzone.study.target_specs import KUBERNETES, AnyTarget
 from deadzone.study.workload_specs import AnyWorkload
@@ -165,18 +165,11 @@ def _services(study: Study) -> dict[str, PlannedService]:
     for name in tuple(study.environments) or (NOWHERE,):
         environment = study.environment_of(name)
         spec, target = service_in(study.service, environment), study.target_in(environment)
-        found[name] = PlannedService(
-            spec, _target_name(name, environment, spec, target), limits_of(study, {ENVIRONMENT: name})
-        )
+        shared = repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
+        is_reached = spec.url is not None and (environment is None or environment.target is None)
+        limits = limits_of(study, {ENVIRONMENT: name})
+        found[name] = PlannedService(spec, None if is_reached else shared, limits)
     return found
-
-
-def _target_name(
-    name: str, environment: EnvironmentSpec | None, spec: ServiceSpec, target: AnyTarget
-) -> str | None:
-    if spec.url is not None and (environment is None or environment.target is None):
-        return None
-    return repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
 
 
 def _environment_of(study: Study, treatment: Treatment) -> str:

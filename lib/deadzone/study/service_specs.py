@@ -161,8 +161,7 @@ def service_in(service: ServiceSpec | None, environment: EnvironmentSpec | None)
         return base
     changed: dict[str, object] = {}
     if own := environment.service:
-        given = {name: getattr(own, name) for name in type(own).model_fields}
-        changed = {name: value for name, value in given.items() if value is not None}
+        changed = {name: value for name, value in own if value is not None}
         changed["env"] = {**base.env, **own.env}
         if own.argv:
             changed["url"] = own.url
