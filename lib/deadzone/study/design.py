@@ -15,7 +15,7 @@ import numpy as np
 from deadzone.errors import StudyError, refused
 from deadzone.language.catalogue import Message, join, say
 from deadzone.study.claims import same_level
-from deadzone.study.factors import HOST_CORES, EqualFactor, FactorSpec, LevelsFactor
+from deadzone.study.factors import HOST_CORES, EqualFactor, Factor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
@@ -67,18 +67,7 @@ def resolve(study: Study, host_cores: int) -> Study:
 
     Raises StudyError if a level makes no sense for a factor Deadzone knows, or counts cores of another machine.
     """
-    for name, factor in study.factors.items():
-        if study.target.kind == KUBERNETES and getattr(factor, "times", None) == HOST_CORES:
-            raise StudyError(
-                f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run on a node of the "
-                "cluster: write the number of its cores."
-            )
-    factors = {
-        name: factor
-        if isinstance(factor, EqualFactor)
-        else _written_out(study, name, factor, factor.resolve(host_cores))
-        for name, factor in study.factors.items()
-    }
+    factors = {name: _written_out(study, name, factor, host_cores) for name, factor in study.factors.items()}
     resolved = study.model_copy(update={"factors": factors, "knob": study.knob_name})
     for i, treatment in enumerate(resolved.design.treatments or ()):
         for name, level in treatment.items():
@@ -111,8 +100,15 @@ def changed(study: Study) -> tuple[str, Level, Level] | None:
     return factor, before, rest[0] if change.after is None else change.after
 
 
-def _written_out(study: Study, name: str, factor: FactorSpec, levels: tuple[Level, ...]) -> LevelsFactor:
-    levels = tuple(sized_level(name, level) for level in levels)
+def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Factor:
+    if isinstance(factor, EqualFactor):
+        return factor
+    if study.target.kind == KUBERNETES and factor.times == HOST_CORES:
+        raise StudyError(
+            f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run on a node of the "
+            "cluster: write the number of its cores."
+        )
+    levels = tuple(sized_level(name, level) for level in factor.resolve(host_cores))
     for i, level in enumerate(levels):
         _check(name, level, f"factors.{name}[{i}]")
     with refused(f"factors.{name} "):

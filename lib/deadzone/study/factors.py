@@ -94,11 +94,8 @@ class RangeFactor(ScaledFactor):
 
     def resolve(self, host_cores: int) -> tuple[Level, ...]:
         """The levels in force on a host with so many cores, ascending."""
-        listed = LevelsFactor(
-            levels=(*range_levels(self.start, self.stop, self.step), *self.plus),
-            times=self.times,
-        )
-        return listed.resolve(host_cores)
+        levels = (*range_levels(self.start, self.stop, self.step), *self.plus)
+        return LevelsFactor(levels=levels, times=self.times).resolve(host_cores)
 
 
 class EqualFactor(FactorSpec):
