@@ -102,9 +102,9 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     times, series, weight = _checked(t_s, values, weights)
     found, edges = _settling(times, np.log(series), weight)
     begins = found.begins / max(found.reached, 1e-12)
-    low, middle, high = (
-        float(edges[_quantile(begins, share)]) for share in ((1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2)
-    )
+    shares = np.array([(1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2])
+    quantiles = np.searchsorted(np.cumsum(begins), shares - 1e-12)
+    low, middle, high = edges[np.minimum(quantiles, len(begins) - 1)].tolist()
     probability = max(float(found.reached - found.begins[0]), 0.0)
     length = middle if probability >= 0.5 else 0.0
     weight += 1e-12
@@ -209,8 +209,3 @@ def _correlation(part: np.ndarray) -> float:
         return 0.0
     r = float(rest[1:] @ rest[:-1]) / power
     return r + (1 + 4 * r) / len(part)
-
-
-def _quantile(begins: np.ndarray, share: float) -> int:
-    at = int(np.searchsorted(np.cumsum(begins), share - 1e-12))
-    return min(at, len(begins) - 1)
