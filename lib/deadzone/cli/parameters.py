@@ -158,19 +158,16 @@ def overrides_of(
 ) -> dict[str, Any]:
     """What the command line changes of a study: the file first, then -p, then -r, -w and --allow.
 
+    A value is what YAML reads in its text; empty text stays empty text.
+
     Raises StudyError if the file is missing or no mapping.
     """
     values = _from_file(parameter_file) if parameter_file else {}
-    values |= {name: _value(name, text) for name, text in parameters}
+    values |= {name: read_yaml(text, f"-p {name}") if text else text for name, text in parameters}
     values |= {} if replicates is None else {"replicates": replicates}
     values |= {} if warmup is None else {"warmup": warmup}
     values |= {"target.allow": True} if allow else {}
     return values
-
-
-def _value(name: str, text: str) -> Any:
-    """A value as YAML reads it; empty text stays empty text."""
-    return read_yaml(text, f"-p {name}") if text else text
 
 
 def _from_file(path: Path) -> dict[str, Any]:

@@ -321,12 +321,9 @@ def _known_keys(path: Sequence[int | str], document: Any) -> list[str]:
         document = document[step]
         nodes = [found for node in nodes for found in _schema_children(schema, node, step)]
         kind = document.get("kind") if isinstance(document, dict) else None
-        nodes = [node for node in nodes if _kind_of(node) in (kind, None)] or nodes
+        kinds = [node.get("properties", {}).get("kind", {}).get("const") for node in nodes]
+        nodes = [node for node, own in zip(nodes, kinds, strict=True) if own in (kind, None)] or nodes
     return list(dict.fromkeys(key for node in nodes for key in node.get("properties", {})))
-
-
-def _kind_of(node: dict[str, Any]) -> str | None:
-    return node.get("properties", {}).get("kind", {}).get("const")
 
 
 def _schema_children(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> list[dict[str, Any]]:

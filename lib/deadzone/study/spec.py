@@ -356,9 +356,10 @@ def check_level(factor: str, level: Level) -> str | None:
     are whole, none or auto; many programs choose themselves at 0.
     """
     factor = limit_named(factor)
-    if factor == "memory_limit" and level != NONE and not (is_number(level) and float(level) >= 1):
+    at_least_one = is_number(level) and float(level) >= 1
+    if factor == "memory_limit" and level != NONE and not at_least_one:
         return f"is {format_level(level)!r}; a memory limit is a size such as 64MiB, or none"
-    if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not _at_least_one(level):
+    if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not at_least_one:
         unit = "bytes" if factor == "io_bandwidth_limit" else "calls"
         return f"is {format_level(level)!r}; an I/O limit is a number of {unit} a second, 1 or more, or none"
     if factor == "cpu_limit" and level != NONE and not (is_number(level) and float(level) > 0):
@@ -376,7 +377,3 @@ def sized_level(factor: str, level: Level) -> Level:
         with contextlib.suppress(ValueError):  # a word, such as none
             level = as_size(level)
     return level
-
-
-def _at_least_one(level: Level) -> bool:
-    return is_number(level) and float(level) >= 1
