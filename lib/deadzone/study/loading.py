@@ -237,31 +237,30 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
     path, value = _locate(problem["loc"], document, names_a_key)
     line = _line_of(path, node)
     where = (f"{source}:{line}: " if line else f"{source}: ") if source else ""
-    name = _path_text(path)
+    name = _path_text(path) or "the study"
     kind, context = problem["type"], problem.get("ctx", {})
     match kind:
         case "extra_forbidden":
             known = _known_keys(path, document)
             allowed = f" Allowed keys here: {', '.join(known)}." if known else ""
-            return f"{where}{name} is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
+            said = f" is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
         case "missing":
-            return f"{where}{name} is missing."
+            said = " is missing."
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected") or context.get("expected_tags")
             tag = value.get("kind") if isinstance(value, dict) else value
             choices = str(expected).replace("'", "").replace(" or ", ", ").split(", ")
-            return (
-                f"{where}{name} is {tag!r}; allowed: {', '.join(choices)}.{did_you_mean(str(tag), choices)}"
-            )
+            said = f" is {tag!r}; allowed: {', '.join(choices)}.{did_you_mean(str(tag), choices)}"
         case "union_tag_not_found":
-            return f"{where}{name}.kind is missing."
+            said = ".kind is missing."
         case "value_error":
-            said = str(context.get("error", problem["msg"])).rstrip(".")
-            return f"{where}{name} {said}." if name else f"{where}the study {said}."
+            said = f" {str(context.get('error', problem['msg'])).rstrip('.')}."
         case "string_pattern_mismatch":
-            return f"{where}{name} is {value!r}; it must match {context['pattern']}."
-    needed = PLAIN_WORDS.get(kind) or problem["msg"].replace("Input should be", "it must be")
-    return f"{where}{name or 'the study'} is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
+            said = f" is {value!r}; it must match {context['pattern']}."
+        case _:
+            needed = PLAIN_WORDS.get(kind) or problem["msg"].replace("Input should be", "it must be")
+            said = f" is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
+    return f"{where}{name}{said}"
 
 
 def _shown(value: Any) -> str:
