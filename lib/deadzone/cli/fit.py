@@ -63,13 +63,8 @@ def command(
     one_curve = models[0][1] if len(models) == 1 and not by else None
     wrong = examine(Experiment(frame, knob, response, goal, by, model=one_curve))
     if as_json:
-        facts: dict[str, Any] = {
-            "knob": knob,
-            "response": response,
-            "goal": goal,
-            "phases": [],
-            "outliers": [],
-        }
+        facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
+        facts |= {"phases": [], "outliers": []}
         if by:
             facts |= {"by": ", ".join(by), "slices": [{**where, **one.to_dict()} for where, one in models]}
         elif models:

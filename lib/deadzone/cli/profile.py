@@ -90,8 +90,7 @@ def command(before: Path, after: Path, **options: Any) -> None:
         texts.append(tables.attribution_text(attribution))
         data["attribution"] = export.attribution_data(attribution)
     for name, section in (("ablations", _ablations), ("projection", _projection), ("gates", _gates)):
-        found = section(comparison, options, basis)
-        if found:
+        if found := section(comparison, options, basis):
             texts.append(found[0])
             data[name] = found[1]
     if options["figures"]:
@@ -168,9 +167,8 @@ def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None)
     if not options["gates"]:
         return None
     found = judge_tables(*read_gates(options["gates"]))
-    return "\n".join(
-        [f"Verdict: {found}", *(f"  {line(one)}" for one in found.gates.values())]
-    ), found.to_dict()
+    verdicts = [f"Verdict: {found}", *(f"  {line(one)}" for one in found.gates.values())]
+    return "\n".join(verdicts), found.to_dict()
 
 
 def _write_figures(folder: Path, comparison: Comparison, attribution: Attribution | None) -> list[str]:

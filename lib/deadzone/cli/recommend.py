@@ -98,9 +98,8 @@ def command(
     if as_json:
         click.echo(json.dumps(document))
         return
-    click.echo(
-        manifest.manifest(document, manifest.comments(analysis, levels, used, cut, document)), nl=False
-    )
+    comments = manifest.comments(analysis, levels, used, cut, document)
+    click.echo(manifest.manifest(document, comments), nl=False)
 
 
 def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:

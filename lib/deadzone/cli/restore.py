@@ -46,9 +46,8 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         done += one.done
         problems += one.problems
     if as_json:
-        click.echo(
-            json.dumps({"removed": removed, "restored": done, "left_alone": busy, "problems": problems})
-        )
+        found_out = {"removed": removed, "restored": done, "left_alone": busy, "problems": problems}
+        click.echo(json.dumps(found_out))
     else:
         said = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
         click.echo("\n".join(said) or "Nothing was left over.")

@@ -189,13 +189,14 @@ def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
         return
     study = run.study()
     rows = results(run.trials(), study.study, study.factor_names())
-    try:
-        if as_json:
-            as_json.write_text(json.dumps({"results": rows}, indent=1) + "\n", encoding="utf-8")
-        if as_csv:
-            csv_of(rows).to_csv(as_csv, index=False)
-    except OSError as error:
-        raise StudyError(f"{error.filename}: cannot be written: {error.strerror}.") from error
+    texts = {
+        as_json: json.dumps({"results": rows}, indent=1) + "\n",
+        as_csv: csv_of(rows).to_csv(index=False),
+    }
+    for path, text in texts.items():
+        if path:
+            with SaidAs(StudyError, f"{path}: cannot be written"):
+                path.write_text(text, encoding="utf-8")
 
 
 def _print_result(run: Run, report: bool, quiet: bool, as_json: bool, fail_on: str | None) -> None:

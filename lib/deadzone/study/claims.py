@@ -252,11 +252,8 @@ def check_claims(
             raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
         for factor, level in named:
             _check_level(where, factor, level, levels)
-        others = [
-            name
-            for name, of in levels.items()
-            if len(of) > 1 and name != knob and name not in dict(claim.settings())
-        ]
+        settled = {knob, *dict(claim.settings())}
+        others = [name for name, of in levels.items() if len(of) > 1 and name not in settled]
         if claim.knob_levels() and others:
             raise StudyError(
                 f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, given: {{{others[0]}: "

@@ -172,11 +172,9 @@ def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ..
 
 
 def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
-    complete = {
-        name: levels[factor.equals] if isinstance(factor, EqualFactor) else levels[name]
-        for name, factor in study.factors.items()
-    }
+    complete = {}
     for name, factor in study.factors.items():
+        complete[name] = levels[factor.equals if isinstance(factor, EqualFactor) else name]
         if isinstance(factor, EqualFactor):
             _check(name, complete[name], f"factors.{name} (equal to {factor.equals})")
     return Treatment(complete)
@@ -245,8 +243,7 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
         shuffled[0] = list(dict.fromkeys((*ends_of(combinations), *shuffled[0])))
     order = ((where, combinations[i]) for where, block in zip(passes, shuffled, strict=True) for i in block)
     return tuple(
-        PlannedTrial(number, block, replicate, warmup, treatment)
-        for number, ((block, replicate, warmup), treatment) in enumerate(order, start=1)
+        PlannedTrial(number, *where, treatment) for number, (where, treatment) in enumerate(order, 1)
     )
 
 
@@ -261,13 +258,9 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
     if len(treatments) < 2:
         return say("answer.alone", treatment=treatments[0].label())
     knob, scale = study.knob_name, _knob_scale(study, treatments)
-    others = [
-        name
-        for name in study.factor_names()
-        if name != knob
-        and len({(t.levels[knob], t.levels[name]) for t in treatments})
-        > len({t.levels[knob] for t in treatments})
-    ]
+    n_levels = len({t.levels[knob] for t in treatments})
+    pairs = {name: {(t.levels[knob], t.levels[name]) for t in treatments} for name in study.factor_names()}
+    others = [name for name, met in pairs.items() if len(met) > n_levels]
     best = say("answer.settings", n=len(treatments), response=study.response.name)
     each = say("answer.each", factors=" x ".join(others)) if others else ""
     return join([_curve(knob, scale), each if scale.has_phases else "", best])

@@ -105,9 +105,8 @@ class Plan:
     @property
     def ends(self) -> tuple[Treatment, ...]:
         """The treatments at both ends of the range."""
-        return tuple(
-            design.first_tried(self.study, self.treatments[i]) for i in design.ends_of(self.treatments)
-        )
+        ends = design.ends_of(self.treatments)
+        return tuple(design.first_tried(self.study, self.treatments[i]) for i in ends)
 
     def limits_of(self, treatment: Treatment) -> Limits:
         """The limits in force in a trial of the treatment."""

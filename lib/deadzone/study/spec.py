@@ -309,11 +309,8 @@ class Study(Spec):
         """Whether the levels of a factor are words."""
         levels = getattr(self.factors.get(factor), "levels", ())
         levels = levels or [t[factor] for t in self.design.treatments or () if factor in t]
-        return (
-            bool(levels)
-            and all(isinstance(level, str) for level in levels)
-            and scale_of(levels).kind == WORDS
-        )
+        are_texts = bool(levels) and all(isinstance(level, str) for level in levels)
+        return are_texts and scale_of(levels).kind == WORDS
 
     @property
     def analysis_notebook(self) -> Analysis:
