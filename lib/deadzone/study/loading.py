@@ -63,15 +63,15 @@ class _StrictLoader(yaml.SafeLoader):
         seen: set[str] = set()
         for key_node, _ in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a key is a word, no list or mapping", key_node.start_mark
-                )
+                raise _unfit("a key is a word, no list or mapping", key_node)
             if key_node.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
-                )
+                raise _unfit(f"the key {key_node.value!r} stands twice", key_node)
             seen.add(key_node.value)
         return super().construct_mapping(node, deep)
+
+
+def _unfit(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 def _values(node: yaml.Node, known: dict[int, float]) -> float:
@@ -83,9 +83,7 @@ def _values(node: yaml.Node, known: dict[int, float]) -> float:
         flat = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
         known[id(node)] = 1 + sum(_values(one, known) for one in flat)
         if known[id(node)] > MOST_VALUES:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"its aliases stand for more than {MOST_VALUES:,} values", node.start_mark
-            )
+            raise _unfit(f"its aliases stand for more than {MOST_VALUES:,} values", node)
     return known[id(node)]
 
 
@@ -350,21 +348,18 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
+def _dumped(value: Any, **layout: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, **layout)
+    return text
+
+
 def dump_value(value: Any) -> str:
     """A value in one line of YAML."""
-    text: str = yaml.dump(
-        value,
-        Dumper=_Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=float("inf"),
-        default_flow_style=True,
-    )
+    text = _dumped(value, width=float("inf"), default_flow_style=True)
     return text.removesuffix("\n").removesuffix("\n...")
 
 
 def dump_study(study: Study) -> str:
     """The study as YAML with every default written out, credentials in addresses masked; the same study always gives
     the same text."""
-    document = masked_document(study.model_dump(mode="json", by_alias=True))
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return _dumped(masked_document(study.model_dump(mode="json", by_alias=True)), width=110)
