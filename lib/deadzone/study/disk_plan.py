@@ -151,21 +151,17 @@ def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
 
 def _with_numbers(study: Study) -> Study:
     """Block sizes written like 64KiB as numbers of bytes, in factors and in listed treatments."""
-    factors = dict(study.factors)
-    factor = factors.get(BLOCK_SIZE)
-    if isinstance(factor, LevelsFactor):
+    factors, design = dict(study.factors), study.design
+    if isinstance(factor := factors.get(BLOCK_SIZE), LevelsFactor):
         levels = tuple(_number(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels))
         factors[BLOCK_SIZE] = factor.model_copy(update={"levels": levels})
-    listed = study.design.treatments
-    if listed:
-        listed = tuple(
-            {
-                name: _number(f"design.treatments[{i}].{name}", level) if name == BLOCK_SIZE else level
-                for name, level in treatment.items()
-            }
-            for i, treatment in enumerate(listed)
-        )
-    design = study.design.model_copy(update={"treatments": listed})
+    if design.treatments:
+        listed = tuple(dict(treatment) for treatment in design.treatments)
+        for i, treatment in enumerate(listed):
+            if BLOCK_SIZE in treatment:
+                path = f"design.treatments[{i}].{BLOCK_SIZE}"
+                treatment[BLOCK_SIZE] = _number(path, treatment[BLOCK_SIZE])
+        design = design.model_copy(update={"treatments": listed})
     return study.model_copy(update={"factors": factors, "design": design})
 
 
