@@ -1,7 +1,5 @@
 """What works on this machine, tried out rather than looked up, and how to get what does not."""
 
-from __future__ import annotations
-
 import importlib
 import platform
 import shutil

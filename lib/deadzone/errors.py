@@ -7,8 +7,6 @@ previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where 
 `EXIT_FINDING` is that of `run` and `recommend` where a finding about the experiment keeps them from giving a verdict.
 """
 
-from __future__ import annotations
-
 import difflib
 import errno
 from collections.abc import Iterable, Iterator

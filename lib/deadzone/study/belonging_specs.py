@@ -1,7 +1,5 @@
 """What belongs to a trial although it did not start it: a server that is up, by the name of what runs it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import PurePath

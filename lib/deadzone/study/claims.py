@@ -4,12 +4,10 @@ A claim has one form and, beside it, the words it is said in. Forms that name a 
 `nothing_to_gain_beyond`) speak of the study's knob; the others name levels by their factor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.study.base import NAME_PATTERN, Spec
@@ -175,8 +173,7 @@ class ClaimSpec(Spec):
         """Which of FORMS the claim has."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
-    @model_validator(mode="after")
-    def _one_form(self) -> ClaimSpec:
+    def _hangs_together(self) -> None:
         given = [form for form in FORMS if getattr(self, form) is not None]
         if len(given) != 1:
             what = f"has {' and '.join(given)}" if given else "has no form"
@@ -195,7 +192,6 @@ class ClaimSpec(Spec):
         span = self.scaling or self.phase or self.why
         if span and is_number(span.start) and is_number(span.stop) and float(span.start) >= float(span.stop):
             raise ValueError(f"goes from {span.start} to {span.stop}; write the lower level first")
-        return self
 
     def stated(self) -> dict[str, Any]:
         """The claim as a study file states it."""

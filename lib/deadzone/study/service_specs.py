@@ -1,11 +1,9 @@
 """A service under test, and the environments it is tested in: how it is started, known to be ready, and stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
 from deadzone.study.extraction_specs import RegularExpression
@@ -147,11 +145,9 @@ class EnvironmentSpec(Spec):
     url: str | None = Field(default=None, pattern=ANY_URL)
     """base URL of a service that is up already in this environment"""
 
-    @model_validator(mode="after")
-    def _one_url(self) -> EnvironmentSpec:
+    def _hangs_together(self) -> None:
         if self.url and self.service and self.service.url:
             raise ValueError("has two URLs; give one, as url")
-        return self
 
 
 def service_in(service: ServiceSpec | None, environment: EnvironmentSpec | None) -> ServiceSpec:

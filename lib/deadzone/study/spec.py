@@ -1,7 +1,5 @@
 """The study: a question with its workload, target, factors, design, response and goal."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Annotated, Any, Literal
 
@@ -83,13 +81,11 @@ class DesignSpec(Spec):
     budget_s: Seconds | None = Field(default=None, gt=0)
     """time that the trials may take in all; a grid ends with a whole block [s]"""
 
-    @model_validator(mode="after")
-    def _has_what_its_kind_needs(self) -> DesignSpec:
+    def _hangs_together(self) -> None:
         if self.until is not None and self.kind != "adaptive":
             raise ValueError("until is given for kind: adaptive, and only there")
         if (self.kind == "list") != (self.treatments is not None):
             raise ValueError("treatments are given for kind: list, and only there")
-        return self
 
 
 class ResponseSpec(Spec):
@@ -221,8 +217,7 @@ class Study(Spec):
 
     _called_once = field_validator("belongs")(each_called_once)
 
-    @model_validator(mode="after")
-    def _hangs_together(self) -> Study:
+    def _hangs_together(self) -> None:
         names = self.factor_names()
         if not names:
             raise ValueError("has no factors: nothing is varied, so nothing can be learnt")
@@ -242,7 +237,6 @@ class Study(Spec):
                 "environments, or a claim not_worse with from and to"
             )
         self._check_services()
-        return self
 
     def _check_services(self) -> None:
         """Every environment that is a level exists, and says how its service is reached."""

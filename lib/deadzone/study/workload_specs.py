@@ -1,12 +1,10 @@
 """The workloads a study can name: what a trial executes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from deadzone.study.base import Argument, Spec
 from deadzone.study.disk_specs import DiskWorkload
@@ -135,12 +133,10 @@ class HttpWorkload(Spec):
             placeholders(text)
         return body
 
-    @model_validator(mode="after")
-    def _one_body(self) -> HttpWorkload:
+    def _hangs_together(self) -> None:
         given = [n for n in ("json_body", "form", "body_file") if getattr(self, n) is not None]
         if len(given) > 1:
             raise ValueError(f"has {' and '.join(given)}; a request has one body")
-        return self
 
     @property
     def has_body(self) -> bool:
