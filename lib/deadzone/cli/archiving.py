@@ -1,8 +1,6 @@
 """`--archive URL`: runs and reports fetched from and copied to an archive, around a command that measures or publishes."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
@@ -13,18 +11,13 @@ from deadzone.store.run import Run
 
 ARCHIVE_VARIABLE = "DEADZONE_ARCHIVE"
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def archive_option(function: Function) -> Function:
-    """The option that names an archive; the environment can name it too."""
-    return click.option(
-        "--archive",
-        "archive_url",
-        metavar="URL",
-        envvar=ARCHIVE_VARIABLE,
-        help="Keep runs and reports there as well: s3://bucket/prefix, file:///volume, any fsspec URL.",
-    )(function)
+archive_option = click.option(
+    "--archive",
+    "archive_url",
+    metavar="URL",
+    envvar=ARCHIVE_VARIABLE,
+    help="Keep runs and reports there as well: s3://bucket/prefix, file:///volume, any fsspec URL.",
+)
 
 
 def open_archive(url: str | None) -> Archive | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 CONTRADICTED, NOT_SUPPORTED = "contradicted", "not-supported"
 
-fail_on_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+fail_on_option = click.option(
     "--fail-on",
     type=click.Choice([CONTRADICTED, NOT_SUPPORTED]),
     help="End with exit code 8 where a claim is contradicted, or where one is not supported.",
 )
 
-claim_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+claim_option = click.option(
     "--claim",
     "sentences",
     multiple=True,

@@ -72,10 +72,8 @@ def resolve(study: Study, host_cores: int) -> Study:
     for i, treatment in enumerate(resolved.design.treatments or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
-    for path, target in (
-        ("target", resolved.target),
-        *((f"environments.{name}.target", one.target) for name, one in resolved.environments.items()),
-    ):
+    targets = {f"environments.{name}.target": one.target for name, one in resolved.environments.items()}
+    for path, target in {"target": resolved.target, **targets}.items():
         for limit in ("cpu_limit", "memory_limit"):
             if (level := getattr(target, limit, NONE)) != UNCHANGED:
                 _check(limit, level, f"{path}.{limit}")

@@ -116,17 +116,15 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
     Raises StudyError if there is none; the nearest name is suggested.
     """
     path = Path(name)
-    if path.suffix in SUFFIXES or _is_file(path) or "/" in name:
-        if not _is_file(path):
-            if _is_folder(path):
-                raise StudyError(f"{name} is a folder; give the study file in it.")
-            beside = [folder.parent / name for folder in folders if _is_file(folder.parent / name)]
-            if beside:
-                return beside[0]
-            raise StudyError(
-                f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}"
-            )
+    if _is_file(path):
         return path
+    if path.suffix in SUFFIXES or "/" in name:
+        if _is_folder(path):
+            raise StudyError(f"{name} is a folder; give the study file in it.")
+        for folder in folders:
+            if _is_file(folder.parent / name):
+                return folder.parent / name
+        raise StudyError(f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}")
     known = {
         p.stem: p for folder in folders if folder.is_dir() for p in folder.iterdir() if p.suffix in SUFFIXES
     }

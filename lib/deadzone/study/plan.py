@@ -124,6 +124,7 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
     """
     planned = design.treatments(study)
     services = _services(study) if study.has_service else {}
+    waits_on_io = isinstance(study.workload, DiskWorkload)
     return Plan(
         study=study,
         folder=folder,
@@ -136,9 +137,7 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         belongs=study.belongs,
         profiles=study.profiles,
         design=study.design,
-        asked=Asked(
-            study.response.name, tuple(study.gates), study.trust, isinstance(study.workload, DiskWorkload)
-        ),
+        asked=Asked(study.response.name, tuple(study.gates), study.trust, waits_on_io),
         warning=" ".join(filter(None, (warning_of(study, planned), _not_adaptive(study, planned)))),
     )
 
