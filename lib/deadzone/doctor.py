@@ -82,9 +82,8 @@ def main_job_works(checks: list[Check]) -> bool:
 
 
 def _machine() -> Check:
-    return Check(
-        "machine", "works", f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
-    )
+    said = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
+    return Check("machine", "works", said)
 
 
 def _quiet() -> Check:
@@ -237,9 +236,8 @@ def _report_tools() -> Iterator[Check]:
 def _korean_font() -> Check:
     if font := korean_font():
         return Check("Korean reports", "works", f"letters from {font.name}")
-    return Check(
-        "Korean reports", "optional", "no font with Korean letters: they come out in English", REMEDY
-    )
+    said = "no font with Korean letters: they come out in English"
+    return Check("Korean reports", "optional", said, REMEDY)
 
 
 def _cut(text: str | None, most: int = 80) -> str:

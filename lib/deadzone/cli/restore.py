@@ -38,9 +38,8 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
 
     done, problems = keep_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
-    found = [
-        _restored(name, known, bool(namespaces)) for name, known in _clusters(context, namespaces).items()
-    ]
+    clusters = _clusters(context, namespaces).items()
+    found = [_restored(name, known, bool(namespaces)) for name, known in clusters]
     busy = [said for one in found for said in one.busy]
     for one in found:
         done += one.done

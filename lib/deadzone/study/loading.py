@@ -125,9 +125,8 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
             if _is_file(folder.parent / name):
                 return folder.parent / name
         raise StudyError(f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}")
-    known = {
-        p.stem: p for folder in folders if folder.is_dir() for p in folder.iterdir() if p.suffix in SUFFIXES
-    }
+    files = (file for folder in folders if folder.is_dir() for file in folder.iterdir())
+    known = {file.stem: file for file in files if file.suffix in SUFFIXES}
     if name not in known:
         listing = ", ".join(sorted(known)) or "none"
         raise StudyError(f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}.")
@@ -206,9 +205,8 @@ def _yaml_problem(error: yaml.YAMLError) -> str:
 def _override(document: dict[str, Any], name: str, value: Any) -> None:
     """Set a value by its key path, making the mappings on the way."""
     factors = document.get("factors")
-    is_factor = (
-        isinstance(factors, dict) and name in factors and name not in {*Study.model_fields, *SHORT_NAMES}
-    )
+    is_key = name in Study.model_fields or name in SHORT_NAMES
+    is_factor = isinstance(factors, dict) and name in factors and not is_key
     *parents, last = (f"factors.{name}" if is_factor else SHORT_NAMES.get(name, name)).split(".")
     if (parents or [last])[0] not in Study.model_fields:
         known = [*Study.model_fields, *SHORT_NAMES]
