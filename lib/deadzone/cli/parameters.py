@@ -164,10 +164,8 @@ def overrides_of(
     """
     values = _from_file(parameter_file) if parameter_file else {}
     values |= {name: read_yaml(text, f"-p {name}") if text else text for name, text in parameters}
-    values |= {} if replicates is None else {"replicates": replicates}
-    values |= {} if warmup is None else {"warmup": warmup}
-    values |= {"target.allow": True} if allow else {}
-    return values
+    options = {"replicates": replicates, "warmup": warmup, "target.allow": allow or None}
+    return values | {name: value for name, value in options.items() if value is not None}
 
 
 def _from_file(path: Path) -> dict[str, Any]:

@@ -199,10 +199,8 @@ class ClaimSpec(Spec):
 
     def settings(self) -> Iterator[tuple[str, Level]]:
         """Every level that the claim names by its factor."""
-        for named in (
-            self.at, self.best, self.given, self.better and self.better.at, self.better and self.better.than,
-            self.same and self.same.at, self.same and self.same.other,
-        ):  # fmt: skip
+        settings = self.compared if self.better or self.same else ()
+        for named in (self.at, self.best, self.given, *settings):
             yield from (named or {}).items()
 
     @property
