@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deadzone.explaining.adaptive.proposing import propose
-    from deadzone.explaining.attribution.opening import attribute
-    from deadzone.explaining.compare.comparing import compare_tables
-    from deadzone.explaining.mechanisms.explaining import explain_phases
-    from deadzone.explaining.phases.fit import fit_phases
-    from deadzone.explaining.phases.model import PhaseModel
+    from deadzone.explaining.adaptive.proposing import propose as propose
+    from deadzone.explaining.attribution.opening import attribute as attribute
+    from deadzone.explaining.compare.comparing import compare_tables as compare_tables
+    from deadzone.explaining.mechanisms.explaining import explain_phases as explain_phases
+    from deadzone.explaining.phases.fit import fit_phases as fit_phases
+    from deadzone.explaining.phases.model import PhaseModel as PhaseModel
 
 __version__ = "0.1.0"
 
@@ -27,15 +27,7 @@ _HOME = {
     "PhaseModel": "deadzone.explaining.phases.model",
 }
 
-__all__ = [
-    "PhaseModel",
-    "__version__",
-    "attribute",
-    "compare_tables",
-    "explain_phases",
-    "fit_phases",
-    "propose",
-]
+__all__ = ["__version__", *_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,5 @@
 """What works on this machine, tried out rather than looked up, and how to get what does not."""
 
-from __future__ import annotations
-
 import importlib
 import platform
 import shutil
@@ -10,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from deadzone import places
 from deadzone.errors import DeadzoneError
@@ -18,7 +16,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.interference import between, exposure, read_machine
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
 from deadzone.measuring.targets.leftovers import remove_leftovers
-from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimit, IoWish
+from deadzone.measuring.targets.limits.io import IoLimit, IoWish
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.others import Others
@@ -46,7 +44,7 @@ QUOTA_REMEDY = (
     "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), or in a container with a "
     "writable cgroup"
 )
-TRIED_IO_LIMIT = IoLimit(50_000_000, 1_000)
+TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def examine() -> list[Check]:
         _io_limit(),
         _accounting(),
         _bundled_ffmpeg(),
-        _system_program("ffmpeg", "studies that name the system's ffmpeg"),
+        _system_ffmpeg(),
         _fio(),
         _container_engine(),
         _cluster(),
@@ -84,9 +82,8 @@ def main_job_works(checks: list[Check]) -> bool:
 
 
 def _machine() -> Check:
-    return Check(
-        "machine", "works", f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
-    )
+    said = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
+    return Check("machine", "works", said)
 
 
 def _quiet() -> Check:
@@ -109,10 +106,8 @@ def _quiet() -> Check:
 
 def _leftovers() -> Check:
     removed = remove_leftovers()
-    said = (
-        f"removed {len(removed)} left by killed runs: {', '.join(map(str, removed))}" if removed else "none"
-    )
-    return Check("left-overs", "works", said)
+    said = f"removed {len(removed)} left by killed runs: {', '.join(map(str, removed))}"
+    return Check("left-overs", "works", said if removed else "none")
 
 
 def _limits() -> Iterator[Check]:
@@ -137,36 +132,35 @@ def _emulated_limit() -> Check:
 
 
 def _try_mechanism(name: str, program: str = "pass") -> Measurement | str:
-    """A Python program measured under a mechanism, or what stands in the way."""
-    spec = LocalSpec(mechanism=name)  # type: ignore[arg-type]
+    found = _tried(LocalSpec(mechanism=name, cpu_limit=TRIED_LIMIT), program)  # type: ignore[arg-type]
+    return found if isinstance(found, str) else found[0]
+
+
+def _tried(
+    spec: LocalSpec, program: str = "pass", io: IoWish | None = None
+) -> tuple[Measurement, dict[str, Any]] | str:
+    """A Python program measured on a target, with the target's facts, or what stands in the way."""
     try:
-        with LocalTarget(spec, (TRIED_LIMIT,)) as target:
-            target.prepare(Treatment({"cpu_limit": TRIED_LIMIT}))
+        with LocalTarget(spec, io=io) as target:
+            target.prepare(Treatment({}))
             measured = target.execute(Command((sys.executable, "-S", "-c", program)), timeout_s=60)
+            facts = target.facts()
     except DeadzoneError as error:
-        return str(error).splitlines()[1].split(": ", 1)[1] if "\n" in str(error) else str(error)
-    return measured if measured.status == "ok" else f"a program under it ended as {measured.status}"
+        lines = str(error).splitlines()
+        return lines[1].split(": ", 1)[1] if len(lines) > 1 else lines[0]
+    return (measured, facts) if measured.status == "ok" else f"a program under it ended as {measured.status}"
 
 
 def _io_limit() -> Check:
     """Try a limit on the disk below the runs, or below the current folder outside a repository."""
-    name = "I/O limit"
-    remedy = "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on a disk"
-    wish = IoWish(runs if (runs := places.runs_folder()).is_dir() else Path.cwd(), (TRIED_IO_LIMIT,))
-    levels = dict(zip(IO_LIMITS, (TRIED_IO_LIMIT.bandwidth, TRIED_IO_LIMIT.calls), strict=True))
-    try:
-        with LocalTarget(LocalSpec(mechanism="auto"), io=wish) as target:
-            target.prepare(Treatment({level: value or 1 for level, value in levels.items()}))
-            measured = target.execute(Command((sys.executable, "-S", "-c", "pass")), timeout_s=60)
-            mechanism = target.facts()["io_limits_mechanism"]
-    except DeadzoneError as error:
-        lines = str(error).splitlines()
-        said = lines[1].split(": ", 1)[1] if len(lines) > 1 else lines[0]
-        return Check(name, "optional", said, remedy)
-    if measured.status != "ok":
-        return Check(name, "optional", f"a program under it ended as {measured.status}", remedy)
-    tried = f"{size_text(TRIED_IO_LIMIT.bandwidth or 0)}/s and {TRIED_IO_LIMIT.calls:,} calls/s"
-    return Check(f"{name} by {mechanism}", "works", f"a limit of {tried} was put in force and read back")
+    folder = runs if (runs := places.runs_folder()).is_dir() else Path.cwd()
+    wish = IoWish(folder, (IoLimit(TRIED_BANDWIDTH, TRIED_CALLS),))
+    found = _tried(LocalSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=wish)
+    if isinstance(found, str):
+        remedy = "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on a disk"
+        return Check("I/O limit", "optional", found, remedy)
+    said = f"a limit of {size_text(TRIED_BANDWIDTH)}/s and {TRIED_CALLS:,} calls/s was put in force and read back"
+    return Check(f"I/O limit by {found[1]['io_limits_mechanism']}", "works", said)
 
 
 def _accounting() -> Check:
@@ -185,11 +179,11 @@ def _bundled_ffmpeg() -> Check:
     return Check("ffmpeg", "works", f"{_cut(version)} (from the wheel imageio-ffmpeg)")
 
 
-def _system_program(name: str, needed_for: str) -> Check:
-    if not shutil.which(name):
-        said = f"not installed; {needed_for} need it"
-        return Check(f"system {name}", "optional", said, f"apt install {name}")
-    return Check(f"system {name}", "works", _cut(program_version((name, "-version"))))
+def _system_ffmpeg() -> Check:
+    if not shutil.which("ffmpeg"):
+        said = "not installed; studies that name the system's ffmpeg need it"
+        return Check("system ffmpeg", "optional", said, "apt install ffmpeg")
+    return Check("system ffmpeg", "works", _cut(program_version(("ffmpeg", "-version"))))
 
 
 def _fio() -> Check:
@@ -214,14 +208,14 @@ def _container_engine() -> Check:
 
 def _cluster() -> Check:
     """Ask the API server that the kubeconfig, or the pod this runs in, names."""
-    name, remedy = "Kubernetes", "set KUBECONFIG"
-    if not is_configured():
-        return Check(name, "optional", "no cluster: no kubeconfig, and not inside a pod", remedy)
-    try:
-        version = Cluster(patience_s=0).call("tell its version", "version.get_code")
-    except DeadzoneError as error:
-        return Check(name, "optional", f"no cluster: {_cut(str(error), 200)}", remedy)
-    return Check(name, "works", f"API server {version['gitVersion']}")
+    problem = "no kubeconfig, and not inside a pod"
+    if is_configured():
+        try:
+            version = Cluster(patience_s=0).call("tell its version", "version.get_code")
+            return Check("Kubernetes", "works", f"API server {version['gitVersion']}")
+        except DeadzoneError as error:
+            problem = _cut(str(error), 200)
+    return Check("Kubernetes", "optional", f"no cluster: {problem}", "set KUBECONFIG")
 
 
 def _report_tools() -> Iterator[Check]:
@@ -240,10 +234,10 @@ def _report_tools() -> Iterator[Check]:
 
 
 def _korean_font() -> Check:
-    name = "Korean reports"
     if font := korean_font():
-        return Check(name, "works", f"letters from {font.name}")
-    return Check(name, "optional", "no font with Korean letters: they come out in English", REMEDY)
+        return Check("Korean reports", "works", f"letters from {font.name}")
+    said = "no font with Korean letters: they come out in English"
+    return Check("Korean reports", "optional", said, REMEDY)
 
 
 def _cut(text: str | None, most: int = 80) -> str:

@@ -7,13 +7,11 @@ previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where 
 `EXIT_FINDING` is that of `run` and `recommend` where a finding about the experiment keeps them from giving a verdict.
 """
 
-from __future__ import annotations
-
 import difflib
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import ClassVar
 
 EXIT_OK = 0
@@ -129,13 +127,20 @@ class SaidAs:
 
     def __enter__(self) -> None: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, UnicodeDecodeError):
-            raise self.kind(
-                f"{self.what}: it is not UTF-8 text.{self.remedy and f' {self.remedy}'}"
-            ) from error
-        if isinstance(error, OSError):
+            why: object = "it is not UTF-8 text"
+        elif isinstance(error, OSError):
             why = system_reason(error) if self.names_file else error.strerror or error
-            raise self.kind(f"{self.what}: {why}.{self.remedy and f' {self.remedy}'}") from error
+        else:
+            return
+        raise self.kind(f"{self.what}: {why}.{self.remedy and f' {self.remedy}'}") from error
+
+
+@contextmanager
+def refused(where: str) -> Iterator[None]:
+    """Inside this context a ValueError is said as a StudyError whose sentence begins with where the value stands."""
+    try:
+        yield
+    except ValueError as error:
+        raise StudyError(f"{where}{error}.") from error

@@ -1,7 +1,5 @@
 """What passes between a workload and a target: the command to run, and what was measured of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

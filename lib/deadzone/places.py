@@ -5,8 +5,6 @@ else runs and reports are kept in a folder `deadzone` beside the study, or here,
 that the package carries. `DEADZONE_HOME` names another place for runs and reports: a repository, or any folder.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

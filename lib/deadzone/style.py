@@ -5,8 +5,6 @@ A phase has the same colour, hatch and name in every figure and table. The hues 
 meaning, so each phase also has a hatch and is labelled in words.
 """
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any

@@ -1,40 +1,28 @@
 """`--archive URL`: runs and reports fetched from and copied to an archive, around a command that measures or publishes."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from deadzone.store.archive import Archive
-    from deadzone.store.run import Run
+from deadzone import places
+from deadzone.errors import UnknownRunError
+from deadzone.store.archive import FOR_THE_INDEX, REPORTS, Archive, name_of
+from deadzone.store.run import Run
 
 ARCHIVE_VARIABLE = "DEADZONE_ARCHIVE"
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def archive_option(function: Function) -> Function:
-    """The option that names an archive; the environment can name it too."""
-    return click.option(
-        "--archive",
-        "archive_url",
-        metavar="URL",
-        envvar=ARCHIVE_VARIABLE,
-        help="Keep runs and reports there as well: s3://bucket/prefix, file:///volume, any fsspec URL.",
-    )(function)
+archive_option = click.option(
+    "--archive",
+    "archive_url",
+    metavar="URL",
+    envvar=ARCHIVE_VARIABLE,
+    help="Keep runs and reports there as well: s3://bucket/prefix, file:///volume, any fsspec URL.",
+)
 
 
 def open_archive(url: str | None) -> Archive | None:
     """The archive of a URL, None for none. Raises ArchiveError if it cannot be used."""
-    if not url:
-        return None
-    from deadzone.store.archive import Archive
-
-    return Archive(url)
+    return Archive(url) if url else None
 
 
 def fetch_runs(archive: Archive | None, study: str, resume: str | None = None) -> None:
@@ -42,10 +30,6 @@ def fetch_runs(archive: Archive | None, study: str, resume: str | None = None) -
 
     Raises UnknownRunError or ArchiveError if a run to resume is nowhere, or the archive cannot be read.
     """
-    from deadzone import places
-    from deadzone.errors import UnknownRunError
-    from deadzone.store.run import Run
-
     if archive is None:
         return
     runs = places.runs_folder()
@@ -64,9 +48,7 @@ def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
 
     page: the study's front page. Raises ArchiveError if the archive cannot be written.
     """
-    from deadzone import places
     from deadzone.reports.document.index import publish_index
-    from deadzone.store.archive import FOR_THE_INDEX, REPORTS, name_of
 
     if archive is None:
         return

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone import places
 from deadzone.errors import EXIT_CLAIM_FELL, StudyError
+from deadzone.store.run import Run
+from deadzone.study.claim_sentences import parse_claim
+from deadzone.study.claims import check_claims
+from deadzone.study.design import levels_of
+from deadzone.study.loading import find_study, load_study
 
 if TYPE_CHECKING:
     from deadzone.explaining.claims.judging import Judged
-    from deadzone.store.run import Run
 
 CONTRADICTED, NOT_SUPPORTED = "contradicted", "not-supported"
 
-fail_on_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+fail_on_option = click.option(
     "--fail-on",
     type=click.Choice([CONTRADICTED, NOT_SUPPORTED]),
     help="End with exit code 8 where a claim is contradicted, or where one is not supported.",
 )
 
-claim_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+claim_option = click.option(
     "--claim",
     "sentences",
     multiple=True,
@@ -47,12 +52,7 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     deadzone claims xz-threads/latest --add 'threads 4 at least 2x faster than threads 1'
     deadzone claims xz-threads/latest --add '{same: {at: {threads: 8}, as: {threads: 4}, within: 0.03}}'
     """
-    from deadzone import places
     from deadzone.reports.sweep.claims import line
-    from deadzone.store.run import Run
-    from deadzone.study.claim_sentences import parse_claim
-    from deadzone.study.claims import check_claims
-    from deadzone.study.design import levels_of
 
     found = Run.find(places.runs_folder(), run)
     added = [parse_claim(text) for text in sentences]
@@ -60,9 +60,8 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     if not added and not found.claims():
         raise StudyError(f"Nothing is claimed of run {found.run_id}: add a claim with --add.")
     columns = [str(name) for name in found.trials().columns] if added else []
-    check_claims(
-        [*(claim for claim, _ in found.claims()), *added], levels_of(study), study.knob_name, columns
-    )
+    claims = [*(claim for claim, _ in found.claims()), *added]
+    check_claims(claims, levels_of(study), study.knob_name, columns)
     if added:
         found.add_claims(added)
     judged = judged_of(found)
@@ -73,16 +72,11 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
 
 def claims_as_overrides(study: str, overrides: dict[str, Any], sentences: Sequence[str]) -> dict[str, Any]:
     """What the command line changes of a study, with further claims after its own."""
-    from deadzone import places
-    from deadzone.study.claim_sentences import parse_claim
-    from deadzone.study.loading import find_study, load_study
-
     if not sentences:
         return overrides
     parsed = [parse_claim(text) for text in sentences]
-    own = load_study(
-        find_study(study, places.study_folders()), {k: v for k, v in overrides.items() if k == "claims"}
-    ).claims
+    replaced = {key: value for key, value in overrides.items() if key == "claims"}
+    own = load_study(find_study(study, places.study_folders()), replaced).claims
     return {**overrides, "claims": [claim.stated() for claim in (*own, *parsed)]}
 
 
@@ -106,10 +100,6 @@ def say_claims(run: Run) -> tuple[Judged, ...]:
 
 def fail_where_claims_fell(judged: Sequence[Judged], fail_on: str | None) -> None:
     """End with the exit code of --fail-on where a claim is contradicted, or where one is not supported."""
-    fell = [
-        one
-        for one in judged
-        if one.verdict == "contradicted" or (fail_on == NOT_SUPPORTED and one.verdict != "supported")
-    ]
-    if fail_on and fell:
+    verdicts = {one.verdict for one in judged}
+    if (fail_on and "contradicted" in verdicts) or (fail_on == NOT_SUPPORTED and verdicts - {"supported"}):
         raise click.exceptions.Exit(EXIT_CLAIM_FELL)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone import places
+from deadzone.errors import EXIT_WORSE, CompareError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,17 +40,11 @@ Strings = tuple[str, ...]
     metavar="COL",
     help="Column of a factor; may be repeated. Found by default.",
 )
-@click.option(
-    "--threshold",
-    type=float,
-    default=0.03,
-    show_default=True,
-    help="A smaller change does not matter (a fraction).",
-)
+@click.option("--threshold", default=0.03, help="A smaller change does not matter (a fraction).")
 @click.option(
     "--margin", type=float, help="Within this the two are the same (a fraction); default: the threshold."
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals and verdicts.")
+@click.option("--confidence", default=0.95, help="Of intervals and verdicts.")
 @click.option(
     "--fail-on", type=click.Choice(["worse"]), help="Exit with code 5 where something is shown to be worse."
 )
@@ -66,8 +63,6 @@ def command(
 
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
-    from deadzone import places
-    from deadzone.errors import EXIT_WORSE
     from deadzone.explaining.compare.comparing import compare_tables
     from deadzone.explaining.compare.sides import differing_circumstances, load_side
 
@@ -112,8 +107,6 @@ def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
 
 def _usual_response(a: Side, b: Side) -> tuple[str, ...]:
     """What the study of a run measures; elapsed time in plain tables."""
-    from deadzone.errors import CompareError
-
     named = next((side.response for side in (a, b) if side.response), "wall_s")
     for side in (a, b):
         if named not in side.trials:

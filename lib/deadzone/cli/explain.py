@@ -11,7 +11,7 @@ from deadzone.errors import ReportError, SaidAs
 
 @click.command("explain")
 @click.argument("key", required=False)
-@click.option("--lang", default="en", show_default=True, help="Language: en or ko.")
+@click.option("--lang", default="en", help="Language: en or ko.")
 @click.option("--pages", "folder", type=FILE, help="Write a page for each finding into this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the page as JSON.")
 def command(key: str | None, lang: str, folder: Path | None, as_json: bool) -> None:

@@ -12,7 +12,7 @@ FORMATS = ("csv", "hyperfine-json", "hyperfine-csv", "openmetrics")
 
 @click.command("export")
 @click.argument("run")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="csv")
 @click.option("-o", "--output", type=FILE, help="File to write; standard output by default.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format hyperfine-json.")
 def command(run: str, form: str, output: Path | None, as_json: bool) -> None:

@@ -14,9 +14,7 @@ from deadzone.study.levels import format_level
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--knob", required=True, metavar="COL", help="Column of the knob.")
 @click.option("--response", required=True, metavar="COL", help="Column of the response.")
-@click.option(
-    "--goal", type=click.Choice(["min", "max"]), default="min", show_default=True, help="Which way is better."
-)
+@click.option("--goal", type=click.Choice(["min", "max"]), default="min", help="Which way is better.")
 @click.option(
     "--by", multiple=True, metavar="COL", help="Column of another factor: one curve for each of its values."
 )
@@ -65,13 +63,8 @@ def command(
     one_curve = models[0][1] if len(models) == 1 and not by else None
     wrong = examine(Experiment(frame, knob, response, goal, by, model=one_curve))
     if as_json:
-        facts: dict[str, Any] = {
-            "knob": knob,
-            "response": response,
-            "goal": goal,
-            "phases": [],
-            "outliers": [],
-        }
+        facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
+        facts |= {"phases": [], "outliers": []}
         if by:
             facts |= {"by": ", ".join(by), "slices": [{**where, **one.to_dict()} for where, one in models]}
         elif models:
@@ -83,29 +76,23 @@ def command(
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
         click.echo(json.dumps({**facts, **told}))
         return
-    heads = [", ".join(f"{name} = {level}" for name, level in where.items()) for where, _ in models]
-    said = [
-        "\n".join(
-            [
-                *([head] if head else []),
-                *drawn(quiet, one, one.recommend() if by else found.recommend()),
-                str(one.summary()),
-                *sentences(explained(frame, one) if not by else None, one),
-            ]
-        )
-        for head, (_, one) in zip(heads, models, strict=True)
-    ]
+    said = [str(one) for one in wrong]
+    for where, one in models:
+        if where:
+            said.append(", ".join(f"{name} = {level}" for name, level in where.items()))
+        said += drawn(quiet, one, one.recommend() if by else found.recommend())
+        said += [str(one.summary()), *sentences(None if by else explained(frame, one), one)]
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend()))
-    # What was said holds the advice for the usual goal already.
-    wanted = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
-    click.echo("\n".join([*map(str, wrong), *said, *([f"For {wanted}: {advice}"] if wanted else [])]))
+    if wishes:  # what was said holds the advice for the usual goal already
+        said.append(f"For {', '.join(f'{name} {_shown(wish)}' for name, wish in wishes.items())}: {advice}")
+    click.echo("\n".join(said))
 
 
 def _shown(wish: object) -> str:
     if isinstance(wish, dict):
         return " and ".join(f"{name} {format_level(value)}" for name, value in wish.items())
-    return f"{wish}"
+    return str(wish)
 
 
 def _number(name: str, text: str) -> float:

@@ -63,9 +63,8 @@ def command(
     if output is None:
         click.echo(table.to_csv(index=False), nl=False)
     else:
-        click.echo(
-            f"{output}: {len(table)} row{'s' if len(table) != 1 else ''}, {len(table.columns)} columns"
-        )
+        rows_said = f"{len(table)} row{'s' if len(table) != 1 else ''}"
+        click.echo(f"{output}: {rows_said}, {len(table.columns)} columns")
     for warning in warnings:
         click.echo(f"deadzone: {warning}", err=True)
 

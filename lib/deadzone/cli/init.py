@@ -30,19 +30,15 @@ def command(folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"folder": str(folder.resolve()), "files": made}))
         return
-    click.echo(
-        f"{folder}: {len(made)} files written; README.md says what to do next."
-        if made
-        else "Nothing is missing."
-    )
+    said = f"{folder}: {len(made)} files written; README.md says what to do next."
+    click.echo(said if made else "Nothing is missing.")
 
 
 def lay_out(folder: Path) -> list[Path]:
     """Write what is missing; the files written, relative to the folder. Raises StoreError if one cannot be."""
-    notebooks = sorted(
-        path.relative_to(places.CARRIED) for path in (places.CARRIED / "notebooks").glob("*.ipynb")
-    )
-    sources = {path: places.CARRIED / path for path in (*notebooks, *map(Path, CARRIED))}
+    notebooks = sorted((places.CARRIED / "notebooks").glob("*.ipynb"))
+    carried = (*notebooks, *(places.CARRIED / name for name in CARRIED))
+    sources = {path.relative_to(places.CARRIED): path for path in carried}
     sources |= {path.relative_to(TEMPLATES): path for path in sorted(TEMPLATES.rglob("*")) if path.is_file()}
     missing = [path for path in sources if not (folder / path).exists()]
     values = {"@NAME@": folder.resolve().name, "@VERSION@": __version__}

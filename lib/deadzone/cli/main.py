@@ -100,7 +100,11 @@ Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
 8 `--fail-on` found a claim contradicted, or not supported; 130 interrupted."""
 
 
-@click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
+"""Of every command."""
+
+
+@click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings=SETTINGS)
 @click.version_option(__version__, prog_name="deadzone")
 def deadzone() -> None:
     """Find where a knob pays, where it stops paying, where it hurts, and what to set."""

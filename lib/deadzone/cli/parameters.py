@@ -15,6 +15,8 @@ from deadzone.errors import SaidAs, StudyError
 from deadzone.study.belonging_specs import belonging_of
 from deadzone.study.loading import SUFFIXES, read_yaml
 
+Command = Callable[..., Any]
+
 belongs_option = click.option(
     "--belongs",
     multiple=True,
@@ -24,22 +26,29 @@ belongs_option = click.option(
 )
 
 
-adaptive_option = click.option(
-    "--adaptive", is_flag=True, help="Measure of the levels those that tell most for their time."
-)
-resolution_option = click.option(
-    "--resolution",
-    type=float,
-    metavar="SHARE",
-    help="Adaptive, and between the levels too, until those where a phase begins are as near as this, such as 0.05.",
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Options as one, in the order in which help lists them."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+adaptive_options = together(
+    click.option(
+        "--adaptive", is_flag=True, help="Measure of the levels those that tell most for their time."
+    ),
+    click.option(
+        "--resolution",
+        type=float,
+        metavar="SHARE",
+        help="Adaptive, and between the levels too, until those where a phase begins are as near as this, such as 0.05.",
+    ),
+    click.option(
+        "--budget", metavar="TIME", help="Time that the trials may take in all, such as 30s, 5m or 1h."
+    ),
 )
 rehearse_option = click.option(
     "--rehearse",
     is_flag=True,
     help="Measure one trial at each end of the range, say what is wrong, keep nothing.",
-)
-budget_option = click.option(
-    "--budget", metavar="TIME", help="Time that the trials may take in all, such as 30s, 5m or 1h."
 )
 
 
@@ -60,26 +69,20 @@ WISHES = ("within", "slo", "cost", "given", "tolerance", "price")
 """Options that say what is wanted of a recommendation; see `Answer.recommend`."""
 
 
-def decision_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that recommends a setting; see `wishes_of`."""
-    share = partial(click.option, type=click.FloatRange(0, 1), metavar="SHARE")
-    options = (
-        share("--within", help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %."),
-        click.option(
-            "--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".'
-        ),
-        share(
-            "--tolerance", help="What a setting may be worse than the best for nothing (0.03, which is 3 %)."
-        ),
-        share("--price", help="What twice the knob has to bring where a setting is worse than that (0.01)."),
-        click.option(
-            "--given",
-            multiple=True,
-            metavar="FACTOR=LEVEL",
-            help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
-        ),
-    )
-    return reduce(lambda decorated, option: option(decorated), reversed(options), function)
+_share = partial(click.option, type=click.FloatRange(0, 1), metavar="SHARE")
+decision_options = together(
+    _share("--within", help="Recommend the cheapest setting within this share of the best: 0.05 is 5 %."),
+    click.option("--cost", metavar="EXPRESSION", help='Recommend the least cost, e.g. "cpu_limit * wall_s".'),
+    _share("--tolerance", help="What a setting may be worse than the best for nothing (0.03, which is 3 %)."),
+    _share("--price", help="What twice the knob has to bring where a setting is worse than that (0.01)."),
+    click.option(
+        "--given",
+        multiple=True,
+        metavar="FACTOR=LEVEL",
+        help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
+    ),
+)
+"""The options of every command that recommends a setting; see `wishes_of`."""
 
 
 def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
@@ -122,7 +125,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
         function(Asked(**asked, overrides=overrides), **given)
 
-    options = (
+    return together(
         click.argument("study"),
         click.option(
             "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a value of the study."
@@ -136,17 +139,14 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             help="Sweep a workload of a cluster that lacks the annotation deadzone.dev/sweep.",
         ),
         belongs_option,
-        adaptive_option,
-        resolution_option,
-        budget_option,
+        adaptive_options,
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
         rehearse_option,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
         claim_option,
         fail_on_option,
-    )
-    return reduce(lambda decorated, option: option(decorated), reversed(options), with_overrides)
+    )(with_overrides)
 
 
 def overrides_of(
@@ -158,19 +158,14 @@ def overrides_of(
 ) -> dict[str, Any]:
     """What the command line changes of a study: the file first, then -p, then -r, -w and --allow.
 
+    A value is what YAML reads in its text; empty text stays empty text.
+
     Raises StudyError if the file is missing or no mapping.
     """
     values = _from_file(parameter_file) if parameter_file else {}
-    values |= {name: _value(name, text) for name, text in parameters}
-    values |= {} if replicates is None else {"replicates": replicates}
-    values |= {} if warmup is None else {"warmup": warmup}
-    values |= {"target.allow": True} if allow else {}
-    return values
-
-
-def _value(name: str, text: str) -> Any:
-    """A value as YAML reads it; empty text stays empty text."""
-    return read_yaml(text, f"-p {name}") if text else text
+    values |= {name: read_yaml(text, f"-p {name}") if text else text for name, text in parameters}
+    options = {"replicates": replicates, "warmup": warmup, "target.allow": allow or None}
+    return values | {name: value for name, value in options.items() if value is not None}
 
 
 def _from_file(path: Path) -> dict[str, Any]:

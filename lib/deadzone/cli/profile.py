@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone.cli.options import FILE
+
 if TYPE_CHECKING:
     from deadzone.explaining.profiles.attribution import Attribution
     from deadzone.explaining.profiles.comparison import Comparison
     from deadzone.explaining.profiles.model import Profile
     from deadzone.explaining.profiles.pairing import Basis
-
-FILE = click.Path(path_type=Path)
 
 
 @click.command("profile")
@@ -32,7 +32,6 @@ FILE = click.Path(path_type=Path)
     "--rule",
     type=click.Choice(["first", "shapley"]),
     default="first",
-    show_default=True,
     help="Whose is a sample that matches several causes.",
 )
 @click.option(
@@ -64,37 +63,34 @@ FILE = click.Path(path_type=Path)
 @click.option(
     "--figures", type=FILE, metavar="FOLDER", help="Write waterfall, packages and flame graph as SVG."
 )
-@click.option("--rows", type=click.IntRange(1), default=15, show_default=True, help="Rows of each table.")
+@click.option("--rows", type=click.IntRange(1), default=15, help="Rows of each table.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(before: Path, after: Path, **options: Any) -> None:
     """Compare profile BEFORE with profile AFTER: pprof (gzip or plain) or folded stacks.
 
     Says per package, function and cause what changed and whether that is more than chance.
     """
+    from deadzone.explaining.profiles import export, reading, tables
     from deadzone.explaining.profiles.attribution import attribute
     from deadzone.explaining.profiles.causes import read_causes
     from deadzone.explaining.profiles.comparison import compare_profiles
-    from deadzone.explaining.profiles.export import attribution_data, comparison_data
-    from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.tables import attribution_text, comparison_text
 
     first, second = (
-        [read_profile(path) for path in (one, *more)]
+        [reading.read_profile(path) for path in (one, *more)]
         for one, more in ((before, options["also_before"]), (after, options["also_after"]))
     )
     basis = _basis(options, first, second)
     comparison = compare_profiles(first, second, options["value"], basis)
-    texts = [comparison_text(comparison, options["rows"])]
-    data: dict[str, Any] = {"comparison": comparison_data(comparison)}
+    texts = [tables.comparison_text(comparison, options["rows"])]
+    data: dict[str, Any] = {"comparison": export.comparison_data(comparison)}
     attribution = None
     if options["causes"]:
         causes = read_causes(options["causes"])
         attribution = attribute(comparison.pair, causes, options["rule"])
-        texts.append(attribution_text(attribution))
-        data["attribution"] = attribution_data(attribution)
+        texts.append(tables.attribution_text(attribution))
+        data["attribution"] = export.attribution_data(attribution)
     for name, section in (("ablations", _ablations), ("projection", _projection), ("gates", _gates)):
-        found = section(comparison, options, basis)
-        if found:
+        if found := section(comparison, options, basis):
             texts.append(found[0])
             data[name] = found[1]
     if options["figures"]:
@@ -128,11 +124,9 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
 
 
 def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
+    from deadzone.explaining.profiles import export, reading, tables
     from deadzone.explaining.profiles.ablation import ablate
     from deadzone.explaining.profiles.causes import read_causes
-    from deadzone.explaining.profiles.export import ablation_data
-    from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.tables import ablation_text
 
     if not options["ablation"]:
         return None
@@ -140,16 +134,14 @@ def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | N
         raise click.UsageError("--ablation needs --causes: it is set beside what the stacks say.")
     single: dict[str, list[Profile]] = {}
     for name, path in options["ablation"]:
-        single.setdefault(name, []).append(read_profile(Path(path)))
+        single.setdefault(name, []).append(reading.read_profile(Path(path)))
     made = ablate(comparison.pair, single, read_causes(options["causes"]), options["rule"], basis)
-    return ablation_text(made), ablation_data(made)
+    return tables.ablation_text(made), export.ablation_data(made)
 
 
 def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.explaining.profiles.export import projection_data
+    from deadzone.explaining.profiles import export, reading, tables
     from deadzone.explaining.profiles.projection import measured_at, project
-    from deadzone.explaining.profiles.reading import read_profile
-    from deadzone.explaining.profiles.tables import projection_text
 
     if options["project"] is None:
         return None
@@ -160,11 +152,11 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
             raise click.UsageError(
                 "--project needs --load-before and --load-after, the loads of the profiles."
             )
-        others = [(at, read_profile(path)) for at, path in options[f"{when}_at"]]
+        others = [(at, reading.read_profile(path)) for at, path in options[f"{when}_at"]]
         loads, amounts, unit = measured_at(side, load, others)
         made = project(loads, amounts, options["project"])
-        texts.append(projection_text(f"{comparison.pair.value.name} {when}", made, unit))
-        data[when] = projection_data(made, unit)
+        texts.append(tables.projection_text(f"{comparison.pair.value.name} {when}", made, unit))
+        data[when] = export.projection_data(made, unit)
     return "\n".join(texts), data
 
 
@@ -175,9 +167,8 @@ def _gates(comparison: Comparison, options: dict[str, Any], basis: Basis | None)
     if not options["gates"]:
         return None
     found = judge_tables(*read_gates(options["gates"]))
-    return "\n".join(
-        [f"Verdict: {found}", *(f"  {line(one)}" for one in found.gates.values())]
-    ), found.to_dict()
+    verdicts = [f"Verdict: {found}", *(f"  {line(one)}" for one in found.gates.values())]
+    return "\n".join(verdicts), found.to_dict()
 
 
 def _write_figures(folder: Path, comparison: Comparison, attribution: Attribution | None) -> list[str]:

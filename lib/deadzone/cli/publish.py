@@ -14,13 +14,7 @@ from deadzone.language.catalogue import LANGUAGES
     is_flag=True,
     help="First execute and publish the reports of the published STUDIES (all of them, if none is named).",
 )
-@click.option(
-    "--lang",
-    type=click.Choice(LANGUAGES),
-    default=LANGUAGES[0],
-    show_default=True,
-    help="Language of the index.",
-)
+@click.option("--lang", type=click.Choice(LANGUAGES), default=LANGUAGES[0], help="Language of the index.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(studies: tuple[str, ...], reference: bool, lang: str, as_json: bool) -> None:
     """Rebuild the index of reports/: every study with its newest verdict."""

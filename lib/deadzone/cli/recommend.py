@@ -1,17 +1,15 @@
 """`deadzone recommend`: the setting a run recommends, and the patch that applies it to a workload in a cluster."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from deadzone import places
 from deadzone.cli.parameters import decision_options, pairs, wishes_of
 from deadzone.errors import FindingError, StudyError
-
-if TYPE_CHECKING:
-    from deadzone.store.run import Run
+from deadzone.language.catalogue import say
+from deadzone.store.run import Run
 
 
 @click.command("recommend")
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     "percentile",
     type=click.Choice(["p50", "p90"]),
     default="p90",
-    show_default=True,
     help="Percentile of the measured CPU usage that becomes the request.",
 )
 @decision_options
@@ -58,15 +55,12 @@ def command(
     deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder --container ffmpeg \\
         --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
     """
-    from deadzone import places
-    from deadzone.language.catalogue import say
     from deadzone.reports.document.publishing import PHASES
     from deadzone.reports.sweep import manifest
     from deadzone.reports.sweep.analysis import analyse
     from deadzone.reports.sweep.claims import fallen
     from deadzone.reports.sweep.source import load_source
     from deadzone.reports.sweep.terminal import drawn
-    from deadzone.store.run import Run
 
     found = Run.find(places.runs_folder(), run)
     if found.study().analysis_notebook != PHASES:
@@ -94,9 +88,7 @@ def command(
             "fallen_claims": [one.to_dict() for one in fell],
             "findings": findings,
         }
-        pictures = (
-            () if as_json else (part for one in analysis for part in drawn(quiet, one.model, one.advice))
-        )
+        pictures = [part for one in analysis for part in drawn(quiet or as_json, one.model, one.advice)]
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice)]))
         return
     where = manifest.destination(analysis, *(asked[name] for name in ("workload", "container", "namespace")))
@@ -106,14 +98,12 @@ def command(
     if as_json:
         click.echo(json.dumps(document))
         return
-    click.echo(
-        manifest.manifest(document, manifest.comments(analysis, levels, used, cut, document)), nl=False
-    )
+    comments = manifest.comments(analysis, levels, used, cut, document)
+    click.echo(manifest.manifest(document, comments), nl=False)
 
 
 def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
     """What the report of a run concludes whose question is another than where a curve bends."""
-    from deadzone import places
     from deadzone.reports.document.index import ENTRY, read_entry
     from deadzone.reports.document.publishing import publish_run
 

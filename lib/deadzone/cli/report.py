@@ -13,8 +13,7 @@ def warn_of_language(lang: str | None) -> None:
     """Say on stderr, before anything runs, if a report cannot be written in a language; an unknown one is an error."""
     from deadzone.reports.document.speaking import language_note
 
-    note = language_note(str(lang)) if lang is not None else None
-    if note:
+    if lang is not None and (note := language_note(str(lang))):
         click.echo(f"deadzone: {note}", err=True)
 
 

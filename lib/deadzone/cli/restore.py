@@ -38,17 +38,15 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
 
     done, problems = keep_left_over()
     removed = [*map(str, remove_leftovers()), *remove_left_containers()]
-    found = [
-        _restored(name, known, bool(namespaces)) for name, known in _clusters(context, namespaces).items()
-    ]
+    clusters = _clusters(context, namespaces).items()
+    found = [_restored(name, known, bool(namespaces)) for name, known in clusters]
     busy = [said for one in found for said in one.busy]
     for one in found:
         done += one.done
         problems += one.problems
     if as_json:
-        click.echo(
-            json.dumps({"removed": removed, "restored": done, "left_alone": busy, "problems": problems})
-        )
+        found_out = {"removed": removed, "restored": done, "left_alone": busy, "problems": problems}
+        click.echo(json.dumps(found_out))
     else:
         said = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
         click.echo("\n".join(said) or "Nothing was left over.")

@@ -14,18 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadzone import places
 from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, open_archive
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import ended, print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError
+from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
+from deadzone.store.archive import Archive, ArchivedRun
+from deadzone.store.journal import JournalTail
+from deadzone.store.records import BATCH, TRIAL
+from deadzone.store.run import BATCHES_FILE, Run, finished_trials, new_run_id
+from deadzone.study.design import refuse_unanswerable
+from deadzone.study.loading import SHORT_NAMES, find_study, load_study
+from deadzone.study.plan import Plan
+from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
     from deadzone.reports.sweep.since import Since
-    from deadzone.store.archive import Archive
-    from deadzone.store.run import Run
-    from deadzone.study.plan import Plan
 
 
 @click.command("run")
@@ -86,11 +93,8 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
 
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Which parameters are the analysis notebook's, and which are the study's."""
-    from deadzone import places
     from deadzone.reports.document.execution import notebook_parameters
     from deadzone.reports.document.publishing import run_parameter
-    from deadzone.study.loading import SHORT_NAMES, find_study, load_study
-    from deadzone.study.spec import Study
 
     own = {n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES}
     notebook = load_study(find_study(study, places.study_folders()), own).analysis_notebook
@@ -112,14 +116,9 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
 
 def _sweep(asked: Asked, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
-    from deadzone import places
     from deadzone.measuring.sweep.opening import open_run, planned_file
-    from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE
     from deadzone.measuring.targets.leftovers import remove_leftovers
     from deadzone.reports.document.execution import execute
-    from deadzone.store.run import Run, new_run_id
-    from deadzone.study.design import refuse_unanswerable
-    from deadzone.study.loading import find_study, load_study
 
     overrides = asked.overrides
     path = find_study(asked.study, places.study_folders()).resolve()
@@ -160,11 +159,6 @@ class _Watcher:
     def __init__(self, plan: Plan, run: Run, archive: Archive | None) -> None:
         from deadzone.explaining.findings.rehearsing import judge_of
         from deadzone.measuring.sweep.opening import Rehearsing
-        from deadzone.measuring.sweep.progress import Estimate, progress_on
-        from deadzone.store.archive import ArchivedRun
-        from deadzone.store.journal import JournalTail
-        from deadzone.store.records import BATCH, TRIAL
-        from deadzone.store.run import BATCHES_FILE
 
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None
@@ -179,7 +173,6 @@ class _Watcher:
     def look(self) -> None:
         """Show how far the sweep is, if the journal has grown; reads no record twice, for it must not disturb."""
         from deadzone.measuring.sweep.proposed import batch_trials
-        from deadzone.store.run import finished_trials
 
         batches = self._batches.new_records()
         self._is_open &= not any("stopped" in batch for batch in batches)

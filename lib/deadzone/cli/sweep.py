@@ -1,23 +1,22 @@
 """`deadzone sweep`: measure a study."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, StoreError
-
-if TYPE_CHECKING:
-    from deadzone.measuring.sweep.progress import Progress
-    from deadzone.measuring.sweep.running import TrialSource
-    from deadzone.store.run import Run
-    from deadzone.study.plan import Plan
+from deadzone.language.catalogue import say, spoken
+from deadzone.measuring.sweep.progress import Progress, progress_on
+from deadzone.store.run import Run, list_runs
+from deadzone.study.design import coming_answer, refuse_unanswerable
+from deadzone.study.loading import find_study
+from deadzone.study.plan import Plan
 
 
 @click.command("sweep")
@@ -27,23 +26,18 @@ def command(asked: Asked) -> None:
 
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
-    from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import Rehearsing, open_run
-    from deadzone.measuring.sweep.progress import progress_on
-    from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.measuring.sweep.opening import open_run
     from deadzone.measuring.sweep.watching import watched
     from deadzone.reports.sweep.live import look_of
-    from deadzone.study.design import coming_answer
 
     if asked.dry_run or asked.rehearse:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
-    bar = watched(progress_on(), look_of(opened.plan, opened.run))
-    progress = Rehearsing(bar, opened.plan, opened.run, judge_of(opened.plan))
+    progress = watched(progress_on(), look_of(opened.plan, opened.run))
     if len(opened.plan.treatments) < 2:
         progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
-    run_sweep(opened.plan, opened.run, progress, source_of(opened.plan, progress))
+    measure(opened.plan, opened.run, progress)
     judged = say_claims(opened.run)
     if asked.as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
@@ -53,10 +47,23 @@ def command(asked: Asked) -> None:
     fail_where_claims_fell(judged, asked.fail_on)
 
 
+def measure(plan: Plan, run: Run, progress: Progress) -> None:
+    """Measure what a run lacks of its plan, rehearsed first; what proposes trials is loaded where they are proposed."""
+    from deadzone.explaining.findings.rehearsing import judge_of
+    from deadzone.measuring.sweep.opening import Rehearsing
+    from deadzone.measuring.sweep.proposed import trials_of
+    from deadzone.measuring.sweep.running import run_sweep
+
+    progress, proposer = Rehearsing(progress, plan, run, judge_of(plan)), None
+    if plan.is_adaptive:
+        from deadzone.explaining.adaptive.slices import proposer_of
+
+        proposer = proposer_of(plan)
+    run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
+
+
 def ended(run: Run) -> list[str]:
     """Why a sweep ended before its plan did, and what is open, in the language spoken; nothing of a whole one."""
-    from deadzone.language.catalogue import say, spoken
-
     batches = run.batches()
     if not batches or "stopped" not in batches[-1]:
         return []
@@ -80,7 +87,6 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     Ends with exit code 7 where there could be no verdict.
     """
     from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.language.catalogue import say
     from deadzone.measuring.sweep.opening import rehearse
     from deadzone.measuring.sweep.running import preview
 
@@ -105,12 +111,8 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises StudyError where it
     could give none.
     """
-    from deadzone import places
     from deadzone.measuring.sweep.opening import open_run, planned_file
     from deadzone.measuring.sweep.running import preview
-    from deadzone.store.run import list_runs
-    from deadzone.study.design import refuse_unanswerable
-    from deadzone.study.loading import find_study
 
     finished: set[int] = set()
     if asked.resume:
@@ -143,14 +145,3 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     click.echo(f"estimated time: {told['estimated']}")
     if "warning" in told:
         click.echo(told["warning"])
-
-
-def source_of(plan: Plan, progress: Progress) -> TrialSource:
-    """Where the trials of a plan come from; what proposes them is loaded where they are proposed."""
-    from deadzone.measuring.sweep.proposed import trials_of
-
-    if not plan.is_adaptive:
-        return trials_of(plan, None, progress)
-    from deadzone.explaining.adaptive.slices import proposer_of
-
-    return trials_of(plan, proposer_of(plan), progress)

@@ -1,33 +1,29 @@
 """`deadzone try`: the study of one line."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from deadzone import places
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE
-from deadzone.cli.parameters import (
-    adaptive_option,
-    belongs_option,
-    budget_option,
-    rehearse_option,
-    resolution_option,
-)
-from deadzone.cli.sweep import print_rehearsal, source_of
+from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
+from deadzone.cli.sweep import measure, print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
-from deadzone.measuring.sweep.progress import Beside, Progress
-from deadzone.study.trying import Wishes, as_typed
-
-if TYPE_CHECKING:
-    from deadzone.store.run import Run
-    from deadzone.study.plan import Plan
+from deadzone.language.catalogue import say
+from deadzone.measuring.sweep.progress import Beside, Progress, in_words, progress_on
+from deadzone.store.provenance import usable_cores
+from deadzone.store.run import Run
+from deadzone.study.design import levels_of
+from deadzone.study.levels import format_level
+from deadzone.study.loading import parse_study
+from deadzone.study.plan import Plan
+from deadzone.study.trying import Wishes, as_typed, study_text
 
 LONG_S = 600.0
 """A sweep that takes longer than this is asked about first where there is a terminal [s]."""
@@ -43,13 +39,9 @@ LONG_S = 600.0
               help="Step of the -P in the same place; default 1.")  # fmt: skip
 @click.option("--cpu-limit", metavar="LEVELS", help="CPU limits in cores, such as 0.25..2 or 0.5,1,none.")
 @click.option("--memory-limit", metavar="LEVELS", help="Memory limits, such as 64MiB..1GiB or 256MiB,none.")
-@click.option(
-    "-r", "--runs", "replicates", type=int, default=5, show_default=True, help="Trials of each level."
-)
-@click.option("-w", "--warmup", type=int, default=1, show_default=True, help="Warm-up trials of each level.")
-@adaptive_option
-@resolution_option
-@budget_option
+@click.option("-r", "--runs", "replicates", default=5, help="Trials of each level.")
+@click.option("-w", "--warmup", default=1, help="Warm-up trials of each level.")
+@adaptive_options
 @click.option("-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
@@ -97,15 +89,9 @@ def command(**given: Any) -> None:
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """
-    from deadzone import places
-    from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import Rehearsing, planned
-    from deadzone.measuring.sweep.progress import progress_on
-    from deadzone.measuring.sweep.running import run_sweep
+    from deadzone.measuring.sweep.opening import planned
     from deadzone.measuring.sweep.watching import watched
     from deadzone.reports.sweep.live import look_of
-    from deadzone.store.run import Run
-    from deadzone.study.loading import parse_study
 
     wishes = _wishes(given)
     quiet = given["quiet"] or given["as_json"]
@@ -127,10 +113,8 @@ def command(**given: Any) -> None:
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
     progress = Progress() if quiet else watched(progress_on(), look_of(plan, run))
-    told = progress if given["yes"] or quiet else _Asking(progress)
-    told = Rehearsing(told, plan, run, judge_of(plan))
     try:
-        run_sweep(plan, run, told, source_of(plan, told))
+        measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except (WorkloadError, TargetError) as error:
         raise StudyError(str(error)) from error
     _export(run, given["export_json"], given["export_csv"])
@@ -145,9 +129,6 @@ def _wishes(given: dict[str, Any]) -> Wishes:
 
 
 def _text(wishes: Wishes, cwd: str | None) -> str:
-    from deadzone.store.provenance import usable_cores
-    from deadzone.study.trying import study_text
-
     line = shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
     return study_text(wishes, line, usable_cores(), cwd)
 
@@ -162,15 +143,9 @@ def _save(path: Path, wishes: Wishes, quiet: bool) -> None:
 
 
 def _print_plan(plan: Plan) -> None:
-    from deadzone.language.catalogue import say
-    from deadzone.study.levels import format_level
-
     design = plan.study.design
-    levels: dict[str, dict[str, None]] = {}
-    for treatment in plan.treatments:
-        for name, level in treatment.levels.items():
-            levels.setdefault(name, {})[format_level(level)] = None
-    shown = [f"{name} {', '.join(known)}" for name, known in levels.items()]
+    levels = levels_of(plan.study).items()
+    shown = [f"{name} {', '.join(map(format_level, known))}" for name, known in levels]
     click.echo(f"{plan.study.study}: {' x '.join(shown)}")
     if plan.is_adaptive:
         click.echo(say("adaptive.plan", n=len(plan.treatments)))
@@ -196,8 +171,6 @@ class _Asking(Beside):
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Tell how far it is; ask as soon as the time is known."""
-        from deadzone.measuring.sweep.progress import in_words
-
         if left_s is not None and not self._asked:
             self._asked = True
             if left_s > LONG_S:
@@ -216,13 +189,14 @@ def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
         return
     study = run.study()
     rows = results(run.trials(), study.study, study.factor_names())
-    try:
-        if as_json:
-            as_json.write_text(json.dumps({"results": rows}, indent=1) + "\n", encoding="utf-8")
-        if as_csv:
-            csv_of(rows).to_csv(as_csv, index=False)
-    except OSError as error:
-        raise StudyError(f"{error.filename}: cannot be written: {error.strerror}.") from error
+    texts = {
+        as_json: json.dumps({"results": rows}, indent=1) + "\n",
+        as_csv: csv_of(rows).to_csv(index=False),
+    }
+    for path, text in texts.items():
+        if path:
+            with SaidAs(StudyError, f"{path}: cannot be written"):
+                path.write_text(text, encoding="utf-8")
 
 
 def _print_result(run: Run, report: bool, quiet: bool, as_json: bool, fail_on: str | None) -> None:

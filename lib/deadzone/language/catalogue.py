@@ -55,9 +55,8 @@ class Message(str):
 
     def translated(self, language: str) -> Message:
         """The same message in another language; numbers that were written out before stay as they are."""
-        return Message(
-            self.key, {name: _translated(v, language) for name, v in self.values.items()}, language
-        )
+        values = {name: _translated(value, language) for name, value in self.values.items()}
+        return Message(self.key, values, language)
 
 
 def say(key: str, **values: Any) -> Message:
@@ -67,9 +66,8 @@ def say(key: str, **values: Any) -> Message:
 
 def written(template: str | Mapping[str, str], values: Mapping[str, Any]) -> str:
     """A template that stands in no catalogue, or the one of the language spoken, with its values."""
-    return Template(spoken()).vformat(
-        template if isinstance(template, str) else template[spoken()], (), values
-    )
+    entry = template if isinstance(template, str) else template[spoken()]
+    return Template(spoken()).vformat(entry, (), values)
 
 
 def join(parts: Sequence[str], separator: str = " ") -> Message:

@@ -15,7 +15,7 @@ FINAL_OF_DIGIT = {"0": "ㅇ", "1": "ㄹ", "3": "ㅁ", "6": "ㄱ", "7": "ㄹ", "8
 FINAL_OF_LETTER = {"l": "ㄹ", "m": "ㅁ", "n": "ㄴ", "r": "ㄹ"}
 """Letters whose Korean name ends in a consonant; a word in Latin letters is read by its last one."""
 
-DATE_FORMATS = {"en": "{day} {month} {year}", "ko": "{year}년 {number}월 {day}일"}
+DATE_FORMATS = {"en": "{when.day} {month} {when.year}", "ko": "{when.year}년 {when.month}월 {when.day}일"}
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June",
@@ -108,22 +108,21 @@ def tenths(fraction: float, language: str) -> str:
 
 def date(moment: str, language: str) -> str:
     """The day of an ISO 8601 time, in UTC: `21 November 2026`, `2026년 11월 21일`; the text itself if it is none."""
-    try:
-        day = datetime.fromisoformat(moment).astimezone(UTC)
-    except ValueError:
-        return moment
-    return DATE_FORMATS[language].format(
-        year=day.year, number=day.month, month=MONTHS[day.month - 1], day=day.day
-    )
+    return _moment(moment, DATE_FORMATS[language])
 
 
 def date_and_time(moment: str, language: str) -> str:
     """An ISO 8601 time with its minute, in UTC: `21 November 2026, 08:21 UTC`; the text itself if it is none."""
+    return _moment(moment, f"{DATE_FORMATS[language]}{' ' if language == 'ko' else ', '}{{when:%H:%M}} UTC")
+
+
+def _moment(moment: str, form: str) -> str:
+    """An ISO 8601 time in a form of its own; the text itself if it is none."""
     try:
         when = datetime.fromisoformat(moment).astimezone(UTC)
     except ValueError:
         return moment
-    return f"{date(moment, language)}{' ' if language == 'ko' else ', '}{when:%H:%M} UTC"
+    return form.format(when=when, month=MONTHS[when.month - 1])
 
 
 def particle(word: str, pair: str) -> str:

@@ -102,12 +102,19 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     times, series, weight = _checked(t_s, values, weights)
     found, edges = _settling(times, np.log(series), weight)
     begins = found.begins / max(found.reached, 1e-12)
-    low, middle, high = (
-        float(edges[_quantile(begins, share)]) for share in ((1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2)
-    )
+    shares = np.array([(1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2])
+    quantiles = np.searchsorted(np.cumsum(begins), shares - 1e-12)
+    low, middle, high = edges[np.minimum(quantiles, len(begins) - 1)].tolist()
     probability = max(float(found.reached - found.begins[0]), 0.0)
     length = middle if probability >= 0.5 else 0.0
-    return _judged(times, series, weight, (low, length, high), probability, found.reached)
+    weight += 1e-12
+    steady = times >= length
+    mean = float(np.average(series[steady], weights=weight[steady]))
+    ratio = 1.0 if steady.all() else float(np.average(series[~steady], weights=weight[~steady])) / mean
+    mean_bias = float(np.average(series, weights=weight)) / mean - 1
+    p99_bias = float(np.quantile(series, 0.99) / np.quantile(series[steady], 0.99)) - 1
+    matters = probability >= CERTAINTY and max(abs(mean_bias), abs(p99_bias)) > TOLERANCE
+    return Warmup(length, low, high, probability, found.reached, ratio, mean_bias, p99_bias, matters)
 
 
 def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -202,27 +209,3 @@ def _correlation(part: np.ndarray) -> float:
         return 0.0
     r = float(rest[1:] @ rest[:-1]) / power
     return r + (1 + 4 * r) / len(part)
-
-
-def _quantile(begins: np.ndarray, share: float) -> int:
-    at = int(np.searchsorted(np.cumsum(begins), share - 1e-12))
-    return min(at, len(begins) - 1)
-
-
-def _judged(
-    times: np.ndarray,
-    series: np.ndarray,
-    weight: np.ndarray,
-    length: tuple[float, float, float],
-    probability: float,
-    reached: float,
-) -> Warmup:
-    low, middle, high = length
-    steady = times >= middle
-    before, after = ~steady, steady
-    mean = float(np.average(series[after], weights=weight[after] + 1e-12))
-    ratio = float(np.average(series[before], weights=weight[before] + 1e-12)) / mean if before.any() else 1.0
-    mean_bias = float(np.average(series, weights=weight + 1e-12)) / mean - 1
-    p99_bias = float(np.quantile(series, 0.99) / np.quantile(series[after], 0.99)) - 1
-    matters = probability >= CERTAINTY and max(abs(mean_bias), abs(p99_bias)) > TOLERANCE
-    return Warmup(middle, low, high, probability, reached, ratio, mean_bias, p99_bias, matters)

@@ -40,13 +40,17 @@ class Spec(BaseModel):
     """Keys of which exactly one is given."""
 
     @model_validator(mode="after")
-    def _one_is_given(self) -> Self:
+    def _checked(self) -> Self:
         given = [name for name in self.one_of if getattr(self, name) is not None]
         if self.one_of and len(given) != 1:
             *others, last = self.one_of
             has = f", and has {' and '.join(given)}" if given else ""
             raise ValueError(f"needs exactly one of {', '.join(others)} and {last}{has}")
+        self._hangs_together()
         return self
+
+    def _hangs_together(self) -> None:
+        """Raise ValueError, without the path of this part, where its keys do not go together."""
 
 
 def _well_formed(template: str) -> str:

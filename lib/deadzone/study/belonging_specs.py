@@ -1,7 +1,5 @@
 """What belongs to a trial although it did not start it: a server that is up, by the name of what runs it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -85,12 +83,12 @@ class BelongingSpec(Spec):
         return f"{self.way} {getattr(self, self.way)}"
 
 
-def labels_of(belongs: Iterable[BelongingSpec]) -> tuple[str, ...]:
-    """The labels, each once. Raises ValueError where two are the same."""
-    labels = tuple(one.label for one in belongs)
+def each_called_once(belongs: tuple[BelongingSpec, ...]) -> tuple[BelongingSpec, ...]:
+    """What belongs, as it is. Raises ValueError where two have the same label."""
+    labels = [one.label for one in belongs]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise ValueError(f"has two called {twice!r} in belongs; give one of them a name")
-    return labels
+    return belongs
 
 
 def belonging_of(text: str) -> dict[str, str]:

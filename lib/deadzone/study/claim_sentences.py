@@ -22,7 +22,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from deadzone.errors import StudyError
+from deadzone.errors import StudyError, refused
 from deadzone.study.bounds import in_unit_of
 from deadzone.study.claims import Cause, ClaimSpec
 from deadzone.study.levels import Level
@@ -35,13 +35,13 @@ FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], dict[str, Any]]], 
     for pattern, read in (
         (
             rf"{SETTING}(?: at least {NUMBER} ?x?(?: times)?)? (?:faster|better) than {SETTING}",
-            lambda m: {"better": {"at": _setting(m[1], m[2]), "than": _setting(m[4], m[5]), "by_at_least": float(m[3] or 1)}},
+            lambda m: {"better": {"at": {m[1]: _level(m[2])}, "than": {m[4]: _level(m[5])}, "by_at_least": float(m[3] or 1)}},
         ),
         (
             rf"{SETTING} within {NUMBER} ?% of {SETTING}",
-            lambda m: {"same": {"at": _setting(m[1], m[2]), "as": _setting(m[4], m[5]), "within": float(m[3]) / 100}},
+            lambda m: {"same": {"at": {m[1]: _level(m[2])}, "as": {m[4]: _level(m[5])}, "within": float(m[3]) / 100}},
         ),
-        (rf"{SETTING} is best", lambda m: {"best": _setting(m[1], m[2])}),
+        (rf"{SETTING} is best", lambda m: {"best": {m[1]: _level(m[2])}}),
         (r"nothing to gain beyond (?:\w+ )?([\w.]+)", lambda m: {"nothing_to_gain_beyond": _level(m[1])}),
         (
             r"(?:\w+ )?([\w.]+) to ([\w.]+) is (?:an? )?(linear|dead[ _]zone|breakthrough|plateau|reversal)",
@@ -59,8 +59,7 @@ FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], dict[str, Any]]], 
             rf"(\w+) (at most|at least) {NUMBER} ?([a-zµ]*)((?: (?:at|and) {SETTING})*)",
             lambda m: {
                 "holds": {m[1]: {m[2].lower().replace(" ", "_"): in_unit_of(m[1], float(m[3]), m[4].lower())}},
-                **({"at": {name: _level(level) for name, level in re.findall(SETTING, re.sub(r"\b(?:at|and) ", "", m[5]))}}
-                   if m[5] else {}),
+                "at": _settings(re.sub(r"\b(?:at|and) ", "", m[5])) or None,
             },
         ),
         (
@@ -85,15 +84,8 @@ def parse_claim(text: str) -> ClaimSpec:
     said, _, given = text.strip().rstrip(".").partition(" given ")
     for pattern, read in FORMS:
         if match := pattern.fullmatch(" ".join(said.split())):
-            others = (
-                {"given": {name: _level(level) for name, level in re.findall(SETTING, given)}}
-                if given
-                else {}
-            )
-            try:
-                document = {"says": text, **read(match), **others}
-            except ValueError as error:
-                raise StudyError(f"{error}.") from None
+            with refused(""):
+                document = {"says": text, **read(match), "given": _settings(given)}
             return _checked(document, text)
     raise StudyError(
         f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than threads 1', "
@@ -110,8 +102,8 @@ def _checked(document: object, text: str) -> ClaimSpec:
         raise StudyError(f"The claim {text!r}: {said.strip()}.") from None
 
 
-def _setting(factor: str, level: str) -> dict[str, Level]:
-    return {factor: _level(level)}
+def _settings(text: str) -> dict[str, Level]:
+    return {factor: _level(level) for factor, level in re.findall(SETTING, text)}
 
 
 def _level(text: str) -> Level:

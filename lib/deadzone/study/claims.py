@@ -4,12 +4,10 @@ A claim has one form and, beside it, the words it is said in. Forms that name a 
 `nothing_to_gain_beyond`) speak of the study's knob; the others name levels by their factor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from deadzone.errors import StudyError, did_you_mean
 from deadzone.study.base import NAME_PATTERN, Spec
@@ -175,8 +173,7 @@ class ClaimSpec(Spec):
         """Which of FORMS the claim has."""
         return next(form for form in FORMS if getattr(self, form) is not None)
 
-    @model_validator(mode="after")
-    def _one_form(self) -> ClaimSpec:
+    def _hangs_together(self) -> None:
         given = [form for form in FORMS if getattr(self, form) is not None]
         if len(given) != 1:
             what = f"has {' and '.join(given)}" if given else "has no form"
@@ -195,7 +192,6 @@ class ClaimSpec(Spec):
         span = self.scaling or self.phase or self.why
         if span and is_number(span.start) and is_number(span.stop) and float(span.start) >= float(span.stop):
             raise ValueError(f"goes from {span.start} to {span.stop}; write the lower level first")
-        return self
 
     def stated(self) -> dict[str, Any]:
         """The claim as a study file states it."""
@@ -203,10 +199,8 @@ class ClaimSpec(Spec):
 
     def settings(self) -> Iterator[tuple[str, Level]]:
         """Every level that the claim names by its factor."""
-        for named in (
-            self.at, self.best, self.given, self.better and self.better.at, self.better and self.better.than,
-            self.same and self.same.at, self.same and self.same.other,
-        ):  # fmt: skip
+        settings = self.compared if self.better or self.same else ()
+        for named in (self.at, self.best, self.given, *settings):
             yield from (named or {}).items()
 
     @property
@@ -248,18 +242,12 @@ def check_claims(
     for i, claim in enumerate(claims):
         where = f"claims[{i}]"
         named = [*claim.settings(), *((knob, level) for level in claim.knob_levels())]
-        if claim.not_worse:
-            assert claim.start is not None and claim.stop is not None
-            factor = factor_of(claim, levels)
-            if factor is None:
-                raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
+        if claim.not_worse and factor_of(claim, levels) is None:
+            raise StudyError(f"{where}: no factor has the levels {claim.start!r} and {claim.stop!r}.")
         for factor, level in named:
             _check_level(where, factor, level, levels)
-        others = [
-            name
-            for name, of in levels.items()
-            if len(of) > 1 and name != knob and name not in dict(claim.settings())
-        ]
+        settled = {knob, *dict(claim.settings())}
+        others = [name for name, of in levels.items() if len(of) > 1 and name not in settled]
         if claim.knob_levels() and others:
             raise StudyError(
                 f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, given: {{{others[0]}: "
@@ -313,9 +301,8 @@ def _contradict(a: ClaimSpec, b: ClaimSpec) -> bool:
         ends: list[Any] = [a.phase.start, a.phase.stop, b.phase.start, b.phase.stop]
         apart = all(map(is_number, ends)) and (ends[1] <= ends[2] or ends[3] <= ends[0])
         return a.phase.label != b.phase.label and not apart
-    for one, other in ((a, b), (b, a)):
-        if one.better and _refuted(one.better, other):
-            return True
+    if any(one.better and _refuted(one.better, other) for one, other in ((a, b), (b, a))):
+        return True
     if a.holds and b.holds and a.at == b.at:
         return any(_apart(a.holds[name], b.holds[name]) for name in a.holds.keys() & b.holds.keys())
     return False

@@ -12,10 +12,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from deadzone.errors import StudyError
+from deadzone.errors import StudyError, refused
 from deadzone.language.catalogue import Message, join, say
 from deadzone.study.claims import same_level
-from deadzone.study.factors import HOST_CORES, EqualFactor, FactorSpec, LevelsFactor
+from deadzone.study.factors import HOST_CORES, EqualFactor, Factor, FactorSpec, LevelsFactor
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
@@ -67,26 +67,13 @@ def resolve(study: Study, host_cores: int) -> Study:
 
     Raises StudyError if a level makes no sense for a factor Deadzone knows, or counts cores of another machine.
     """
-    for name, factor in study.factors.items():
-        if study.target.kind == KUBERNETES and getattr(factor, "times", None) == HOST_CORES:
-            raise StudyError(
-                f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run on a node of the "
-                "cluster: write the number of its cores."
-            )
-    factors = {
-        name: factor
-        if isinstance(factor, EqualFactor)
-        else _written_out(study, name, factor, factor.resolve(host_cores))
-        for name, factor in study.factors.items()
-    }
+    factors = {name: _written_out(study, name, factor, host_cores) for name, factor in study.factors.items()}
     resolved = study.model_copy(update={"factors": factors, "knob": study.knob_name})
     for i, treatment in enumerate(resolved.design.treatments or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
-    for path, target in (
-        ("target", resolved.target),
-        *((f"environments.{name}.target", one.target) for name, one in resolved.environments.items()),
-    ):
+    targets = {f"environments.{name}.target": one.target for name, one in resolved.environments.items()}
+    for path, target in {"target": resolved.target, **targets}.items():
         for limit in ("cpu_limit", "memory_limit"):
             if (level := getattr(target, limit, NONE)) != UNCHANGED:
                 _check(limit, level, f"{path}.{limit}")
@@ -111,14 +98,19 @@ def changed(study: Study) -> tuple[str, Level, Level] | None:
     return factor, before, rest[0] if change.after is None else change.after
 
 
-def _written_out(study: Study, name: str, factor: FactorSpec, levels: tuple[Level, ...]) -> LevelsFactor:
-    levels = tuple(sized_level(name, level) for level in levels)
+def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Factor:
+    if isinstance(factor, EqualFactor):
+        return factor
+    if study.target.kind == KUBERNETES and factor.times == HOST_CORES:
+        raise StudyError(
+            f"factors.{name}.times: {HOST_CORES} counts the cores of this machine, but trials run on a node of the "
+            "cluster: write the number of its cores."
+        )
+    levels = tuple(sized_level(name, level) for level in factor.resolve(host_cores))
     for i, level in enumerate(levels):
         _check(name, level, f"factors.{name}[{i}]")
-    try:
+    with refused(f"factors.{name} "):
         scale_of(levels, factor.scale, factor.at)
-    except ValueError as error:
-        raise StudyError(f"factors.{name} {error}.") from error
     return LevelsFactor(levels=levels, unit=study.unit_of(name), scale=factor.scale, at=factor.at)
 
 
@@ -178,11 +170,9 @@ def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ..
 
 
 def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
-    complete = {
-        name: levels[factor.equals] if isinstance(factor, EqualFactor) else levels[name]
-        for name, factor in study.factors.items()
-    }
+    complete = {}
     for name, factor in study.factors.items():
+        complete[name] = levels[factor.equals if isinstance(factor, EqualFactor) else name]
         if isinstance(factor, EqualFactor):
             _check(name, complete[name], f"factors.{name} (equal to {factor.equals})")
     return Treatment(complete)
@@ -194,12 +184,15 @@ def limits_of(study: Study, levels: Mapping[str, Level]) -> Limits:
     return Limits(*(levels.get(one.name, getattr(target, one.name, NONE)) for one in fields(Limits)))
 
 
-def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | None:
-    """Why a sweep of these treatments cannot be adaptive and is a grid; None where it can."""
+def _knob_scale(study: Study, combinations: Sequence[Treatment]) -> KnobScale:
     knob = study.knob_name
     written = study.factors.get(knob) or FactorSpec()
-    scale = scale_of([one.levels[knob] for one in combinations], written.scale, written.at)
-    return nothing_to_choose(knob, scale)
+    return scale_of([one.levels[knob] for one in combinations], written.scale, written.at)
+
+
+def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | None:
+    """Why a sweep of these treatments cannot be adaptive and is a grid; None where it can."""
+    return nothing_to_choose(study.knob_name, _knob_scale(study, combinations))
 
 
 def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
@@ -248,8 +241,7 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
         shuffled[0] = list(dict.fromkeys((*ends_of(combinations), *shuffled[0])))
     order = ((where, combinations[i]) for where, block in zip(passes, shuffled, strict=True) for i in block)
     return tuple(
-        PlannedTrial(number, block, replicate, warmup, treatment)
-        for number, ((block, replicate, warmup), treatment) in enumerate(order, start=1)
+        PlannedTrial(number, *where, treatment) for number, (where, treatment) in enumerate(order, 1)
     )
 
 
@@ -263,16 +255,10 @@ def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
         return say("answer.of_notebook", notebook=study.analysis_notebook)
     if len(treatments) < 2:
         return say("answer.alone", treatment=treatments[0].label())
-    knob = study.knob_name
-    written = study.factors.get(knob) or FactorSpec()
-    scale = scale_of([t.levels[knob] for t in treatments], written.scale, written.at)
-    others = [
-        name
-        for name in study.factor_names()
-        if name != knob
-        and len({(t.levels[knob], t.levels[name]) for t in treatments})
-        > len({t.levels[knob] for t in treatments})
-    ]
+    knob, scale = study.knob_name, _knob_scale(study, treatments)
+    n_levels = len({t.levels[knob] for t in treatments})
+    pairs = {name: {(t.levels[knob], t.levels[name]) for t in treatments} for name in study.factor_names()}
+    others = [name for name, met in pairs.items() if len(met) > n_levels]
     best = say("answer.settings", n=len(treatments), response=study.response.name)
     each = say("answer.each", factors=" x ".join(others)) if others else ""
     return join([_curve(knob, scale), each if scale.has_phases else "", best])

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from deadzone.errors import StudyError
+from deadzone.errors import StudyError, refused
 from deadzone.study.design import Treatment, treatments
 from deadzone.study.disk_specs import SETTINGS, DiskSettings, DiskWorkload
 from deadzone.study.factors import LevelsFactor
@@ -49,8 +49,7 @@ def settings_of(workload: DiskWorkload, levels: Mapping[str, Level]) -> DiskSett
 
     Raises StudyError, with the name of the factor, for a level that makes no sense.
     """
-    own: dict[str, Any] = {name: getattr(workload, name) for name in SETTINGS}
-    own.update({name: level for name, level in levels.items() if name in SETTINGS})
+    own: dict[str, Any] = {name: levels.get(name, getattr(workload, name)) for name in SETTINGS}
     try:
         return DiskSettings.model_validate(own)
     except ValidationError as error:
@@ -73,7 +72,8 @@ def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]
     Raises StudyError if the bound leaves no trial a single block, or the trials would write more than the bound.
     """
     trials = [settings_of(workload, treatment.levels) for treatment in planned]
-    filled = sum(_filled(trials, jobs) for jobs in {one.jobs for one in trials}) * workload.file_size
+    filled_files = max((one.jobs for one in trials if one.operation != "first_write"), default=0)
+    filled = filled_files * workload.file_size
     writing = [one for one in trials if writes(one)]
     count = len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
     bound = workload.max_written_bytes
@@ -100,15 +100,6 @@ def budget_of(study: Study, workload: DiskWorkload, planned: Sequence[Treatment]
     return found
 
 
-def _filled(trials: Sequence[DiskSettings], jobs: int) -> int:
-    """How many files trials with so many jobs need filled, beyond those that trials with fewer jobs need."""
-    needing = {one.jobs for one in trials if one.operation != "first_write"}
-    if jobs not in needing:
-        return 0
-    fewer = [other for other in needing if other < jobs]
-    return jobs - max(fewer, default=0)
-
-
 def check_blocks(workload: DiskWorkload, treatments: Sequence[Treatment]) -> None:
     """Raise StudyError for settings that cannot be measured, whatever the disk."""
     for treatment in treatments:
@@ -124,10 +115,9 @@ def check_blocks(workload: DiskWorkload, treatments: Sequence[Treatment]) -> Non
 
 def _check_dd(settings: DiskSettings) -> None:
     for name, only in (("queue_depth", 1), ("jobs", 1), ("pattern", "sequential")):
-        if getattr(settings, name) != only:
+        if (asked := getattr(settings, name)) != only:
             raise StudyError(
-                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for "
-                f"{getattr(settings, name)}."
+                f"workload.engine is dd, which knows {name} {only} only; use fio or builtin for {asked}."
             )
     if settings.operation == "mixed":
         raise StudyError("workload.engine is dd, which cannot mix reads and writes; use fio or builtin.")
@@ -161,26 +151,20 @@ def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
 
 def _with_numbers(study: Study) -> Study:
     """Block sizes written like 64KiB as numbers of bytes, in factors and in listed treatments."""
-    factors = dict(study.factors)
-    factor = factors.get(BLOCK_SIZE)
-    if isinstance(factor, LevelsFactor):
+    factors, design = dict(study.factors), study.design
+    if isinstance(factor := factors.get(BLOCK_SIZE), LevelsFactor):
         levels = tuple(_number(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels))
         factors[BLOCK_SIZE] = factor.model_copy(update={"levels": levels})
-    listed = study.design.treatments
-    if listed:
-        listed = tuple(
-            {
-                name: _number(f"design.treatments[{i}].{name}", level) if name == BLOCK_SIZE else level
-                for name, level in treatment.items()
-            }
-            for i, treatment in enumerate(listed)
-        )
-    design = study.design.model_copy(update={"treatments": listed})
+    if design.treatments:
+        listed = tuple(dict(treatment) for treatment in design.treatments)
+        for i, treatment in enumerate(listed):
+            if BLOCK_SIZE in treatment:
+                path = f"design.treatments[{i}].{BLOCK_SIZE}"
+                treatment[BLOCK_SIZE] = _number(path, treatment[BLOCK_SIZE])
+        design = design.model_copy(update={"treatments": listed})
     return study.model_copy(update={"factors": factors, "design": design})
 
 
 def _number(path: str, level: Level) -> Level:
-    try:
+    with refused(f"{path} "):
         return as_size(level)
-    except ValueError as error:
-        raise StudyError(f"{path} {error}.") from error

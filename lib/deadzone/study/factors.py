@@ -1,11 +1,9 @@
 """How a study writes its factors: a list of levels, a range, or the levels of another factor."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from deadzone.study.base import Spec
 from deadzone.study.levels import NONE, Level, range_levels, scale_level
@@ -87,18 +85,13 @@ class RangeFactor(ScaledFactor):
     plus: tuple[FactorLevel, ...] = ()
     """further levels after the range, such as none"""
 
-    @model_validator(mode="after")
-    def _has_levels(self) -> RangeFactor:
+    def _hangs_together(self) -> None:
         range_levels(self.start, self.stop, self.step)
-        return self
 
     def resolve(self, host_cores: int) -> tuple[Level, ...]:
         """The levels in force on a host with so many cores, ascending."""
-        listed = LevelsFactor(
-            levels=(*range_levels(self.start, self.stop, self.step), *self.plus),
-            times=self.times,
-        )
-        return listed.resolve(host_cores)
+        levels = (*range_levels(self.start, self.stop, self.step), *self.plus)
+        return LevelsFactor(levels=levels, times=self.times).resolve(host_cores)
 
 
 class EqualFactor(FactorSpec):

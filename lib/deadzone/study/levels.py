@@ -7,7 +7,7 @@ import math
 import re
 import string
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -134,6 +134,15 @@ def fill(template: str, values: Mapping[str, Level]) -> str:
                 f"{{{name}}} in {template!r} is no factor.{did_you_mean(name, values)} Known: {known}."
             )
     return template.format_map({name: format_level(level) for name, level in values.items()})
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text of a JSON value, keys left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(part)
 
 
 def filled(value: Any, values: Mapping[str, Level]) -> Any:

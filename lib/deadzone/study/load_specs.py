@@ -1,13 +1,12 @@
 """The load workload of a study: what is sent, how often, for how long, and by which generator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from deadzone.study.base import Argument, Spec
+from deadzone.study.levels import texts_in
 from deadzone.study.service_specs import SERVICE_URL
 
 FIELD_FACTORS = ("rate", "duration_s", "warmup_s", "connections", "connection_rate")
@@ -145,8 +144,7 @@ class LoadWorkload(Spec):
     env: dict[str, Argument] = Field(default_factory=dict)
     """environment variables of the script besides the factors"""
 
-    @model_validator(mode="after")
-    def _hangs_together(self) -> LoadWorkload:
+    def _hangs_together(self) -> None:
         if (self.driver == "deadzone") != (self.script is None):
             raise ValueError("needs a script for the driver k6 or locust, and for no other")
         if self.driver != "deadzone" and self.mode != "constant":
@@ -159,7 +157,6 @@ class LoadWorkload(Spec):
             raise ValueError("has destinations (send_to, subscribe), which only the protocol stomp knows")
         if self.protocol == "http" and (self.fan_out or self.on_open):
             raise ValueError("has fan_out or on_open, which HTTP does not know")
-        return self
 
     @property
     def search(self) -> RateSearch | None:
@@ -168,10 +165,6 @@ class LoadWorkload(Spec):
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        yield self.url
-        yield self.body
-        yield self.send_to
-        yield from self.subscribe
-        yield from self.on_open
-        yield from self.headers.values()
-        yield from self.env.values()
+        return texts_in(
+            [self.url, self.body, self.send_to, self.subscribe, self.on_open, self.headers, self.env]
+        )

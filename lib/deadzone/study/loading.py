@@ -63,15 +63,15 @@ class _StrictLoader(yaml.SafeLoader):
         seen: set[str] = set()
         for key_node, _ in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a key is a word, no list or mapping", key_node.start_mark
-                )
+                raise _unfit("a key is a word, no list or mapping", key_node)
             if key_node.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key_node.value!r} stands twice", key_node.start_mark
-                )
+                raise _unfit(f"the key {key_node.value!r} stands twice", key_node)
             seen.add(key_node.value)
         return super().construct_mapping(node, deep)
+
+
+def _unfit(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 def _values(node: yaml.Node, known: dict[int, float]) -> float:
@@ -83,9 +83,7 @@ def _values(node: yaml.Node, known: dict[int, float]) -> float:
         flat = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
         known[id(node)] = 1 + sum(_values(one, known) for one in flat)
         if known[id(node)] > MOST_VALUES:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"its aliases stand for more than {MOST_VALUES:,} values", node.start_mark
-            )
+            raise _unfit(f"its aliases stand for more than {MOST_VALUES:,} values", node)
     return known[id(node)]
 
 
@@ -118,20 +116,17 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
     Raises StudyError if there is none; the nearest name is suggested.
     """
     path = Path(name)
-    if path.suffix in SUFFIXES or _is_file(path) or "/" in name:
-        if not _is_file(path):
-            if _is_folder(path):
-                raise StudyError(f"{name} is a folder; give the study file in it.")
-            beside = [folder.parent / name for folder in folders if _is_file(folder.parent / name)]
-            if beside:
-                return beside[0]
-            raise StudyError(
-                f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}"
-            )
+    if _is_file(path):
         return path
-    known = {
-        p.stem: p for folder in folders if folder.is_dir() for p in folder.iterdir() if p.suffix in SUFFIXES
-    }
+    if path.suffix in SUFFIXES or "/" in name:
+        if _is_folder(path):
+            raise StudyError(f"{name} is a folder; give the study file in it.")
+        for folder in folders:
+            if _is_file(folder.parent / name):
+                return folder.parent / name
+        raise StudyError(f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}")
+    files = (file for folder in folders if folder.is_dir() for file in folder.iterdir())
+    known = {file.stem: file for file in files if file.suffix in SUFFIXES}
     if name not in known:
         listing = ", ".join(sorted(known)) or "none"
         raise StudyError(f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}.")
@@ -210,9 +205,8 @@ def _yaml_problem(error: yaml.YAMLError) -> str:
 def _override(document: dict[str, Any], name: str, value: Any) -> None:
     """Set a value by its key path, making the mappings on the way."""
     factors = document.get("factors")
-    is_factor = (
-        isinstance(factors, dict) and name in factors and name not in {*Study.model_fields, *SHORT_NAMES}
-    )
+    is_key = name in Study.model_fields or name in SHORT_NAMES
+    is_factor = isinstance(factors, dict) and name in factors and not is_key
     *parents, last = (f"factors.{name}" if is_factor else SHORT_NAMES.get(name, name)).split(".")
     if (parents or [last])[0] not in Study.model_fields:
         known = [*Study.model_fields, *SHORT_NAMES]
@@ -237,31 +231,30 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
     path, value = _locate(problem["loc"], document, names_a_key)
     line = _line_of(path, node)
     where = (f"{source}:{line}: " if line else f"{source}: ") if source else ""
-    name = _path_text(path)
+    name = _path_text(path) or "the study"
     kind, context = problem["type"], problem.get("ctx", {})
     match kind:
         case "extra_forbidden":
             known = _known_keys(path, document)
             allowed = f" Allowed keys here: {', '.join(known)}." if known else ""
-            return f"{where}{name} is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
+            said = f" is no key of a study.{did_you_mean(str(path[-1]), known)}{allowed}"
         case "missing":
-            return f"{where}{name} is missing."
+            said = " is missing."
         case "literal_error" | "union_tag_invalid":
             expected = context.get("expected") or context.get("expected_tags")
             tag = value.get("kind") if isinstance(value, dict) else value
             choices = str(expected).replace("'", "").replace(" or ", ", ").split(", ")
-            return (
-                f"{where}{name} is {tag!r}; allowed: {', '.join(choices)}.{did_you_mean(str(tag), choices)}"
-            )
+            said = f" is {tag!r}; allowed: {', '.join(choices)}.{did_you_mean(str(tag), choices)}"
         case "union_tag_not_found":
-            return f"{where}{name}.kind is missing."
+            said = ".kind is missing."
         case "value_error":
-            said = str(context.get("error", problem["msg"])).rstrip(".")
-            return f"{where}{name} {said}." if name else f"{where}the study {said}."
+            said = f" {str(context.get('error', problem['msg'])).rstrip('.')}."
         case "string_pattern_mismatch":
-            return f"{where}{name} is {value!r}; it must match {context['pattern']}."
-    needed = PLAIN_WORDS.get(kind) or problem["msg"].replace("Input should be", "it must be")
-    return f"{where}{name or 'the study'} is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
+            said = f" is {value!r}; it must match {context['pattern']}."
+        case _:
+            needed = PLAIN_WORDS.get(kind) or problem["msg"].replace("Input should be", "it must be")
+            said = f" is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
+    return f"{where}{name}{said}"
 
 
 def _shown(value: Any) -> str:
@@ -321,12 +314,9 @@ def _known_keys(path: Sequence[int | str], document: Any) -> list[str]:
         document = document[step]
         nodes = [found for node in nodes for found in _schema_children(schema, node, step)]
         kind = document.get("kind") if isinstance(document, dict) else None
-        nodes = [node for node in nodes if _kind_of(node) in (kind, None)] or nodes
+        kinds = [node.get("properties", {}).get("kind", {}).get("const") for node in nodes]
+        nodes = [node for node, own in zip(nodes, kinds, strict=True) if own in (kind, None)] or nodes
     return list(dict.fromkeys(key for node in nodes for key in node.get("properties", {})))
-
-
-def _kind_of(node: dict[str, Any]) -> str | None:
-    return node.get("properties", {}).get("kind", {}).get("const")
 
 
 def _schema_children(schema: dict[str, Any], node: dict[str, Any], step: int | str) -> list[dict[str, Any]]:
@@ -354,21 +344,18 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
+def _dumped(value: Any, **layout: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, **layout)
+    return text
+
+
 def dump_value(value: Any) -> str:
     """A value in one line of YAML."""
-    text: str = yaml.dump(
-        value,
-        Dumper=_Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=float("inf"),
-        default_flow_style=True,
-    )
+    text = _dumped(value, width=float("inf"), default_flow_style=True)
     return text.removesuffix("\n").removesuffix("\n...")
 
 
 def dump_study(study: Study) -> str:
     """The study as YAML with every default written out, credentials in addresses masked; the same study always gives
     the same text."""
-    document = masked_document(study.model_dump(mode="json", by_alias=True))
-    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return _dumped(masked_document(study.model_dump(mode="json", by_alias=True)), width=110)

@@ -25,20 +25,12 @@ SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key",
 """Headers of a request whose whole value is a secret."""
 
 
-def is_secret(name: str) -> bool:
-    """Whether a header of this name proves who a client is."""
-    return name.lower() in SECRET_HEADERS
-
-
 def masked_document(value: Any) -> Any:
     """A document with the secrets in its texts masked; keys may be paths, such as workload.headers.Cookie."""
     if isinstance(value, dict):
-        return {
-            name: MASK
-            if is_secret(str(name).rpartition(".")[2]) and isinstance(part, str)
-            else masked_document(part)
-            for name, part in value.items()
-        }
+        headers = (name for name in value if str(name).rpartition(".")[2].lower() in SECRET_HEADERS)
+        secrets = {name: MASK for name in headers if isinstance(value[name], str)}
+        return {name: masked_document(part) for name, part in value.items()} | secrets
     if isinstance(value, list | tuple):
         return [masked_document(part) for part in value]
     return masked(value) if isinstance(value, str) else value

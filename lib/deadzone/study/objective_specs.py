@@ -1,7 +1,5 @@
 """What a study's responses have to be for a setting to be good enough: its service level objectives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 

@@ -9,24 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deadzone.language.catalogue import say
+from deadzone.study import design
 from deadzone.study.belonging_specs import BelongingSpec
-from deadzone.study.design import (
-    Limits,
-    PlannedTrial,
-    Treatment,
-    ends_of,
-    first_tried,
-    is_chosen,
-    limits_of,
-    run_order,
-    treatments,
-    why_no_choice,
-)
+from deadzone.study.design import Limits, PlannedTrial, Treatment
 from deadzone.study.disk_plan import warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
 from deadzone.study.profile_specs import ProfilesSpec
-from deadzone.study.service_specs import ENVIRONMENT, EnvironmentSpec, ServiceSpec, service_in
+from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
 from deadzone.study.spec import DesignSpec, Study, TrustSpec
 from deadzone.study.target_specs import KUBERNETES, AnyTarget
 from deadzone.study.workload_specs import AnyWorkload
@@ -105,7 +95,7 @@ class Plan:
     @property
     def is_adaptive(self) -> bool:
         """Whether trials are chosen as the sweep goes on."""
-        return is_chosen(self.study, self.treatments)
+        return design.is_chosen(self.study, self.treatments)
 
     @property
     def most_trials(self) -> int:
@@ -115,11 +105,12 @@ class Plan:
     @property
     def ends(self) -> tuple[Treatment, ...]:
         """The treatments at both ends of the range."""
-        return tuple(first_tried(self.study, self.treatments[i]) for i in ends_of(self.treatments))
+        ends = design.ends_of(self.treatments)
+        return tuple(design.first_tried(self.study, self.treatments[i]) for i in ends)
 
     def limits_of(self, treatment: Treatment) -> Limits:
         """The limits in force in a trial of the treatment."""
-        return limits_of(self.study, treatment.levels)
+        return design.limits_of(self.study, treatment.levels)
 
     def environment_of(self, treatment: Treatment) -> str:
         """Name of the environment that a trial of the treatment is in."""
@@ -131,30 +122,29 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
 
     Raises StudyError if its treatments do not hang together, or make more trials than make sense.
     """
-    planned = treatments(study)
+    planned = design.treatments(study)
     services = _services(study) if study.has_service else {}
+    waits_on_io = isinstance(study.workload, DiskWorkload)
     return Plan(
         study=study,
         folder=folder,
         factors=study.factor_names(),
         treatments=planned,
-        trials=run_order(study, planned),
+        trials=design.run_order(study, planned),
         workload=study.workload,
         targets=_targets(study, folder, planned, services),
         services=services,
         belongs=study.belongs,
         profiles=study.profiles,
         design=study.design,
-        asked=Asked(
-            study.response.name, tuple(study.gates), study.trust, isinstance(study.workload, DiskWorkload)
-        ),
+        asked=Asked(study.response.name, tuple(study.gates), study.trust, waits_on_io),
         warning=" ".join(filter(None, (warning_of(study, planned), _not_adaptive(study, planned)))),
     )
 
 
 def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
     """What to know where a sweep is to be adaptive and cannot be."""
-    problem = why_no_choice(study, planned) if study.design.kind == "adaptive" else None
+    problem = design.why_no_choice(study, planned) if study.design.kind == "adaptive" else None
     return say("adaptive.grid_instead", problem=problem) if problem else ""
 
 
@@ -165,18 +155,11 @@ def _services(study: Study) -> dict[str, PlannedService]:
     for name in tuple(study.environments) or (NOWHERE,):
         environment = study.environment_of(name)
         spec, target = service_in(study.service, environment), study.target_in(environment)
-        found[name] = PlannedService(
-            spec, _target_name(name, environment, spec, target), limits_of(study, {ENVIRONMENT: name})
-        )
+        shared = repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
+        is_reached = spec.url is not None and (environment is None or environment.target is None)
+        limits = design.limits_of(study, {ENVIRONMENT: name})
+        found[name] = PlannedService(spec, None if is_reached else shared, limits)
     return found
-
-
-def _target_name(
-    name: str, environment: EnvironmentSpec | None, spec: ServiceSpec, target: AnyTarget
-) -> str | None:
-    if spec.url is not None and (environment is None or environment.target is None):
-        return None
-    return repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
 
 
 def _environment_of(study: Study, treatment: Treatment) -> str:
@@ -195,7 +178,7 @@ def _targets(
     for target, names in environments.items():
         spec = study.target_in(study.environment_of(names[0]))
         there = (one.levels for one in planned if _environment_of(study, one) in names)
-        limits = tuple(dict.fromkeys(limits_of(study, levels) for levels in there))
+        limits = tuple(dict.fromkeys(design.limits_of(study, levels) for levels in there))
         found[target] = PlannedTarget(spec, limits, _io_folder(study, spec, folder))
     return found
 

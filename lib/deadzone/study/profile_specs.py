@@ -1,11 +1,9 @@
 """Profiles in a study: which are taken while a trial runs, and how before and after are set side by side."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from deadzone.study.base import COLUMN_PATTERN, Argument, Spec
 
@@ -90,8 +88,7 @@ class ProfilesSpec(Spec):
     load: LoadSpec | None = None
     """what amounts are divided by"""
 
-    @model_validator(mode="after")
-    def _profiler_can(self) -> ProfilesSpec:
+    def _hangs_together(self) -> None:
         if self.profiler == "py-spy" and set(self.kinds) != {"cpu"}:
             raise ValueError("py-spy samples CPU time only; kinds must be [cpu]")
         if self.profiler == "py-spy" and self.url is not None:
@@ -100,7 +97,6 @@ class ProfilesSpec(Spec):
             raise ValueError(f"kinds name one twice: {', '.join(self.kinds)}")
         if "other" in self.causes:
             raise ValueError("causes may not be called 'other', the name of what no cause matches")
-        return self
 
 
 class GateSpec(Spec):

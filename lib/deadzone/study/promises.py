@@ -20,16 +20,12 @@ RATE = "rate"
 def promises(study: Study) -> tuple[ClaimSpec, ...]:
     """Every claim of a resolved study, then those of its objectives and gates; where the rate is searched by them, objectives
     claim nothing."""
-    bounds = {
-        name: one for name, one in study.objectives.items() if name not in (*study.factor_names(), RATE)
-    }
-    if not bounds or study.search or any(claim.name == OBJECTIVES for claim in study.claims):
-        return (*study.claims, *_gates(study))
-    return (
-        *study.claims,
-        ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)),
-        *_gates(study),
-    )
+    loads = (*study.factor_names(), RATE)
+    bounds = {name: one for name, one in study.objectives.items() if name not in loads}
+    claims = list(study.claims)
+    if bounds and not study.search and all(claim.name != OBJECTIVES for claim in claims):
+        claims.append(ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)))
+    return (*claims, *_gates(study))
 
 
 def _gates(study: Study) -> list[ClaimSpec]:
@@ -40,9 +36,8 @@ def _gates(study: Study) -> list[ClaimSpec]:
 def gate(response: str, spec: GateSpec, before: Level, after: Level) -> ClaimSpec:
     """A gate as a claim."""
     stated = NotWorse(response=response, by_at_most=spec.margin, absolute=spec.absolute, goal=spec.goal)
-    return ClaimSpec.model_validate(
-        {"name": gate_name(response), "not_worse": stated, "from": before, "to": after}
-    )
+    claim = {"name": gate_name(response), "not_worse": stated, "from": before, "to": after}
+    return ClaimSpec.model_validate(claim)
 
 
 def gate_name(response: str) -> str:
@@ -52,10 +47,8 @@ def gate_name(response: str) -> str:
 
 def _load(study: Study) -> dict[str, Level]:
     """The load to be borne, of the rate and of each other factor that has an objective."""
-    levels = {
-        name: sorted(float(level) for level in of if is_number(level))
-        for name, of in levels_of(study).items()
-    }
+    known = levels_of(study).items()
+    levels = {name: sorted(float(level) for level in of if is_number(level)) for name, of in known}
     least = {name: one.value for name, one in study.objectives.items()}
     asked = [name for name in levels if levels[name] and name != study.knob_name and name in (RATE, *least)]
     return {name: judged_level(levels[name], least.get(name)) for name in asked}

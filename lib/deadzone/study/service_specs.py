@@ -1,15 +1,13 @@
 """A service under test, and the environments it is tested in: how it is started, known to be ready, and stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
 from deadzone.study.extraction_specs import RegularExpression
-from deadzone.study.levels import placeholders
+from deadzone.study.levels import placeholders, texts_in
 from deadzone.study.target_specs import AnyTarget
 
 ENVIRONMENT = "environment"
@@ -107,11 +105,8 @@ class ServiceKeys(Spec):
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        yield from self.argv or ()
-        yield from self.env.values()
-        yield from self.hook or ()
-        if self.read_back:
-            yield from (*(self.read_back.argv or ()), *((self.read_back.url,) if self.read_back.url else ()))
+        asked = self.read_back and (self.read_back.argv, self.read_back.url)
+        return texts_in((self.argv, self.env, self.hook, asked))
 
     def uses(self, name: str) -> bool:
         """Whether a placeholder stands somewhere."""
@@ -150,11 +145,9 @@ class EnvironmentSpec(Spec):
     url: str | None = Field(default=None, pattern=ANY_URL)
     """base URL of a service that is up already in this environment"""
 
-    @model_validator(mode="after")
-    def _one_url(self) -> EnvironmentSpec:
+    def _hangs_together(self) -> None:
         if self.url and self.service and self.service.url:
             raise ValueError("has two URLs; give one, as url")
-        return self
 
 
 def service_in(service: ServiceSpec | None, environment: EnvironmentSpec | None) -> ServiceSpec:
@@ -164,8 +157,7 @@ def service_in(service: ServiceSpec | None, environment: EnvironmentSpec | None)
         return base
     changed: dict[str, object] = {}
     if own := environment.service:
-        given = {name: getattr(own, name) for name in type(own).model_fields}
-        changed = {name: value for name, value in given.items() if value is not None}
+        changed = {name: value for name, value in own if value is not None}
         changed["env"] = {**base.env, **own.env}
         if own.argv:
             changed["url"] = own.url

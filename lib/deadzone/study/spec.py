@@ -1,7 +1,5 @@
 """The study: a question with its workload, target, factors, design, response and goal."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Annotated, Any, Literal
 
@@ -10,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from deadzone.errors import did_you_mean
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
-from deadzone.study.belonging_specs import LIMITS, BelongingSpec, labels_of
+from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
 from deadzone.study.bounds import in_own_units
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
@@ -83,17 +81,11 @@ class DesignSpec(Spec):
     budget_s: Seconds | None = Field(default=None, gt=0)
     """time that the trials may take in all; a grid ends with a whole block [s]"""
 
-    @model_validator(mode="after")
-    def _only_adaptive_knows_enough(self) -> DesignSpec:
+    def _hangs_together(self) -> None:
         if self.until is not None and self.kind != "adaptive":
             raise ValueError("until is given for kind: adaptive, and only there")
-        return self
-
-    @model_validator(mode="after")
-    def _list_has_treatments(self) -> DesignSpec:
         if (self.kind == "list") != (self.treatments is not None):
             raise ValueError("treatments are given for kind: list, and only there")
-        return self
 
 
 class ResponseSpec(Spec):
@@ -145,7 +137,7 @@ class Study(Spec):
 
     workload: AnyWorkload
     target: AnyTarget = Field(default_factory=LocalTarget)
-    factors: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], Factor] = Field(default_factory=dict)
+    factors: dict[Column, Factor] = Field(default_factory=dict)
     service: ServiceSpec | None = None
     """the service that the trials ask"""
 
@@ -194,27 +186,22 @@ class Study(Spec):
     @classmethod
     def _environments_are_levels(cls, document: Any) -> Any:
         """Environments are a factor of their own, with all of them as levels unless the study says which."""
-        if not isinstance(document, dict) or not isinstance(document.get("environments"), dict):
-            return document
-        factors, design = document.get("factors") or {}, document.get("design") or {}
-        if not document["environments"] or not isinstance(factors, dict) or not isinstance(design, dict):
-            return document
-        if ENVIRONMENT in factors or design.get("kind") == "list":
-            return document
-        return {
-            **document,
-            "factors": {**factors, ENVIRONMENT: [str(name) for name in document["environments"]]},
-        }
+        match document:
+            case {"environments": dict(environments)} if environments:
+                factors, design = document.get("factors") or {}, document.get("design") or {}
+                readable = isinstance(factors, dict) and isinstance(design, dict)
+                if readable and ENVIRONMENT not in factors and design.get("kind") != "list":
+                    return {**document, "factors": {**factors, ENVIRONMENT: [*map(str, environments)]}}
+        return document
 
     @model_validator(mode="before")
     @classmethod
     def _a_search_finds_the_response(cls, document: Any) -> Any:
         """The response of a study that searches the rate is what is found, unless the study says otherwise."""
-        workload = document.get("workload") if isinstance(document, dict) else None
-        rate = workload.get("rate") if isinstance(workload, dict) else None
-        if not isinstance(rate, dict) or document.get("response") is not None:
-            return document
-        return {**document, "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"}}
+        match document:
+            case {"workload": {"rate": dict()}} if document.get("response") is None:
+                return {**document, "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"}}
+        return document
 
     @field_validator("factors")
     @classmethod
@@ -228,14 +215,9 @@ class Study(Spec):
 
     _units = field_validator("objectives", mode="before")(in_own_units)
 
-    @field_validator("belongs")
-    @classmethod
-    def _each_called_once(cls, belongs: tuple[BelongingSpec, ...]) -> tuple[BelongingSpec, ...]:
-        labels_of(belongs)
-        return belongs
+    _called_once = field_validator("belongs")(each_called_once)
 
-    @model_validator(mode="after")
-    def _hangs_together(self) -> Study:
+    def _hangs_together(self) -> None:
         names = self.factor_names()
         if not names:
             raise ValueError("has no factors: nothing is varied, so nothing can be learnt")
@@ -255,7 +237,6 @@ class Study(Spec):
                 "environments, or a claim not_worse with from and to"
             )
         self._check_services()
-        return self
 
     def _check_services(self) -> None:
         """Every environment that is a level exists, and says how its service is reached."""
@@ -274,21 +255,18 @@ class Study(Spec):
             return
         everywhere: dict[str, EnvironmentSpec | None] = {**self.environments} or {"": None}
         for name, environment in everywhere.items():
-            service = service_in(self.service, environment)
-            if getattr(self.target_in(environment), "mode", None) == "job":
+            service, target = service_in(self.service, environment), self.target_in(environment)
+            if getattr(target, "mode", None) == "job":
                 raise ValueError(
                     "has a service with target.mode: job, whose pods live for one trial; name the workload that runs it, "
                     "and its url"
                 )
-            if not service.argv and not service.url and not self._image_starts(environment):
+            image = getattr(target, "image", None)  # its own command may start the service
+            if not (service.argv or service.url or image):
                 where = f"environments.{name}" if name else "service"
                 raise ValueError(
                     f"does not say how the service is reached in {where}: give service.argv or url"
                 )
-
-    def _image_starts(self, environment: EnvironmentSpec | None) -> bool:
-        """Whether an image's own command starts the service."""
-        return getattr(self.target_in(environment), "image", None) is not None
 
     def target_in(self, environment: EnvironmentSpec | None) -> AnyTarget:
         """The target of an environment: its own, or the study's."""
@@ -325,11 +303,8 @@ class Study(Spec):
         """Whether the levels of a factor are words."""
         levels = getattr(self.factors.get(factor), "levels", ())
         levels = levels or [t[factor] for t in self.design.treatments or () if factor in t]
-        return (
-            bool(levels)
-            and all(isinstance(level, str) for level in levels)
-            and scale_of(levels).kind == WORDS
-        )
+        are_texts = bool(levels) and all(isinstance(level, str) for level in levels)
+        return are_texts and scale_of(levels).kind == WORDS
 
     @property
     def analysis_notebook(self) -> Analysis:
@@ -372,9 +347,10 @@ def check_level(factor: str, level: Level) -> str | None:
     are whole, none or auto; many programs choose themselves at 0.
     """
     factor = limit_named(factor)
-    if factor == "memory_limit" and level != NONE and not (is_number(level) and float(level) >= 1):
+    at_least_one = is_number(level) and float(level) >= 1
+    if factor == "memory_limit" and level != NONE and not at_least_one:
         return f"is {format_level(level)!r}; a memory limit is a size such as 64MiB, or none"
-    if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not _at_least_one(level):
+    if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not at_least_one:
         unit = "bytes" if factor == "io_bandwidth_limit" else "calls"
         return f"is {format_level(level)!r}; an I/O limit is a number of {unit} a second, 1 or more, or none"
     if factor == "cpu_limit" and level != NONE and not (is_number(level) and float(level) > 0):
@@ -392,7 +368,3 @@ def sized_level(factor: str, level: Level) -> Level:
         with contextlib.suppress(ValueError):  # a word, such as none
             level = as_size(level)
     return level
-
-
-def _at_least_one(level: Level) -> bool:
-    return is_number(level) and float(level) >= 1

@@ -1,10 +1,8 @@
 """The targets a study can name: where trials execute."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from deadzone.study.base import Argument, Spec
 from deadzone.study.factors import FactorLevel
@@ -189,8 +187,7 @@ class KubernetesTarget(Spec):
     prometheus_url: str | None = Field(default=None, pattern=r"^https?://")
     """Prometheus with the cluster's cAdvisor series; they are added to the telemetry"""
 
-    @model_validator(mode="after")
-    def _hangs_together(self) -> KubernetesTarget:
+    def _hangs_together(self) -> None:
         if self.mode == "job":
             if self.job is None:
                 raise ValueError("has mode: job but no job; give at least job: {image: ...}")
@@ -201,7 +198,6 @@ class KubernetesTarget(Spec):
             raise ValueError("has job, which is for mode: job")
         elif (self.workload is None) == (self.selector is None):
             raise ValueError("needs exactly one of workload (deployment/NAME) and selector (app=NAME)")
-        return self
 
 
 def _kind(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from deadzone.errors import StudyError, did_you_mean
+from deadzone.errors import StudyError, did_you_mean, refused
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.claim_sentences import parse_claim
@@ -150,17 +150,14 @@ def _entry(key: str, value: Any, indent: str = "") -> Iterator[str]:
 
 def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
     """The levels of each factor, in the order of the options: limits, ranges of steps, lists."""
-    named = [*wishes.limits.items(), *wishes.lists]
     factors: dict[str, tuple[Level, ...]] = {}
     for i, (name, start, stop) in enumerate(wishes.scans):
         step = wishes.steps[i] if i < len(wishes.steps) else "1"
-        try:
+        with refused(f"-P {name} {start} {stop} -D {step}: "):
             factors[name] = range_levels(*(_number(text) for text in (start, stop, step)))
-        except ValueError as error:
-            raise StudyError(f"-P {name} {start} {stop} -D {step}: {error}.") from error
     if len(wishes.steps) > len(wishes.scans):
         raise StudyError(f"-D {wishes.steps[-1]} is the step of no -P: write -P NAME FIRST LAST -D STEP.")
-    for name, text in named:
+    for name, text in (*wishes.limits.items(), *wishes.lists):
         if name in factors:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
         factors[name] = _levels(name, text, cores)
@@ -184,15 +181,13 @@ def _number(text: str) -> float:
 
 
 def _levels(name: str, text: str, cores: int) -> tuple[Level, ...]:
-    if name == "memory_limit" and ".." in text:
-        return _sizes(text, cores)
-    if found := RANGE.fullmatch(text.strip()):
-        try:
+    with refused(f"{name} {text}: "):
+        if name == "memory_limit" and ".." in text:
+            return _sizes(text, cores)
+        if found := RANGE.fullmatch(text.strip()):
             start, stop = (plain_number(float(end)) for end in found.groups())
             whole = name != "cpu_limit" and not any("." in end for end in found.groups())
             return chosen_levels(start, stop, whole, cores)
-        except ValueError as error:
-            raise StudyError(f"{name} {text}: {error}.") from error
     parts = [part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
     if not all(parts):
         raise StudyError(
@@ -200,22 +195,16 @@ def _levels(name: str, text: str, cores: int) -> tuple[Level, ...]:
         )
     if re.fullmatch(r"\d+-\d+", text):
         raise StudyError(f"{name} {text} is one level, a word: write a range as {text.replace('-', '..')}.")
-    levels = (
-        read_yaml(part, name) if re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?", part) else part for part in parts
-    )
-    return tuple(levels)
+    number = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
+    return tuple(read_yaml(part, name) if number.fullmatch(part) else part for part in parts)
 
 
 def _sizes(text: str, cores: int) -> tuple[Level, ...]:
     """Levels of a range of sizes, in whole MiB where its ends are."""
-    try:
-        ends = [parse_size(end) for end in text.split("..", 1)]
-        unit = 1 if any(end % 2**20 for end in ends) else 2**20
-        return tuple(
-            int(level) * unit for level in chosen_levels(ends[0] // unit, ends[1] // unit, True, cores)
-        )
-    except ValueError as error:
-        raise StudyError(f"memory_limit {text}: {error}.") from error
+    ends = [parse_size(end) for end in text.split("..", 1)]
+    unit = 1 if any(end % 2**20 for end in ends) else 2**20
+    levels = chosen_levels(ends[0] // unit, ends[1] // unit, True, cores)
+    return tuple(int(level) * unit for level in levels)
 
 
 def _argv(wishes: Wishes) -> list[str]:

@@ -1,18 +1,17 @@
 """The workloads a study can name: what a trial executes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
-from deadzone.study.base import COLUMN_PATTERN, Argument, Spec
+from deadzone.study.base import Argument, Spec
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.extraction_specs import BodyResponse, JsonPath, RegularExpression, ResponseExtraction
-from deadzone.study.levels import placeholders
+from deadzone.study.levels import placeholders, texts_in
 from deadzone.study.load_specs import LoadWorkload
+from deadzone.study.objective_specs import Column
 from deadzone.study.service_specs import SERVICE_URL
 
 
@@ -106,7 +105,7 @@ class HttpWorkload(Spec):
     """argv run once before the sweep, not measured; fills {inputs}"""
 
     answer: AnswerSpec = Field(default_factory=AnswerSpec)
-    responses: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], BodyResponse] = Field(default_factory=dict)
+    responses: dict[Column, BodyResponse] = Field(default_factory=dict)
     """numbers read from the body"""
 
     timeout_s: float = Field(default=300.0, gt=0)
@@ -134,12 +133,10 @@ class HttpWorkload(Spec):
             placeholders(text)
         return body
 
-    @model_validator(mode="after")
-    def _one_body(self) -> HttpWorkload:
+    def _hangs_together(self) -> None:
         given = [n for n in ("json_body", "form", "body_file") if getattr(self, n) is not None]
         if len(given) > 1:
             raise ValueError(f"has {' and '.join(given)}; a request has one body")
-        return self
 
     @property
     def has_body(self) -> bool:
@@ -148,29 +145,12 @@ class HttpWorkload(Spec):
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        yield self.url
-        yield from self.headers.values()
-        yield from texts_in(self.json_body)
-        for part in (self.form or {}).values():
-            yield part.file if isinstance(part, FormFile) else part
-        if self.body_file is not None:
-            yield self.body_file
+        form = [part.file if isinstance(part, FormFile) else part for part in (self.form or {}).values()]
+        return texts_in([self.url, self.headers, self.json_body, form, self.body_file])
 
     def uses(self, name: str) -> bool:
         """Whether a placeholder stands somewhere."""
         return any(name in placeholders(template) for template in self.templates())
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """Every text of a JSON value, keys left out."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from texts_in(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from texts_in(part)
 
 
 class FfmpegWorkload(Spec):
@@ -213,9 +193,7 @@ class CommandWorkload(Spec):
     cwd: str | None = None
     """working folder, relative to the study file"""
 
-    responses: dict[Annotated[str, Field(pattern=COLUMN_PATTERN)], ResponseExtraction] = Field(
-        default_factory=dict
-    )
+    responses: dict[Column, ResponseExtraction] = Field(default_factory=dict)
     output: str | None = None
     """a program whose results are read from what is printed, such as pgbench; `deadzone import --list` names them"""
 
