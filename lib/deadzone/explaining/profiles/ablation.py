@@ -68,7 +68,7 @@ def ablate(
     attributed = attribute(pair, causes, rule).exact
     rows, by_cause, how = [], {}, "none"
     for option, profiles in single.items():
-        alone = pair_up(pair.before.profiles, profiles, pair.before.values[0], basis)
+        alone = pair_up(pair.before.profiles, profiles, pair.before.value, basis)
         sides = total_amounts(alone.before), total_amounts(alone.after)
         how = method(*sides)
         rows.append(estimate(*sides).assign(option=option))

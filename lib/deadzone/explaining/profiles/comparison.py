@@ -177,9 +177,9 @@ def _amounts(side: Side, sums: Sums, index: Mapping[str, int]) -> Amounts:
     of its samples."""
     values = np.zeros((len(index), len(side.profiles)))
     spread = np.zeros_like(values)
-    for column, (profile, value, factor) in enumerate(side.parts):
+    for column, (profile, factor) in enumerate(side.parts):
         place = np.array([index[name] for name in profile.functions], dtype=np.int64)
-        own = sums(profile, profile.numbers(value))
+        own = sums(profile, profile.numbers(side.value))
         values[:, column] = grouped(own, place, len(index)) * float(factor)
         variance = _variance(side.events[column], own, partial(sums, profile))
         spread[:, column] = grouped(variance, place, len(index)) * float(factor) ** 2

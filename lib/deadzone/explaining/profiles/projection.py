@@ -36,7 +36,7 @@ def measured_at(
     own = [(load, profile) for profile in side.profiles]
     points = [*own, *others]
     profiles = [profile for _, profile in points]
-    matched = pair_up(profiles[:1], profiles, side.values[0])
+    matched = pair_up(profiles[:1], profiles, side.value)
     totals = list(matched.after.totals)
     loads = [load for load, _ in points]
     if not all(profile.duration_ns > 0 for profile in profiles):
