@@ -37,11 +37,8 @@ def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribut
         raise CompareError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
     by = settings.get("by") or environment_factor(study, trials)
     _check_one_level(study, trials, by)
-    known: dict[str, Any] = {
-        "by": by,
-        "limits": _limits(study, trials, by),
-        "notes": _together(study, trials, by),
-    }
+    limits, notes = _limits(study, trials, by), _together(study, trials, by)
+    known: dict[str, Any] = {"by": by, "limits": limits, "notes": notes}
     return attribute_table(trials, **{"name": f"{study.study}/{run.run_id}", **known, **settings})
 
 
@@ -67,11 +64,8 @@ def _limits(study: Study, trials: pd.DataFrame, by: str) -> dict[str, float] | N
     """CPU limit of each environment as the study set it; None where the table says it by itself."""
     if by != ENVIRONMENT or "cpu_limit" in study.factor_names():
         return None
-    found = {}
-    for name in dict.fromkeys(trials[by].astype(str)):
-        if _setting(study, name, "cpu_limit") is not None:
-            found[name] = float(_setting(study, name, "cpu_limit") or math.inf)
-    return found
+    found = {name: _setting(study, name, "cpu_limit") for name in dict.fromkeys(trials[by].astype(str))}
+    return {name: limit or math.inf for name, limit in found.items() if limit is not None}
 
 
 def _setting(study: Study, name: str, limit: str) -> float | None:
@@ -80,9 +74,7 @@ def _setting(study: Study, name: str, limit: str) -> float | None:
     if environment is not None and environment.url:
         return None
     level = getattr(study.target_in(environment), limit, None)
-    if level is None:
-        return None
-    return float(level) if is_number(level) else math.inf
+    return None if level is None else float(level) if is_number(level) else math.inf
 
 
 def _together(study: Study, trials: pd.DataFrame, by: str) -> Sequence[str]:

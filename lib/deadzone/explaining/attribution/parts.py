@@ -65,23 +65,24 @@ def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.S
     wall = _column(trials, "wall_s").fillna(total)
     memory = _column(trials, "service_memory_stall_s")
     waits = [_column(trials, name) for name in ("service_io_stall_s", "service_disk_wait_s")]
-    disk = pd.concat(waits, axis=1).max(
-        axis=1
-    )  # a pressure counter does not see waits for a file system's journal
+    # A pressure counter does not see waits for a file system's journal.
+    disk = pd.concat(waits, axis=1).max(axis=1)
+    moved = [_column(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
+    sent = _column(trials, "posttransfer_s") - _column(trials, "pretransfer_s")
     found = pd.DataFrame(
         {
             TOTAL: total,
             DNS: _column(trials, DNS),
             CONNECT: _column(trials, CONNECT) - _column(trials, DNS).fillna(0.0),
-            CONNECTION: _first(trials, "pretransfer_s", CONNECT),
-            UPLOAD: _upload(trials),
+            CONNECTION: _column(trials, "pretransfer_s").fillna(_column(trials, CONNECT)),
+            UPLOAD: _column(trials, UPLOAD).fillna(sent),
             THROTTLED: throttled,
-            MEMORY: _first_of(memory, _column(trials, "memory_pressure") * wall),
+            MEMORY: memory.fillna(_column(trials, "memory_pressure") * wall),
             MEMORY_LEAST: memory,
             FAULTS: _column(trials, "service_major_faults") * SLOW_FAULT_S,
-            DISK: _first_of(disk, _column(trials, "io_pressure") * wall),
+            DISK: disk.fillna(_column(trials, "io_pressure") * wall),
             DISK_LEAST: disk,
-            DISK_BYTES: _moved(trials) / SLOW_DISK_BYTES_S,
+            DISK_BYTES: pd.concat(moved, axis=1).sum(axis=1, min_count=1) / SLOW_DISK_BYTES_S,
             CLIENT: _column(trials, CLIENT),
             WORK: _at_most(cpu / parallel, (total - throttled.fillna(0.0)).clip(lower=0.0)),
         }
@@ -105,7 +106,7 @@ def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.S
         (found[TOTAL] - inside).clip(lower=0.0).where(found[WORK].notna() & found[THROTTLED].notna())
     )
     own = _column(trials, "service_s")
-    waited = _first_of(_column(trials, "service_receive_s"), found[UPLOAD])
+    waited = _column(trials, "service_receive_s").fillna(found[UPLOAD])
     by_service = (found[TOTAL] - own + waited - found[CLIENT].fillna(0.0)).clip(lower=0.0, upper=found[TOTAL])
     most = pd.concat([by_accounts, by_service], axis=1).min(axis=1)
     direct = (found[CONNECTION] + found[UPLOAD].fillna(0.0)).clip(upper=found[TOTAL])
@@ -133,30 +134,8 @@ def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:
     return max(1.0, float(busy.max())) if len(busy) else 1.0
 
 
-def _upload(trials: pd.DataFrame) -> pd.Series:
-    told = _column(trials, UPLOAD)
-    return told.fillna(_column(trials, "posttransfer_s") - _column(trials, "pretransfer_s"))
-
-
-def _moved(trials: pd.DataFrame) -> pd.Series:
-    columns = [_column(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
-    return pd.concat(columns, axis=1).sum(axis=1, min_count=1)
-
-
 def _at_most(seconds: pd.Series, most: pd.Series) -> pd.Series:
     return seconds.where(~(seconds > most), most)
-
-
-def _first(trials: pd.DataFrame, *names: str) -> pd.Series:
-    return _first_of(*(_column(trials, name) for name in names))
-
-
-def _first_of(*columns: pd.Series) -> pd.Series:
-    """Value by value the first that is known."""
-    found = columns[0]
-    for column in columns[1:]:
-        found = found.fillna(column)
-    return found
 
 
 def _column(trials: pd.DataFrame, name: str) -> pd.Series:

@@ -73,6 +73,11 @@ class AttributionResult:
         return tuple(rows.loc[rows["verdict"] == verdict, "hypothesis"])
 
     @property
+    def tests(self) -> int:
+        """How many tests were made of all hypotheses."""
+        return int(self.hypotheses[["p_excluded", "p_confirmed"]].notna().to_numpy().sum())
+
+    @property
     def confirmed(self) -> tuple[str, ...]:
         """The hypotheses that are confirmed."""
         return self.named(CONFIRMED)
