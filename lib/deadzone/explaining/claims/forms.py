@@ -40,7 +40,7 @@ from deadzone.explaining.phases.quantities import (
 )
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.language.catalogue import join, say
-from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, Why, factor_of, same_level
+from deadzone.study.claims import PRACTICAL_SHARE, ClaimSpec, PhaseIs, Scaling, Why, factor_of, same_level
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED
 from deadzone.style import PHASE_STYLES
@@ -65,10 +65,24 @@ def _gain(
     return (ends[0] - ends[1]) * measured.sign()
 
 
-def _one_sided(estimate: Estimate, edge: float, found: str, **values: Any) -> Tested:
-    """A claim that a number is above an edge."""
-    distance = estimate.distance(edge)
-    return Tested(estimate.p_above(edge), estimate.p_below(edge), None, found, values, distance, estimate.n)
+def _above(
+    estimates: Sequence[Estimate],
+    edge: float,
+    found: str,
+    values: Mapping[str, Any],
+    weaker_edge: float | None = None,
+) -> Tested:
+    """A claim that every one of some numbers is above an edge; partly where all are above a weaker one."""
+    partly = None if weaker_edge is None else all_of([one.p_above(weaker_edge) for one in estimates])
+    confirmed = all_of([one.p_above(edge) for one in estimates])
+    refuted = any_of([one.p_below(edge) for one in estimates])
+    hardest = min(estimates, key=lambda one: one.distance(edge))
+    return Tested(confirmed, refuted, partly, found, values, hardest.distance(edge), hardest.n)
+
+
+def _ends(measured: Measured, stated: Scaling | PhaseIs | Why) -> dict[str, str]:
+    """The levels between which something is claimed, in words."""
+    return {name: level_number(getattr(stated, name), measured.knob) for name in ("start", "stop")}
 
 
 def _times(estimate: Estimate) -> dict[str, str]:
@@ -88,7 +102,7 @@ def _pair(claim: ClaimSpec, measured: Measured) -> tuple[Estimate, dict[str, str
 def _better(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.better is not None
     gain, values = _pair(claim, measured)
-    return _one_sided(gain, math.log(claim.better.by_at_least), "claim.better_found", **values)
+    return _above([gain], math.log(claim.better.by_at_least), "claim.better_found", values)
 
 
 def _same(claim: ClaimSpec, measured: Measured) -> Tested:
@@ -107,79 +121,57 @@ def _scaling(claim: ClaimSpec, measured: Measured) -> Tested:
     gain = _gain(claim, measured, measured.at(stop), measured.at(start))
     elasticity = gain * (1 / math.log(stop / start))
     low, high = elasticity.interval()
-    ends = {"start": level_number(start, measured.knob), "stop": level_number(stop, measured.knob)}
-    values = {**ends, "elasticity": f"{elasticity.value:.2f}", "low": f"{low:.2f}", "high": f"{high:.2f}"}
-    return _one_sided(elasticity, claim.scaling.at_least, "claim.scaling_found", **values)
+    figures = {"elasticity": f"{elasticity.value:.2f}", "low": f"{low:.2f}", "high": f"{high:.2f}"}
+    values = _ends(measured, claim.scaling) | figures
+    return _above([elasticity], claim.scaling.at_least, "claim.scaling_found", values)
 
 
 def _rivals(
     measured: Measured, factor: str, level: Level, given: Mapping[str, Level], above: bool
 ) -> list[Level]:
     """The other levels of a factor that were measured at the given ones; above: only those beyond the level."""
-    order = {NONE: math.inf}
-    value = order.get(str(level), level)
     there = measured.trials[rows_at(measured.trials, given)]
-    found = []
-    for other in measured.factors[factor]:
-        if same_level(other, level) or not rows_at(there, {factor: other}).any():
-            continue
-        if above and not (is_number(order.get(str(other), other)) or other == NONE):
-            continue
-        if not above or float(order.get(str(other), other)) > float(value):
-            found.append(other)
-    return found
+    others = [other for other in measured.factors[factor] if not same_level(other, level)]
+    return [
+        other
+        for other in others
+        if rows_at(there, {factor: other}).any() and (not above or _place(other) > _place(level))
+    ]
+
+
+def _place(level: Level) -> float:
+    """Where a level of the knob stands among the others: no limit behind every number, other words before them."""
+    return math.inf if level == NONE else float(level) if is_number(level) else -math.inf
 
 
 def _against_each(
-    claim: ClaimSpec, measured: Measured, factor: str, level: Level, *, above: bool
-) -> list[tuple[Level, Estimate]]:
-    """By how much a level is better than each of its rivals, of which there must be one."""
+    claim: ClaimSpec, measured: Measured, factor: str, level: Level, edge: float, *, above: bool
+) -> tuple[list[Estimate], Level, Estimate]:
+    """By how much a level is better than each of its rivals, of which there must be one; and the rival that it is least
+    surely better than by the edge."""
     rivals = _rivals(measured, factor, level, claim.given, above)
     if not rivals:
         raise NotMeasured(plain_name(measured.response))
-    return [(other, _gain(claim, measured, {factor: level}, {factor: other})) for other in rivals]
-
-
-def _hardest(gains: Sequence[tuple[Level, Estimate]], edge: float) -> tuple[Level, Estimate]:
-    """The rival that the setting is least surely better than."""
-    return min(gains, key=lambda one: one[1].distance(edge))
+    gains = [_gain(claim, measured, {factor: level}, {factor: other}) for other in rivals]
+    rival, gain = min(zip(rivals, gains, strict=True), key=lambda one: one[1].distance(edge))
+    return gains, rival, gain
 
 
 def _best(claim: ClaimSpec, measured: Measured) -> Tested:
     assert claim.best is not None
     ((factor, level),) = claim.best.items()
-    gains = _against_each(claim, measured, factor, level, above=False)
-    rival, gain = _hardest(gains, 0.0)
-    tied = -math.log1p(PRACTICAL_TOLERANCE)
-    values = {
-        "at": settings_text(claim.best), "rival": settings_text({factor: rival}), "tolerance": PRACTICAL_TOLERANCE, **_times(gain),
-    }  # fmt: skip
-    return Tested(
-        all_of([one.p_above(0.0) for _, one in gains]), any_of([one.p_below(0.0) for _, one in gains]),
-        all_of([one.p_above(tied) for _, one in gains]), "claim.best_found", values, gain.distance(0.0), gain.n,
-    )  # fmt: skip
+    gains, rival, gain = _against_each(claim, measured, factor, level, 0.0, above=False)
+    named = {"at": settings_text(claim.best), "rival": settings_text({factor: rival})}
+    values = {**named, "tolerance": PRACTICAL_TOLERANCE, **_times(gain)}
+    return _above(gains, 0.0, "claim.best_found", values, -math.log1p(PRACTICAL_TOLERANCE))
 
 
 def _beyond(claim: ClaimSpec, measured: Measured) -> Tested:
-    level = claim.nothing_to_gain_beyond
+    level, edge = claim.nothing_to_gain_beyond, -math.log1p(PRACTICAL_SHARE)
     assert level is not None
-    gains = _against_each(claim, measured, measured.knob, level, above=True)
-    edge = -math.log1p(PRACTICAL_SHARE)
-    rival, gain = _hardest(gains, edge)
-    values = {
-        "at": settings_text(measured.at(level)),
-        "rival": settings_text(measured.at(rival)),
-        **_times(gain * -1),
-    }
-    return Tested(
-        all_of([one.p_above(edge) for _, one in gains]),
-        any_of([one.p_below(edge) for _, one in gains]),
-        None,
-        "claim.beyond_found",
-        values,
-        gain.distance(edge),
-        gain.n,
-    )
+    gains, rival, gain = _against_each(claim, measured, measured.knob, level, edge, above=True)
+    named = {"at": settings_text(measured.at(level)), "rival": settings_text(measured.at(rival))}
+    return _above(gains, edge, "claim.beyond_found", named | _times(gain * -1))
 
 
 def _holds(claim: ClaimSpec, measured: Measured) -> Tested:
@@ -251,10 +243,8 @@ def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
     ends = [v if abs(v) > spread / 100 else 0.0 for v in (change.value, *change.interval())]
     shown = [number(v, spread) if absolute else percent(math.expm1(v)) for v in ends]
     shown[0] = f"{shown[0]} {unit_name(column) if absolute else ''}".strip()
-    figures = dict(zip(("change", "low", "high"), shown, strict=True))
-    return _one_sided(
-        change * measured.sign(goal), -margin, "claim.not_worse_found", column=plain_name(column), **figures
-    )
+    values = dict(zip(("column", "change", "low", "high"), (plain_name(column), *shown), strict=True))
+    return _above([change * measured.sign(goal)], -margin, "claim.not_worse_found", values)
 
 
 def _phase(claim: ClaimSpec, measured: Measured) -> Tested:
@@ -269,13 +259,17 @@ def _phase(claim: ClaimSpec, measured: Measured) -> Tested:
         raise NotMeasured(say("claim.phases"))
     likely = inside[f"p_{claim.phase.label}"].to_numpy(float)
     labels = [PHASE_STYLES[str(label)].name for label in dict.fromkeys(inside["label"])]
-    values = {
-        "start": level_number(start, measured.knob), "stop": level_number(stop, measured.knob), "labels": join(labels, ", "),
-        "phase": PHASE_STYLES[claim.phase.label].name, "low": percent(float(likely.min())), "high": percent(float(likely.max())),
-    }  # fmt: skip
+    values = {"labels": join(labels, ", "), "phase": PHASE_STYLES[claim.phase.label].name}
+    values |= {"low": percent(float(likely.min())), "high": percent(float(likely.max()))}
     all_of_them, any_of_them = float((1 - likely).sum()), float(likely.sum())
     partly = float((1 - likely.max()) + likely.min()) if len(likely) > 1 else None
-    return Tested(min(1.0, all_of_them), min(1.0, any_of_them), partly, "claim.phase_found", values)
+    return Tested(
+        min(1.0, all_of_them),
+        min(1.0, any_of_them),
+        partly,
+        "claim.phase_found",
+        _ends(measured, claim.phase) | values,
+    )
 
 
 def _position(model: PhaseModel, level: Level) -> float:
@@ -299,15 +293,8 @@ def _why(claim: ClaimSpec, measured: Measured) -> Tested:
         raise NotMeasured(say("claim.cpu_time"))
     (excess, cpu_change, wall_change) = (before - after for before, after in ends)  # type: ignore[operator]
     asked = (excess, cpu_change) if claim.why.cause == "less_work" else (excess * -1, wall_change)
-    values = {
-        "start": level_number(claim.why.start, measured.knob), "stop": level_number(claim.why.stop, measured.knob),
-        "cpu": f"{math.exp(-cpu_change.value):.2f}", "wall": f"{math.exp(-wall_change.value):.2f}",
-    }  # fmt: skip
-    hardest = min(asked, key=lambda one: one.distance(0.0))
-    return Tested(
-        all_of([one.p_above(0.0) for one in asked]), any_of([one.p_below(0.0) for one in asked]),
-        None, "claim.why_found", values, hardest.distance(0.0), hardest.n,
-    )  # fmt: skip
+    changes = {"cpu": f"{math.exp(-cpu_change.value):.2f}", "wall": f"{math.exp(-wall_change.value):.2f}"}
+    return _above(asked, 0.0, "claim.why_found", _ends(measured, claim.why) | changes)
 
 
 def _mechanism(why: Why, measured: Measured, trials: pd.DataFrame) -> Tested:
@@ -317,8 +304,7 @@ def _mechanism(why: Why, measured: Measured, trials: pd.DataFrame) -> Tested:
         raise NotMeasured(say("claim.account"))
     row = found.loc[[why.cause]].to_dict("records")[0]
     times = {name: f"{math.exp(row[name]):.2f}" for name in ("change", "low", "high")}
-    values = {"cause": cause_name(why.cause), "start": level_number(why.start, measured.knob),
-              "stop": level_number(why.stop, measured.knob), **times}  # fmt: skip
+    values = {"cause": cause_name(why.cause), **_ends(measured, why), **times}
     return Tested(row["p_confirmed"], row["p_excluded"], None, "claim.mechanism_found", values)
 
 
