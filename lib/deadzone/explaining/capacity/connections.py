@@ -47,18 +47,18 @@ def spike(trials: pd.DataFrame, rate: str = "connection_rate", response: str = "
             raise PhaseError(f"The trials have no column {column!r}; a spike test needs it.")
     levels = _spike_levels(trials, rate)
     model = _fitted(trials, rate, response)
-    start = low = high = None
+    knee, low, high = None, float("nan"), float("nan")
     if model is not None and model.phases.iloc[-1]["label"] == "reversal":
         last = model.phases.iloc[-1]
-        start, low, high = (float(last[name]) for name in ("start", "start_low", "start_high"))
+        knee, low, high = (float(last[name]) for name in ("start", "start_low", "start_high"))
     failing = levels.loc[levels["failed_percent"] >= FAILING_PERCENT, rate]
     died = levels.loc[levels["died"] > 0, rate]
     return Spike(
         levels,
         model,
-        start,
-        float("nan") if low is None else low,
-        float("nan") if high is None else high,
+        knee,
+        low,
+        high,
         float(failing.min()) if len(failing) else None,
         float(died.min()) if len(died) else None,
         response,
@@ -71,10 +71,8 @@ def _spike_levels(trials: pd.DataFrame, rate: str) -> pd.DataFrame:
     failed = trials.get("connect_failed_percent", default=np.nan)
     died = trials.get("server_died", default=0.0)
     more = trials.assign(failed_percent=failed, died=died).groupby(rate, sort=True)
-    levels["failed_percent"] = more["failed_percent"].mean()
-    levels["died"] = more["died"].max()
-    levels["n"] = more.size()
-    return levels.reset_index()
+    found = more.agg(failed_percent=("failed_percent", "mean"), died=("died", "max"), n=(rate, "size"))
+    return levels.join(found).reset_index()
 
 
 def _fitted(trials: pd.DataFrame, rate: str, response: str) -> PhaseModel | None:
