@@ -72,6 +72,7 @@ class ComparisonResult:
         }
 
 
-def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as dictionaries by column name."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict(orient="records")]
+def rows_of(frame: pd.DataFrame, response: str | None = None) -> list[dict[str, Any]]:
+    """The rows of a table, or those of one response, as dictionaries by column name."""
+    rows = frame if response is None else frame[frame["response"] == response]
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict(orient="records")]
