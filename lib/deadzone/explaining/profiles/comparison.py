@@ -95,11 +95,9 @@ def compare_profiles(
     pair = pair_up(_several(before), _several(after), value, basis)
     functions = _table(pair.before, pair.after)
     packages = _table(*map(_packages, (pair.before, pair.after)))
-    package_of = {
-        f: k
-        for p in (*pair.before.profiles, *pair.after.profiles)
-        for f, k in zip(p.functions, p.packages, strict=True)
-    }
+    package_of: dict[str, str] = {}
+    for profile in (*pair.before.profiles, *pair.after.profiles):
+        package_of |= zip(profile.functions, profile.packages, strict=True)
     functions.insert(1, "package", functions["name"].map(package_of))
     sides = total_amounts(pair.before), total_amounts(pair.after)
     how = method(*sides)

@@ -101,7 +101,9 @@ def pair_up(
     into = _common_type(profiles, kind)
     _refuse_other_types(profiles, kind, into)
     basis = basis or Basis()
-    _check(basis)
+    for when, load in (("before", basis.before), ("after", basis.after)):
+        if not 0 < load < float("inf"):
+            raise ProfileError(f"The load {when} is {load:g}; it must be a positive number.")
     first = _side(before, kind, into, basis.before)
     second = _side(after, kind, into, basis.after)
     if not any((*first.totals, *second.totals)):
@@ -138,12 +140,6 @@ def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType, into: Valu
                 f"{profiles[0].source} gives {kind.name} in {kind.unit} and {profile.source} in {unit}: "
                 "these cannot be converted into each other."
             )
-
-
-def _check(basis: Basis) -> None:
-    for when, load in (("before", basis.before), ("after", basis.after)):
-        if not 0 < load < float("inf"):
-            raise ProfileError(f"The load {when} is {load:g}; it must be a positive number.")
 
 
 def _side(profiles: Sequence[Profile], kind: ValueType, into: ValueType, load: float) -> Side:

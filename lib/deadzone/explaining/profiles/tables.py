@@ -5,7 +5,7 @@ A comparison as text for a terminal: sentences, then tables whose columns align.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -159,14 +159,7 @@ def projection_text(name: str, projection: Projection, unit: str) -> str:
 def aligned(table: pd.DataFrame) -> str:
     """A table as text, its first column to the left and the others to the right."""
     head, rows = [str(name) for name in table.columns], table.to_numpy().tolist()
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    lines = [_line(row, widths) for row in (head, ["-" * width for width in widths], *rows)]
-    return "\n".join(lines)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = (
-        cell.rjust(width) if place else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join((first, *others)).rstrip()
+    first, *others = (max(map(len, column)) for column in zip(head, *rows, strict=True))
+    layout = "  ".join((f"{{:<{first}}}", *(f"{{:>{width}}}" for width in others)))
+    dashes = ["-" * width for width in (first, *others)]
+    return "\n".join(layout.format(*row).rstrip() for row in (head, dashes, *rows))
