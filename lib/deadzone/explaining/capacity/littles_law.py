@@ -15,16 +15,8 @@ UNSTABLE = 0.98
 """Where less than this share of the offered rate is answered, the queue grows and nothing is steady."""
 
 COLUMNS = (
-    "rate",
-    "pool",
-    "achieved_rate",
-    "mean_ms",
-    "service_ms",
-    "in_flight",
-    "utilisation",
-    "waiting",
-    "state",
-)
+    "rate", "pool", "achieved_rate", "mean_ms", "service_ms", "in_flight", "utilisation", "waiting", "state",
+)  # fmt: skip
 
 
 def littles_law(
