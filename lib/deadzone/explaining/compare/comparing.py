@@ -20,7 +20,7 @@ from deadzone.explaining.compare.factors import changed_settings, common_factors
 from deadzone.explaining.compare.goals import goals_of
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.replicates import FEW, pooled_noise, replicates_needed
-from deadzone.explaining.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
+from deadzone.explaining.compare.samples import Key, Samples, analysed, number_of, side_by_side, treatments_of
 from deadzone.explaining.compare.verdicts import (
     CONFIDENCE,
     THRESHOLD,
@@ -196,14 +196,8 @@ def in_words(key: Key, factors: Sequence[str]) -> str:
     """A treatment in words: `2 cores, threads 4`."""
     if not factors:
         return say("compare.all_trials")
-    return join([_level_in_words(level, factor) for level, factor in zip(key, factors, strict=True)], ", ")
-
-
-def _level_in_words(level: str, factor: str) -> str:
-    try:
-        return setting(float(level), factor)
-    except ValueError:
-        return setting(level, factor)
+    levels = (level if (number := number_of(level)) is None else number for level in key)
+    return join([setting(level, factor) for level, factor in zip(levels, factors, strict=True)], ", ")
 
 
 def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:

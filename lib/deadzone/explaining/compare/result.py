@@ -60,14 +60,11 @@ class ComparisonResult:
             "a": self.names[0],
             "b": self.names[1],
             "factors": list(self.factors),
-            "threshold": self.threshold,
-            "margin": self.margin,
-            "confidence": self.confidence,
-            "paired": self.paired,
-            "overall": records(self.overall),
-            "treatments": records(self.treatments),
-            "only_in_a": records(self.only_in_a),
-            "only_in_b": records(self.only_in_b),
+            **{name: getattr(self, name) for name in ("threshold", "margin", "confidence", "paired")},
+            **{
+                name: records(getattr(self, name))
+                for name in ("overall", "treatments", "only_in_a", "only_in_b")
+            },
             "warnings": [str(warning) for warning in self.warnings],
         }
 

@@ -126,14 +126,16 @@ def treatments_of(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 
 def order_of(key: Key) -> tuple[tuple[int, float, str], ...]:
     """Sorts numbers by their value, and words after them."""
+    named = ((level, number_of(level)) for level in key)
+    return tuple((1, 0.0, level) if number is None else (0, number, "") for level, number in named)
 
-    def place(level: str) -> tuple[int, float, str]:
-        try:
-            return 0, float(level), ""
-        except ValueError:
-            return 1, 0.0, level
 
-    return tuple(place(level) for level in key)
+def number_of(level: str) -> float | None:
+    """The number that a level is, as it is written; None of a word."""
+    try:
+        return float(level)
+    except ValueError:
+        return None
 
 
 def _values_by_block(
@@ -157,11 +159,8 @@ def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 def _written(level: object) -> str:
     """A level as text, the same for 4, 4.0 and "4"."""
     name = level_name(None if level is pd.NA else level)
-    try:
-        number = float(name)
-    except ValueError:
-        return name
-    return format_level(number) if is_number(number) else name
+    number = number_of(name)
+    return name if number is None or not is_number(number) else format_level(number)
 
 
 def _has_blocks(frame: pd.DataFrame) -> bool:
