@@ -136,15 +136,10 @@ def _falls_with_limit(known: Known) -> float:
 def _memory(known: Known, case: Case) -> Case:
     """Also: no event of pressure, and the peak well under the limit."""
     slow = known.trials[known.roles.slow]
-    events, peak, limit = (
-        pd.to_numeric(slow[name], errors="coerce") if name in slow else pd.Series(dtype=float)
-        for name in ("service_oom_kills", "service_memory_peak_bytes", "service_memory_limit_bytes")
-    )
-    against = case.against_excluded
-    if not against and (events > 0).any():
-        against = "events"
-    if not against and len(peak) and len(limit) and (peak > NEAR_LIMIT * limit).any():
-        against = "near_limit"
+    names = ("service_oom_kills", "service_memory_peak_bytes", "service_memory_limit_bytes")
+    events, peak, limit = (parts.column(slow, name) for name in names)
+    seen = {"events": (events > 0).any(), "near_limit": (peak > NEAR_LIMIT * limit).any()}
+    against = case.against_excluded or next((why for why, is_so in seen.items() if is_so), "")
     return replace(case, against_excluded=against)
 
 
@@ -158,10 +153,8 @@ def _network(known: Known, case: Case) -> Case:
 
 def _client(known: Known, case: Case) -> Case:
     """The client's CPU time is counted whole: it delayed no request by more than it was."""
-    column = known.trials[known.roles.slow].get(parts.CLIENT)
-    whole = math.nan if column is None else float(pd.to_numeric(column, errors="coerce").max())
-    is_bounded = whole <= known.margin_s and bool(column is not None and column.notna().all())
-    return replace(case, is_bounded=is_bounded)
+    used = parts.column(known.trials[known.roles.slow], parts.CLIENT)
+    return replace(case, is_bounded=bool(used.notna().all() and used.max() <= known.margin_s))
 
 
 @dataclass(frozen=True)
