@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from deadzone.explaining.capacity.confidence import chance_met, errors_interval
 from deadzone.explaining.capacity.estimates import Estimate
@@ -86,10 +87,8 @@ def _ends(measured: Measured, stated: Scaling | PhaseIs | Why) -> dict[str, str]
 
 
 def _times(estimate: Estimate) -> dict[str, str]:
-    low, high = estimate.interval()
-    return {
-        name: f"{math.exp(v):.3g}" for name, v in (("times", estimate.value), ("low", low), ("high", high))
-    }
+    ends = zip(("times", "low", "high"), (estimate.value, *estimate.interval()), strict=True)
+    return {name: f"{math.exp(value):.3g}" for name, value in ends}
 
 
 def _pair(claim: ClaimSpec, measured: Measured) -> tuple[Estimate, dict[str, str]]:
@@ -179,16 +178,16 @@ def _holds(claim: ClaimSpec, measured: Measured) -> Tested:
     bounds = objectives_of(claim.holds or {}).bounds
     anywhere = not claim.at and measured.knob not in claim.given
     settings = map(measured.at, measured.factors[measured.knob]) if anywhere else [claim.at or {}]
-    found = [
-        (at, *held) for at in settings if (held := _held(bounds, {**claim.given, **at}, measured)) is not None
-    ]
+    held = [(at, _held(bounds, {**claim.given, **at}, measured)) for at in settings]
+    found = [(at, *one) for at, one in held if one is not None]
     if not found:
         raise NotMeasured(join([plain_name(one.column) for one in bounds], ", "))
     at, sure, figures, n = max(found, key=lambda one: min(one[1]))
+    # The distance is that, in standard errors, at which what is met with such a confidence lies from its bound.
     return Tested(
         any_of([1 - min(sure) for _, sure, _, _ in found]), all_of([any_of(sure) for _, sure, _, _ in found]),
         None, "claim.somewhere_found" if anywhere else "claim.holds_found",
-        {"figures": figures, "at": settings_text(at)}, _standard_errors(min(sure)), n,
+        {"figures": figures, "at": settings_text(at)}, float(ndtri(min(sure))), n,
     )  # fmt: skip
 
 
@@ -216,13 +215,6 @@ def _held(
         )  # fmt: skip
         n.append(mean.n)
     return sure, join(said, "; "), min(n)
-
-
-def _standard_errors(sure: float) -> float:
-    """How far from its bound, in standard errors, what is met with such a confidence lies."""
-    from scipy.special import ndtri
-
-    return float(ndtri(sure))
 
 
 def _not_worse(claim: ClaimSpec, measured: Measured) -> Tested:
