@@ -100,9 +100,8 @@ class Cells:
     def by_rate_and_pool(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
         """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is none."""
         table = [[values.get((pool, rate), np.nan) for pool in self.pools] for rate in self.rates]
-        return pd.DataFrame(
-            table, index=pd.Index(self.rates, name=self.rate), columns=pd.Index(self.pools, name=self.pool)
-        )
+        rates, pools = pd.Index(self.rates, name=self.rate), pd.Index(self.pools, name=self.pool)
+        return pd.DataFrame(table, index=rates, columns=pools)
 
 
 def cells_of(

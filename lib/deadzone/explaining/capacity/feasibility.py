@@ -114,9 +114,8 @@ class Feasibility:
         for size, confidence in sure.items():
             chance[size] = none * confidence
             none *= 1 - confidence
-        undecided = tuple(
-            p for p, c in sure.items() if HOPELESS < c < CONFIDENCE and (pool is None or p < pool)
-        )
+        unsure = [p for p, c in sure.items() if HOPELESS < c < CONFIDENCE]
+        undecided = tuple(p for p in unsure if pool is None or p < pool)
         return SmallestPool(rate, pool, likely, sure, chance, undecided)
 
     def capacity(self, pool: float) -> Capacity | None:
