@@ -71,9 +71,7 @@ def draw_total(ax: Axes, row: int, amount: float, colour: str, height: float = B
 def draw_change(ax: Axes, row: int, start: float, amount: float, height: float = BAR) -> None:
     """The bar of a change, from where the last one ended."""
     colour, hatch, edge = LESS if amount <= 0 else MORE
-    ax.barh(
-        row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=height,
-    )  # fmt: skip
+    ax.barh(row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=height)
 
 
 def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import CompareError
+from deadzone.explaining.compare import verdicts
 from deadzone.explaining.compare.comparison import Comparison
 from deadzone.explaining.compare.doubts import doubts_of
 from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
@@ -21,14 +22,6 @@ from deadzone.explaining.compare.goals import goals_of
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.replicates import FEW, pooled_noise, replicates_needed
 from deadzone.explaining.compare.samples import Key, Samples, analysed, number_of, side_by_side, treatments_of
-from deadzone.explaining.compare.verdicts import (
-    CONFIDENCE,
-    THRESHOLD,
-    UNDECIDED,
-    check_confidence,
-    verdict,
-    why_undecided,
-)
 from deadzone.explaining.hypothesis_tests.holm import holm
 from deadzone.explaining.hypothesis_tests.margins import Pairs, p_change, p_equivalence
 from deadzone.explaining.phases.quantities import axis_label, setting
@@ -44,9 +37,9 @@ def compare_tables(
     *,
     factors: Sequence[str] = (),
     goal: str | Sequence[str] | Mapping[str, str] | None = None,
-    threshold: float = THRESHOLD,
+    threshold: float = verdicts.THRESHOLD,
     margin: float | None = None,
-    confidence: float = CONFIDENCE,
+    confidence: float = verdicts.CONFIDENCE,
     names: tuple[str, str] = ("A", "B"),
     notes: Sequence[str] = (),
 ) -> Comparison:
@@ -109,7 +102,7 @@ def _check(responses: Sequence[str], threshold: float, margin: float, confidence
     for name, value in (("threshold", threshold), ("margin", margin)):
         if not (math.isfinite(value) and value > 0):
             raise CompareError(f"The {name} is {value!r}; give a fraction above 0, for example 0.03 for 3 %.")
-    check_confidence(confidence)
+    verdicts.check_confidence(confidence)
 
 
 def _treatments(
@@ -176,10 +169,12 @@ def _judge(rows: Rows, threshold: float, confidence: float) -> None:
             log_ratio, low, high = (float(np.log(row[n])) for n in ("ratio", "ratio_low", "ratio_high"))
         row["p_adjusted"], row["p_equivalence_adjusted"] = p, p_same
         within, goal = row.pop("is_within"), row["goal"]
-        row["verdict"] = verdict(log_ratio, (low, high), p, p_same, is_within=within, goal=goal, **limits)
+        row["verdict"] = verdicts.verdict(
+            log_ratio, (low, high), p, p_same, is_within=within, goal=goal, **limits
+        )
         few = min(row["n_a"], row["n_b"]) <= FEW * row.get("n_treatments", 1)
-        why = why_undecided(log_ratio, few, p, **limits)
-        row["why"] = why if row["verdict"] == UNDECIDED else ""
+        why = verdicts.why_undecided(log_ratio, few, p, **limits)
+        row["why"] = why if row["verdict"] == verdicts.UNDECIDED else ""
 
 
 def _say_what_it_takes(rows: Rows, each: Mapping[str, Samples], threshold: float, confidence: float) -> None:

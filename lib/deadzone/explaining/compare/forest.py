@@ -156,9 +156,8 @@ def _axis(ax: Axes, response: str) -> None:
 
     ax.set_xscale("log")
     low, high = ax.get_xlim()
-    ax.xaxis.set_major_locator(
-        MaxNLocator(nbins=6, steps=[1, 2, 5, 10]) if high / low < 5 else ax.xaxis.get_major_locator()
-    )
+    if high / low < 5:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.xaxis.set_major_formatter(FuncFormatter(plain_value))

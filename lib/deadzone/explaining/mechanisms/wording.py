@@ -2,15 +2,7 @@
 
 import math
 
-from deadzone.explaining.mechanisms.explaining import (
-    CONFIRMED,
-    EXCLUDED,
-    FLOOR,
-    INTERVAL,
-    MORE_WORK,
-    UNDECIDED,
-    Explanation,
-)
+from deadzone.explaining.mechanisms.explaining import EXCLUDED, FLOOR, INTERVAL, UNDECIDED, Explanation
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import percent
 from deadzone.explaining.phases.result import PhaseResult
@@ -41,7 +33,7 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
     because = [
         say("mechanism.because", words=say(f"mechanism.{row['mechanism']}_because"), change=_percent(row["change"]),
             low=_percent(row["low"]), high=_percent(row["high"]), certainty=INTERVAL)
-        for row in found.of(phase, CONFIRMED).to_dict("records")
+        for row in found.of(phase).to_dict("records")
     ]  # fmt: skip
     is_small = _is_small(found, phase) and not because
     if is_small:
@@ -59,7 +51,7 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         if len(found.of(phase, verdict)) and not is_small
     ]  # fmt: skip
     confirmed = {*found.of(phase)["mechanism"]}
-    told = "work" if MORE_WORK in confirmed else "sleep" if {*SLEEPING} & confirmed else ""
+    told = "work" if "more_cpu_work" in confirmed else "sleep" if {*SLEEPING} & confirmed else ""
     return join([said, *rest, say(f"mechanism.tells_{told}") if told else ""])
 
 

@@ -10,19 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from deadzone.explaining.profiles import wording
 from deadzone.explaining.profiles.ablation import Ablations
 from deadzone.explaining.profiles.attribution import Attribution, rule_text
 from deadzone.explaining.profiles.causes import OTHER
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.units import readable
-from deadzone.explaining.profiles.wording import (
-    by_ranks,
-    change_of_total,
-    how_sure,
-    naive_against_exact,
-    projected,
-)
 from deadzone.language.catalogue import say
 from deadzone.language.tabling import Tabled, tabled
 
@@ -126,7 +120,11 @@ def _named(row: Mapping[Any, Any]) -> str:
 
 def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
     """Total, notes, doubts, and the tables of packages and functions, the first rows of each."""
-    parts = [change_of_total(comparison), how_sure(comparison), *filter(None, [by_ranks(comparison)])]
+    parts = [
+        wording.change_of_total(comparison),
+        wording.how_sure(comparison),
+        *filter(None, [wording.by_ranks(comparison)]),
+    ]
     parts += [f"Note: {note}" for note in comparison.pair.notes]
     parts += [f"Warning: {doubt}" for doubt in comparison.doubts]
     if not comparison.identical:
@@ -141,7 +139,7 @@ def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
 def attribution_text(attribution: Attribution) -> str:
     """The causes with their change, then the naive sum beside it."""
     table = aligned(causes_table(attribution).frame)
-    return "\n".join(["Causes", table, rule_text(attribution.rule), naive_against_exact(attribution)])
+    return "\n".join(["Causes", table, rule_text(attribution.rule), wording.naive_against_exact(attribution)])
 
 
 def ablation_text(ablations: Ablations) -> str:
@@ -152,7 +150,7 @@ def ablation_text(ablations: Ablations) -> str:
 def projection_text(name: str, projection: Projection, unit: str) -> str:
     """The projected amount with its interval and doubts."""
     return "\n".join(
-        [projected(name, projection, unit), *(f"Warning: {doubt}" for doubt in projection.doubts)]
+        [wording.projected(name, projection, unit), *(f"Warning: {doubt}" for doubt in projection.doubts)]
     )
 
 
