@@ -44,16 +44,18 @@ def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribut
 
 def environment_factor(study: Study, trials: pd.DataFrame) -> str:
     """The factor of environments; where there is none, the one factor that the study varies."""
-    varied = [
-        name for name in study.factor_names() if name in trials and trials[name].astype(str).nunique() > 1
-    ]
+    varied = _varied(study, trials)
     return ENVIRONMENT if ENVIRONMENT in varied or len(varied) != 1 else varied[0]
+
+
+def _varied(study: Study, trials: pd.DataFrame) -> list[str]:
+    return [n for n in study.factor_names() if n in trials and trials[n].astype(str).nunique() > 1]
 
 
 def _check_one_level(study: Study, trials: pd.DataFrame, by: str) -> None:
     """Unlike treatments are not thrown together."""
-    for name in study.factor_names():
-        if name not in (by, "cpu_limit") and name in trials and trials[name].astype(str).nunique() > 1:
+    for name in _varied(study, trials):
+        if name not in (by, "cpu_limit"):
             raise CompareError(
                 f"The run varies {name!r} beside {by!r}; keep the trials of one of its levels: "
                 f"deadzone.attribute(trials[trials[{name!r}] == ...])."
