@@ -13,3 +13,8 @@ def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
     if column not in frame:
         return pd.Series(missing, index=frame.index)
     return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)
+
+
+def well(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows whose program ended well; all of a table that does not say."""
+    return rows[rows["status"].eq("ok").fillna(False).astype(bool)] if "status" in rows else rows

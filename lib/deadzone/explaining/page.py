@@ -64,7 +64,8 @@ def page_text(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequen
     for heading, sentences in notes.items():
         if sentences:
             lines.append(f"{heading}:")
-            lines += [line for sentence in sentences for line in _wrapped(translated(sentence))]
+            for sentence in map(translated, sentences):
+                lines += textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
     lines.append("=" * WIDTH)
     return "\n".join(lines)
 
@@ -78,22 +79,18 @@ def _table_text(table: pd.DataFrame) -> list[str]:
     """Columns as wide as their longest text; numbers to the right, words to the left, the last one wrapped."""
     texts = {str(name): [str(value) for value in table[name]] for name in table.columns}
     wide = {name: max(len(name), *map(len, cells)) if cells else len(name) for name, cells in texts.items()}
-    *_, last = wide
-    room = WIDTH - sum(wide.values()) + wide[last] - len(GAP) * (len(wide) - 1)
+    *others, last = wide
+    indent = " " * sum(wide[name] + len(GAP) for name in others)
+    room = WIDTH - len(indent)
     right = {name: all(is_number(cell) for cell in cells) for name, cells in texts.items()}
     if wide[last] > room and not right[last]:
         wide[last] = max(room, 12)
     lines = [_row({name: name for name in texts}, wide, right)]
     for i in range(len(table)):
-        lines += _wrapped_row({name: cells[i] for name, cells in texts.items()}, wide, right, last)
+        first, *more = textwrap.wrap(texts[last][i], wide[last]) or [""]
+        cells = {name: column[i] for name, column in texts.items()}
+        lines += [_row({**cells, last: first}, wide, right), *(f"{indent}{piece}" for piece in more)]
     return lines
-
-
-def _wrapped_row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool], last: str) -> list[str]:
-    pieces = textwrap.wrap(cells[last], wide[last]) or [""]
-    lines = [_row({**cells, last: pieces[0]}, wide, right)]
-    indent = " " * (sum(wide.values()) - wide[last] + len(GAP) * (len(wide) - 1))
-    return lines + [f"{indent}{piece}" for piece in pieces[1:]]
 
 
 def _row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool]) -> str:
@@ -106,28 +103,21 @@ def _row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool]) ->
 def _pairs_text(table: pd.DataFrame) -> list[str]:
     """Name and value pairs in two columns; a pair too long for half the width gets a line of its own."""
     pairs = [f"{name}:  {value}" for name, value in zip(table.iloc[:, 0], table.iloc[:, 1], strict=True)]
-    half = WIDTH // 2
+    half, has_room = WIDTH // 2, False
     lines: list[str] = []
-    waiting = ""
     for pair in pairs:
-        if len(pair) >= half:
-            lines += [waiting] * bool(waiting) + [pair]
-            waiting = ""
-        elif waiting:
-            lines.append(f"{waiting.ljust(half)}{pair}")
-            waiting = ""
+        if has_room and len(pair) < half:
+            lines[-1] = f"{lines[-1].ljust(half)}{pair}"
+            has_room = False
         else:
-            waiting = pair
-    return lines + [waiting] * bool(waiting)
+            lines.append(pair)
+            has_room = len(pair) < half
+    return lines
 
 
 def translated(sentence: str) -> str:
     """A sentence in the language spoken when the page is made."""
     return sentence.translated(spoken()) if isinstance(sentence, Message) else sentence
-
-
-def _wrapped(sentence: str) -> list[str]:
-    return textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
 def is_number(text: str) -> bool:

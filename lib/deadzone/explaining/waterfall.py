@@ -53,7 +53,9 @@ def draw(
             draw_change(ax, i + 1, float(start), float(changes[i]))
             _join(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
         draw_total(ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR)
-        _label_rows(ax, names, texts)
+        left, right = ax.dataLim.intervalx
+        ax.set_xlim(min(left, 0.0), right * 1.03)
+        label_rows(ax, names, texts)
         if finish:
             finish(ax)
         ax.set_title(title, wrap=True)
@@ -69,9 +71,7 @@ def draw_total(ax: Axes, row: int, amount: float, colour: str, height: float = B
 def draw_change(ax: Axes, row: int, start: float, amount: float, height: float = BAR) -> None:
     """The bar of a change, from where the last one ended."""
     colour, hatch, edge = LESS if amount <= 0 else MORE
-    ax.barh(
-        row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=height,
-    )  # fmt: skip
+    ax.barh(row, amount, left=start, color=colour, hatch=hatch, edgecolor=edge, linewidth=0.6, height=height)
 
 
 def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:
@@ -82,15 +82,13 @@ def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> 
         ax.plot(whisker, [row, row], color=style.INK, linewidth=1.2, marker="|", markersize=6)
 
 
-def _label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
-    """Names on the left; amounts in a column on the right, where no bar or whisker is."""
+def label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
+    """Rows of bars from zero, the first on top: names on the left; amounts in a column on the right, where no bar is."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)
-    left, right = ax.dataLim.intervalx
-    ax.set_xlim(min(left, 0.0), right * 1.03)
     ax.axvline(0, color=style.MUTED, linewidth=0.8)
     for row, text in enumerate(texts):
         ax.annotate(text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=style.INK)

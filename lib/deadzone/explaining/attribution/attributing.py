@@ -10,7 +10,7 @@ from deadzone.errors import CompareError
 from deadzone.explaining.attribution import parts
 from deadzone.explaining.attribution.attribution import Attribution
 from deadzone.explaining.attribution.central import drawn, midmean
-from deadzone.explaining.attribution.environments import Roles, limits_of, roles_of
+from deadzone.explaining.attribution.environments import limits_of, roles_of
 from deadzone.explaining.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
 from deadzone.explaining.attribution.hypotheses import ABOUT, Case, Judged, Known, cases_of, judge
 from deadzone.explaining.attribution.measures import Measure, Sample, measure
@@ -20,6 +20,9 @@ from deadzone.explaining.compare.verdicts import CONFIDENCE, check_confidence
 from deadzone.explaining.hypothesis_tests.margins import p_equivalence
 from deadzone.explaining.hypothesis_tests.ranks import rank_sum
 from deadzone.language.catalogue import say
+
+SECONDS = ("fast_s", "slow_s", "difference_s", "low_s", "high_s")
+SHARES = ("share", "share_low", "share_high")
 
 ENVIRONMENT = "environment"
 RESPONSES = ("total_s", "wall_s")
@@ -73,52 +76,39 @@ def attribute_table(
         {n: rows[response].astype(float) for n, rows in each.items()}, limits, slow, fast, restored
     )
     cut = parts.parts_of(kept, response, kept[by], kept[by].map(roles.is_unlimited).astype(bool))
-    sides = {n: _sample(cut.seconds.loc[kept[by] == n]) for n in each}
-    return _attribution(roles, cut, sides, each, (response, margin, floor, confidence), (*notes, *doubts))
-
-
-def _attribution(
-    roles: Roles,
-    cut: parts.Parts,
-    sides: Mapping[str, Sample],
-    each: Mapping[str, pd.DataFrame],
-    settings: tuple[str, float, float, float],
-    notes: tuple[str, ...],
-) -> Attribution:
-    response, share, floor, confidence = settings
+    names = tuple(map(str, cut.seconds))
+    sides = {n: Sample(cut.seconds.loc[kept[by] == n].to_numpy(float), names) for n in each}
+    responses = {n: sample.response for n, sample in sides.items()}
     one, other = sides[roles.slow], sides[roles.fast]
     floor_s = floor_of(other.response, floor)
     p_slower = rank_sum([(other.response, one.response - floor_s)]).greater
     is_slower = p_slower <= 1 - confidence
     is_same = p_equivalence([(other.response, one.response)], False, floor_s, absolute=True) <= 1 - confidence
-    margin = Margin(share if is_slower else 0.0, floor_s)
+    asked = Margin(margin if is_slower else 0.0, floor_s)
     measures = {
-        part: measure(part, one, other, margin, confidence) for part in one.names if part != parts.REST
+        part: measure(part, one, other, asked, confidence) for part in one.names if part != parts.REST
     }
     slowdown = measures[parts.TOTAL]
     certain = slowdown.low if math.isfinite(slowdown.low) else slowdown.difference
-    known = Known(
-        roles, measures, each, {n: sample.response for n, sample in sides.items()}, margin.seconds(certain)
-    )
-    cases = cases_of(known)
+    cases = cases_of(Known(roles, measures, each, responses, asked.seconds(certain)))
     judged = judge(cases, (len(one), len(other)), confidence, is_slower)
     table = _adding_up(one, other, confidence)
     return Attribution(
         roles=roles,
         response=response,
-        margin=margin,
+        margin=asked,
         confidence=confidence,
         slowdown=slowdown,
         is_slower=is_slower,
         is_same=is_same,
         sizes={n: len(sample) for n, sample in sides.items()},
-        medians={n: float(np.median(sample.response)) for n, sample in sides.items()},
+        medians={n: float(np.median(values)) for n, values in responses.items()},
         parallel=cut.parallel,
         measures=measures,
         cases=cases,
-        hypotheses=_table(measures, cases, judged, table, slowdown),
+        hypotheses=_table(measures, cases, judged, table),
         waterfall=table,
-        warnings=notes,
+        warnings=(*notes, *doubts),
     )
 
 
@@ -129,10 +119,6 @@ def _check(margin: float, floor: float, confidence: float) -> None:
                 f"The {what} is {value!r}; give a fraction between 0 and 1, for example 0.1 for 10 %."
             )
     check_confidence(confidence)
-
-
-def _sample(seconds: pd.DataFrame) -> Sample:
-    return Sample(seconds.to_numpy(float), tuple(map(str, seconds.columns)))
 
 
 def _adding_up(slow: Sample, fast: Sample, confidence: float) -> pd.DataFrame:
@@ -148,37 +134,25 @@ def _adding_up(slow: Sample, fast: Sample, confidence: float) -> pd.DataFrame:
     difference, spread = means[0] - means[1], draws[0] - draws[1]
     total, totals = difference[-1], spread[:, -1]
     is_sure = not np.isnan(totals).any() and interval(totals, confidence)[0] > 0
+    shares = difference / total if total > 0 else np.full(len(names), math.nan)
     rows = []
     for i, name in enumerate(names[:-1]):
         if np.isnan(slow.part(name)).all() and np.isnan(fast.part(name)).all():
             continue
-        low, high = interval(spread[:, i], confidence)
         ends = interval(spread[:, i] / totals, confidence) if is_sure else (math.nan, math.nan)
-        rows.append(
-            {
-                "part": name,
-                "fast_s": means[1][i],
-                "slow_s": means[0][i],
-                "difference_s": difference[i],
-                "low_s": low,
-                "high_s": high,
-                "share": difference[i] / total if total > 0 else math.nan,
-                "share_low": ends[0],
-                "share_high": ends[1],
-            }
-        )
-    return pd.DataFrame(rows)
+        low, high = interval(spread[:, i], confidence)
+        rows.append((name, means[1][i], means[0][i], difference[i], low, high, shares[i], *ends))
+    return pd.DataFrame(rows, columns=["part", *SECONDS, *SHARES])
 
 
 def _table(
     measures: Mapping[str, Measure],
     cases: Mapping[str, Case],
     judged: Mapping[str, Judged],
-    table: pd.DataFrame,
-    slowdown: Measure,
+    waterfall: pd.DataFrame,
 ) -> pd.DataFrame:
     """One row a hypothesis; see Attribution.hypotheses."""
-    shares = table.set_index("part")
+    shares = waterfall.set_index("part")[[*SHARES]]
     rows = []
     for name, case in cases.items():
         part, verdict = ABOUT[name].part, judged[name]
@@ -187,15 +161,8 @@ def _table(
         rows.append(
             {
                 "hypothesis": name,
-                "slow_s": found.slow,
-                "fast_s": found.fast,
-                "difference_s": found.difference,
-                "low_s": found.low,
-                "high_s": found.high,
-                **{
-                    n: float(shares[n][part]) if known else math.nan
-                    for n in ("share", "share_low", "share_high")
-                },
+                **{f"{n}_s": getattr(found, n) for n in ("slow", "fast", "difference", "low", "high")},
+                **{n: float(shares[n][part]) if known else math.nan for n in SHARES},
                 "p_excluded": case.p_excluded,
                 "p_excluded_adjusted": verdict.p_excluded,
                 "p_confirmed": case.p_confirmed,

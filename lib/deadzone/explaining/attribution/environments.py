@@ -84,16 +84,14 @@ def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
     missing limit in force is none where throttling was counted, else unknown.
     """
     if CPU_LIMIT in trials:
-        known = trials[[by, CPU_LIMIT]].set_axis([by, "limit"], axis=1)
+        limits = trials[CPU_LIMIT]
     elif IN_FORCE in trials and COUNTED in trials:
-        counted = trials[IN_FORCE].notna() | trials[COUNTED].notna()
-        known = trials.loc[counted, [by, IN_FORCE]].set_axis([by, "limit"], axis=1)
+        limits = trials.loc[trials[IN_FORCE].notna() | trials[COUNTED].notna(), IN_FORCE]
     else:
         return {}
     found: dict[str, float] = {}
-    for name, levels in known.groupby(by, sort=False)["limit"]:
-        values = {_cores(level) for level in levels}
-        if len(values) == 1:
+    for name, levels in limits.map(_cores).groupby(trials[by], sort=False):
+        if len(values := set(levels)) == 1:
             found[str(name)] = values.pop()
     return found
 

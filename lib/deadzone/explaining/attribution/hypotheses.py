@@ -4,7 +4,7 @@ From p-values to one of three verdicts, corrected for all tests made.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ NEAR_LIMIT = 0.9
 """Memory used at its peak, as a share of the limit, from which reclaim may have begun."""
 
 READ, USED = (parts.DISK, parts.DISK_BYTES), (parts.MEMORY, parts.FAULTS)
-REACHED = (parts.DNS, parts.CONNECT)
+REACHED, STOPPED, COMPUTED = (parts.DNS, parts.CONNECT), (parts.THROTTLED,), (parts.CLIENT,)
 
 CONFIRMED, EXCLUDED, UNDECIDED = VERDICTS = ("confirmed", "excluded", "undecided")
 
@@ -34,8 +34,7 @@ class About:
 
     part: the time it would take. certain: the part that must exceed the margin for it to be confirmed. needed: parts one
     of which must have been measured to exclude it, and that must not be longer in the slow environment. also: parts that
-    must be the same, where measured.
-    shown: parts that the evidence names.
+    must be the same, where measured. shown: parts that the evidence names.
     """
 
     part: str
@@ -45,25 +44,14 @@ class About:
     shown: tuple[str, ...]
 
 
-def _about(
-    part: str,
-    certain: str = "",
-    needed: tuple[str, ...] = (),
-    also: tuple[str, ...] = (),
-    shown: tuple[str, ...] = (),
-) -> About:
-    """What is left out is the part itself."""
-    return About(part, certain or part, needed or (part,), also or (part,), shown or (part,))
-
-
 ABOUT: Mapping[str, About] = {
-    CPU_LIMIT: _about(parts.THROTTLED),
-    NETWORK: _about(
-        parts.NETWORK, parts.NETWORK_LEAST, also=REACHED, shown=(*REACHED, parts.UPLOAD, parts.NETWORK)
+    CPU_LIMIT: About(parts.THROTTLED, parts.THROTTLED, STOPPED, STOPPED, STOPPED),
+    NETWORK: About(
+        parts.NETWORK, parts.NETWORK_LEAST, (parts.NETWORK,), REACHED, (*REACHED, parts.UPLOAD, parts.NETWORK)
     ),
-    DISK: _about(parts.DISK, parts.DISK_LEAST, also=READ, shown=READ),
-    MEMORY: _about(parts.MEMORY, parts.MEMORY_LEAST, needed=USED, also=USED, shown=USED),
-    CLIENT: _about(parts.CLIENT),
+    DISK: About(parts.DISK, parts.DISK_LEAST, (parts.DISK,), READ, READ),
+    MEMORY: About(parts.MEMORY, parts.MEMORY_LEAST, USED, USED, USED),
+    CLIENT: About(parts.CLIENT, parts.CLIENT, COMPUTED, COMPUTED, COMPUTED),
 }
 
 
@@ -103,17 +91,9 @@ class Known:
 
 def cases_of(known: Known) -> dict[str, Case]:
     """Every hypothesis with its p-values, in the order of HYPOTHESES."""
-    further: dict[str, Callable[[Known, Case], Case]] = {
-        CPU_LIMIT: _limit,
-        MEMORY: _memory,
-        NETWORK: _network,
-        CLIENT: _client,
-    }
-    found = {}
-    for name in HYPOTHESES:
-        case = _plain(name, known.measures)
-        found[name] = further[name](known, case) if name in further else case
-    return found
+    cases = {name: _plain(name, known.measures) for name in HYPOTHESES}
+    further = {CPU_LIMIT: _limit, MEMORY: _memory, NETWORK: _network, CLIENT: _client}
+    return cases | {name: change(known, cases[name]) for name, change in further.items()}
 
 
 def _plain(name: str, measures: Mapping[str, Measure]) -> Case:
@@ -134,11 +114,10 @@ def _limit(known: Known, case: Case) -> Case:
         removal = p_equivalence([pair], False, known.margin_s, absolute=True)
     if roles.doses:
         dose = _falls_with_limit(known)
+    without = measures[parts.THROTTLED].fast > known.margin_s
+    against = "throttled_without" if without else case.against_confirmed
     asked = [p for p in (case.p_confirmed, removal, dose) if not math.isnan(p)]
-    against = case.against_confirmed
-    if measures[parts.THROTTLED].fast > known.margin_s:
-        against = "throttled_without"
-    confirmed = max(asked) if asked and not math.isnan(case.p_confirmed) else math.nan
+    confirmed = math.nan if math.isnan(case.p_confirmed) else max(asked)
     return replace(case, p_confirmed=confirmed, against_confirmed=against, removal=removal, dose=dose)
 
 
@@ -157,15 +136,10 @@ def _falls_with_limit(known: Known) -> float:
 def _memory(known: Known, case: Case) -> Case:
     """Also: no event of pressure, and the peak well under the limit."""
     slow = known.trials[known.roles.slow]
-    events, peak, limit = (
-        pd.to_numeric(slow[name], errors="coerce") if name in slow else pd.Series(dtype=float)
-        for name in ("service_oom_kills", "service_memory_peak_bytes", "service_memory_limit_bytes")
-    )
-    against = case.against_excluded
-    if not against and (events > 0).any():
-        against = "events"
-    if not against and len(peak) and len(limit) and (peak > NEAR_LIMIT * limit).any():
-        against = "near_limit"
+    names = ("service_oom_kills", "service_memory_peak_bytes", "service_memory_limit_bytes")
+    events, peak, limit = (parts.column(slow, name) for name in names)
+    seen = {"events": (events > 0).any(), "near_limit": (peak > NEAR_LIMIT * limit).any()}
+    against = case.against_excluded or next((why for why, is_so in seen.items() if is_so), "")
     return replace(case, against_excluded=against)
 
 
@@ -179,10 +153,8 @@ def _network(known: Known, case: Case) -> Case:
 
 def _client(known: Known, case: Case) -> Case:
     """The client's CPU time is counted whole: it delayed no request by more than it was."""
-    column = known.trials[known.roles.slow].get(parts.CLIENT)
-    whole = math.nan if column is None else float(pd.to_numeric(column, errors="coerce").max())
-    is_bounded = whole <= known.margin_s and bool(column is not None and column.notna().all())
-    return replace(case, is_bounded=is_bounded)
+    used = parts.column(known.trials[known.roles.slow], parts.CLIENT)
+    return replace(case, is_bounded=bool(used.notna().all() and used.max() <= known.margin_s))
 
 
 @dataclass(frozen=True)
@@ -229,10 +201,8 @@ def _why(case: Case, confirmed: float, level: float, few: bool, is_slower: bool)
         return "unmeasured"
     if few:
         return "few"
-    if case.against_confirmed:
-        return case.against_confirmed
-    if case.against_excluded:
-        return case.against_excluded
+    if against := case.against_confirmed or case.against_excluded:
+        return against
     if math.isnan(confirmed):
         return "machine"
     if confirmed <= level and not is_slower:

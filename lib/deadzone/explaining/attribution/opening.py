@@ -37,26 +37,25 @@ def attribute(run: pd.DataFrame | Run | str | Path, **settings: Any) -> Attribut
         raise CompareError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
     by = settings.get("by") or environment_factor(study, trials)
     _check_one_level(study, trials, by)
-    known: dict[str, Any] = {
-        "by": by,
-        "limits": _limits(study, trials, by),
-        "notes": _together(study, trials, by),
-    }
+    limits, notes = _limits(study, trials, by), _together(study, trials, by)
+    known: dict[str, Any] = {"by": by, "limits": limits, "notes": notes}
     return attribute_table(trials, **{"name": f"{study.study}/{run.run_id}", **known, **settings})
 
 
 def environment_factor(study: Study, trials: pd.DataFrame) -> str:
     """The factor of environments; where there is none, the one factor that the study varies."""
-    varied = [
-        name for name in study.factor_names() if name in trials and trials[name].astype(str).nunique() > 1
-    ]
+    varied = _varied(study, trials)
     return ENVIRONMENT if ENVIRONMENT in varied or len(varied) != 1 else varied[0]
+
+
+def _varied(study: Study, trials: pd.DataFrame) -> list[str]:
+    return [n for n in study.factor_names() if n in trials and trials[n].astype(str).nunique() > 1]
 
 
 def _check_one_level(study: Study, trials: pd.DataFrame, by: str) -> None:
     """Unlike treatments are not thrown together."""
-    for name in study.factor_names():
-        if name not in (by, "cpu_limit") and name in trials and trials[name].astype(str).nunique() > 1:
+    for name in _varied(study, trials):
+        if name not in (by, "cpu_limit"):
             raise CompareError(
                 f"The run varies {name!r} beside {by!r}; keep the trials of one of its levels: "
                 f"deadzone.attribute(trials[trials[{name!r}] == ...])."
@@ -67,11 +66,8 @@ def _limits(study: Study, trials: pd.DataFrame, by: str) -> dict[str, float] | N
     """CPU limit of each environment as the study set it; None where the table says it by itself."""
     if by != ENVIRONMENT or "cpu_limit" in study.factor_names():
         return None
-    found = {}
-    for name in dict.fromkeys(trials[by].astype(str)):
-        if _setting(study, name, "cpu_limit") is not None:
-            found[name] = float(_setting(study, name, "cpu_limit") or math.inf)
-    return found
+    found = {name: _setting(study, name, "cpu_limit") for name in dict.fromkeys(trials[by].astype(str))}
+    return {name: limit or math.inf for name, limit in found.items() if limit is not None}
 
 
 def _setting(study: Study, name: str, limit: str) -> float | None:
@@ -80,9 +76,7 @@ def _setting(study: Study, name: str, limit: str) -> float | None:
     if environment is not None and environment.url:
         return None
     level = getattr(study.target_in(environment), limit, None)
-    if level is None:
-        return None
-    return float(level) if is_number(level) else math.inf
+    return None if level is None else float(level) if is_number(level) else math.inf
 
 
 def _together(study: Study, trials: pd.DataFrame, by: str) -> Sequence[str]:

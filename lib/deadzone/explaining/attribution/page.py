@@ -129,12 +129,8 @@ def headline(result: AttributionResult) -> str:
     """The largest part of the slowdown, as the figure's title."""
     if not result.is_slower:
         return say("attribution.headline_none", slow=result.roles.slow, fast=result.roles.fast)
-    largest = result.largest
-    return say(
-        "attribution.headline",
-        part=capital(wording.part_name(largest["part"])),
-        share=wording.share_text(largest),
-    )
+    part, share = result.largest["part"], wording.share_text(result.largest)
+    return say("attribution.headline", part=capital(wording.part_name(part)), share=share)
 
 
 def description(result: AttributionResult) -> str:
@@ -144,11 +140,6 @@ def description(result: AttributionResult) -> str:
         + (f" ({wording.share_only(row['share'])})" if np.isfinite(row["share"]) else "")
         for _, row in result.waterfall.iterrows()
     ]
-    return say(
-        "attribution.description",
-        fast=result.roles.fast,
-        slow=result.roles.slow,
-        start=wording.duration(result.slowdown.fast),
-        end=wording.duration(result.slowdown.slow),
-        rows="; ".join(rows),
-    )
+    start, end = wording.duration(result.slowdown.fast), wording.duration(result.slowdown.slow)
+    sides = {"fast": result.roles.fast, "slow": result.roles.slow}
+    return say("attribution.description", **sides, start=start, end=end, rows="; ".join(rows))

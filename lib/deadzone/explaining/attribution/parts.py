@@ -56,34 +56,35 @@ def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.S
     environment. unlimited: shape (trials,), whether the trial's
     environment is known to have no CPU limit; such a trial was not throttled, even if nothing counted it.
     """
-    total = _column(trials, response)
-    counted = _column(trials, THROTTLED)
+    total = column(trials, response)
+    counted = column(trials, THROTTLED)
     counted = counted.where(counted.notna() | ~unlimited.to_numpy(), 0.0)
     parallel = _parallel(trials, total, by)
-    throttled = _at_most(counted / parallel, total)
-    cpu = _column(trials, "user_s") + _column(trials, "sys_s")
-    wall = _column(trials, "wall_s").fillna(total)
-    memory = _column(trials, "service_memory_stall_s")
-    waits = [_column(trials, name) for name in ("service_io_stall_s", "service_disk_wait_s")]
-    disk = pd.concat(waits, axis=1).max(
-        axis=1
-    )  # a pressure counter does not see waits for a file system's journal
+    throttled = (counted / parallel).clip(upper=total)
+    cpu = column(trials, "user_s") + column(trials, "sys_s")
+    wall = column(trials, "wall_s").fillna(total)
+    memory = column(trials, "service_memory_stall_s")
+    waits = [column(trials, name) for name in ("service_io_stall_s", "service_disk_wait_s")]
+    # A pressure counter does not see waits for a file system's journal.
+    disk = pd.concat(waits, axis=1).max(axis=1)
+    moved = [column(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
+    sent = column(trials, "posttransfer_s") - column(trials, "pretransfer_s")
     found = pd.DataFrame(
         {
             TOTAL: total,
-            DNS: _column(trials, DNS),
-            CONNECT: _column(trials, CONNECT) - _column(trials, DNS).fillna(0.0),
-            CONNECTION: _first(trials, "pretransfer_s", CONNECT),
-            UPLOAD: _upload(trials),
+            DNS: column(trials, DNS),
+            CONNECT: column(trials, CONNECT) - column(trials, DNS).fillna(0.0),
+            CONNECTION: column(trials, "pretransfer_s").fillna(column(trials, CONNECT)),
+            UPLOAD: column(trials, UPLOAD).fillna(sent),
             THROTTLED: throttled,
-            MEMORY: _first_of(memory, _column(trials, "memory_pressure") * wall),
+            MEMORY: memory.fillna(column(trials, "memory_pressure") * wall),
             MEMORY_LEAST: memory,
-            FAULTS: _column(trials, "service_major_faults") * SLOW_FAULT_S,
-            DISK: _first_of(disk, _column(trials, "io_pressure") * wall),
+            FAULTS: column(trials, "service_major_faults") * SLOW_FAULT_S,
+            DISK: disk.fillna(column(trials, "io_pressure") * wall),
             DISK_LEAST: disk,
-            DISK_BYTES: _moved(trials) / SLOW_DISK_BYTES_S,
-            CLIENT: _column(trials, CLIENT),
-            WORK: _at_most(cpu / parallel, (total - throttled.fillna(0.0)).clip(lower=0.0)),
+            DISK_BYTES: pd.concat(moved, axis=1).sum(axis=1, min_count=1) / SLOW_DISK_BYTES_S,
+            CLIENT: column(trials, CLIENT),
+            WORK: (cpu / parallel).clip(upper=(total - throttled.fillna(0.0)).clip(lower=0.0)),
         }
     )
     found[NETWORK], found[NETWORK_LEAST] = _outside(trials, found)
@@ -104,8 +105,8 @@ def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.S
     by_accounts = (
         (found[TOTAL] - inside).clip(lower=0.0).where(found[WORK].notna() & found[THROTTLED].notna())
     )
-    own = _column(trials, "service_s")
-    waited = _first_of(_column(trials, "service_receive_s"), found[UPLOAD])
+    own = column(trials, "service_s")
+    waited = column(trials, "service_receive_s").fillna(found[UPLOAD])
     by_service = (found[TOTAL] - own + waited - found[CLIENT].fillna(0.0)).clip(lower=0.0, upper=found[TOTAL])
     most = pd.concat([by_accounts, by_service], axis=1).min(axis=1)
     direct = (found[CONNECTION] + found[UPLOAD].fillna(0.0)).clip(upper=found[TOTAL])
@@ -118,48 +119,19 @@ def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:
 
     Where nothing was throttled, CPU time over the time that the service had the request is the least it can have been.
     """
-    counted, periods = _column(trials, THROTTLED), _column(trials, "nr_throttled") * PERIOD_S
-    cpu = _column(trials, "user_s") + _column(trials, "sys_s")
+    counted, periods = column(trials, THROTTLED), column(trials, "nr_throttled") * PERIOD_S
+    cpu = column(trials, "user_s") + column(trials, "sys_s")
     seen = (counted > 0) & (periods > 0)
     if seen.any():
-        limit = (
-            pd.to_numeric(trials["cpu_limit"], errors="coerce") if "cpu_limit" in trials else counted * np.nan
-        )
-        used = cpu / (_column(trials, "nr_periods") * PERIOD_S)
-        quota = limit.fillna(used).fillna(0.0)
+        used = cpu / (column(trials, "nr_periods") * PERIOD_S)
+        quota = column(trials, "cpu_limit").fillna(used).fillna(0.0)
         return max(1.0, float((quota + counted / periods)[seen].median()))
-    had = _column(trials, "service_s") - _column(trials, "service_receive_s").fillna(0.0)
+    had = column(trials, "service_s") - column(trials, "service_receive_s").fillna(0.0)
     busy = (cpu / had.where(had > 0).fillna(total)).groupby(by.to_numpy()).median().dropna()
     return max(1.0, float(busy.max())) if len(busy) else 1.0
 
 
-def _upload(trials: pd.DataFrame) -> pd.Series:
-    told = _column(trials, UPLOAD)
-    return told.fillna(_column(trials, "posttransfer_s") - _column(trials, "pretransfer_s"))
-
-
-def _moved(trials: pd.DataFrame) -> pd.Series:
-    columns = [_column(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
-    return pd.concat(columns, axis=1).sum(axis=1, min_count=1)
-
-
-def _at_most(seconds: pd.Series, most: pd.Series) -> pd.Series:
-    return seconds.where(~(seconds > most), most)
-
-
-def _first(trials: pd.DataFrame, *names: str) -> pd.Series:
-    return _first_of(*(_column(trials, name) for name in names))
-
-
-def _first_of(*columns: pd.Series) -> pd.Series:
-    """Value by value the first that is known."""
-    found = columns[0]
-    for column in columns[1:]:
-        found = found.fillna(column)
-    return found
-
-
-def _column(trials: pd.DataFrame, name: str) -> pd.Series:
+def column(trials: pd.DataFrame, name: str) -> pd.Series:
     """A column as numbers; nan throughout where there is none."""
     if name not in trials:
         return pd.Series(np.nan, index=trials.index, dtype=float)

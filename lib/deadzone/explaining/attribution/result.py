@@ -73,6 +73,11 @@ class AttributionResult:
         return tuple(rows.loc[rows["verdict"] == verdict, "hypothesis"])
 
     @property
+    def tests(self) -> int:
+        """How many tests were made of all hypotheses."""
+        return int(self.hypotheses[["p_excluded", "p_confirmed"]].notna().to_numpy().sum())
+
+    @property
     def confirmed(self) -> tuple[str, ...]:
         """The hypotheses that are confirmed."""
         return self.named(CONFIRMED)
@@ -90,16 +95,13 @@ class AttributionResult:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON; a number that is unknown or infinite is None."""
         return {
-            "slow": self.roles.slow,
-            "fast": self.roles.fast,
-            "restored": self.roles.restored,
+            **{role: getattr(self.roles, role) for role in ("slow", "fast", "restored")},
             "response": self.response,
             "trials": dict(self.sizes),
             "medians_s": dict(self.medians),
             "ratio": plain(self.ratio),
             "slowdown_s": plain(self.slowdown.difference),
-            "slowdown_low_s": plain(self.slowdown.low),
-            "slowdown_high_s": plain(self.slowdown.high),
+            **{f"slowdown_{end}_s": plain(getattr(self.slowdown, end)) for end in ("low", "high")},
             "is_slower": self.is_slower,
             "is_same": self.is_same,
             "margin": self.margin.share,

@@ -54,30 +54,24 @@ def share_text(row: pd.Series) -> str:
     """The share of the slowdown with its interval: `97 % (93 % to 101 %)`; a dash where it is not known."""
     if math.isnan(row["share"]):
         return "-"
+    value, low, high = map(share_only, row[["share", "share_low", "share_high"]])
     if math.isnan(row["share_low"]):
-        return share_only(row["share"])
-    return say(
-        "attribution.interval",
-        value=share_only(row["share"]),
-        low=share_only(row["share_low"]),
-        high=share_only(row["share_high"]),
-    )
+        return value
+    return say("attribution.interval", value=value, low=low, high=high)
 
 
 def difference_text(low: float, value: float, high: float) -> str:
     """A difference with its interval: `+1.2 s (1.1 s to 1.3 s)`; without the interval where there is none."""
+    told = duration(value, signed=True)
     if math.isnan(low):
-        return duration(value, signed=True)
-    return say(
-        "attribution.interval", value=duration(value, signed=True), low=duration(low), high=duration(high)
-    )
+        return told
+    return say("attribution.interval", value=told, low=duration(low), high=duration(high))
 
 
 def evidence_of(result: AttributionResult, name: str) -> Message:
     """What speaks for the verdict on a hypothesis, as sentences."""
     row = result.of(name)
-    said: list[str] = [_measured(result.measures[part]) for part in ABOUT[name].shown]
-    said = [text for text in said if text]
+    said = [_measured(result.measures[part]) for part in ABOUT[name].shown]
     if name == CPU_LIMIT:
         said += _limit(result)
     if result.cases[name].is_bounded:
@@ -90,51 +84,30 @@ def evidence_of(result: AttributionResult, name: str) -> Message:
 def verdict(result: AttributionResult) -> Message:
     """How much slower, why, and what is excluded or open."""
     roles, slowdown = result.roles, result.slowdown
+    named = {"slow": roles.slow, "fast": roles.fast}
     if result.is_same:
-        said = [
-            say(
-                "attribution.nothing",
-                slow=roles.slow,
-                fast=roles.fast,
-                margin=duration(result.margin.floor_s),
-            )
-        ]
-    elif not result.is_slower:
-        said = [say("attribution.not_shown", slow=roles.slow, fast=roles.fast)]
+        said = [say("attribution.nothing", **named, margin=duration(result.margin.floor_s))]
     else:
-        said = []
-    if not result.is_same:
-        said.insert(
-            0,
-            say(
-                "attribution.slower",
-                slow=roles.slow,
-                fast=roles.fast,
-                ratio=f"{result.ratio:.3g}",
-                difference=difference_text(slowdown.low, slowdown.difference, slowdown.high),
-            ),
-        )
+        difference = difference_text(slowdown.low, slowdown.difference, slowdown.high)
+        said = [say("attribution.slower", **named, ratio=f"{result.ratio:.3g}", difference=difference)]
+        said += [] if result.is_slower else [say("attribution.not_shown", **named)]
     if result.is_slower and not result.confirmed:
         largest = result.largest
         said.append(say("attribution.largest", part=part_name(largest["part"]), share=share_text(largest)))
     for kind in VERDICTS:
-        names = result.named(kind)
-        if names:
-            said.append(
-                say(f"attribution.all_{kind}", n=len(names), names=listing([*map(hypothesis_name, names)]))
-            )
+        if names := [hypothesis_name(name) for name in result.named(kind)]:
+            said.append(say(f"attribution.all_{kind}", n=len(names), names=listing(names)))
     return join(said)
 
 
 def method(result: AttributionResult) -> Message:
     """How it was decided, with the margin and the correction."""
-    tests = result.hypotheses[["p_excluded", "p_confirmed"]].notna().to_numpy().sum()
     return say(
         "attribution.method_text" if result.margin.share else "attribution.method_floor",
         share=result.margin.share,
         floor=duration(result.margin.floor_s),
         margin=duration(result.margin_s),
-        n=int(tests),
+        n=result.tests,
         level=f"{1 - result.confidence:.2g}",
         confidence=result.confidence,
     )
@@ -143,32 +116,20 @@ def method(result: AttributionResult) -> Message:
 def _measured(found: Measure) -> str:
     if not found.is_known:
         return ""
-    part = capital(part_name(found.part))
+    part, slow, fast = capital(part_name(found.part)), duration(found.slow), duration(found.fast)
     if not (found.slow or found.fast):
         return say("attribution.measured_none", part=part)
-    return say(
-        "attribution.measured",
-        part=part,
-        slow=duration(found.slow),
-        fast=duration(found.fast),
-        difference=difference_text(found.low, found.difference, found.high),
-    )
+    difference = difference_text(found.low, found.difference, found.high)
+    return say("attribution.measured", part=part, slow=slow, fast=fast, difference=difference)
 
 
 def _limit(result: AttributionResult) -> list[str]:
     roles, case = result.roles, result.cases[CPU_LIMIT]
     said: list[str] = []
     if roles.restored is not None:
-        said.append(
-            say(
-                "attribution.removal",
-                restored=roles.restored,
-                fast=roles.fast,
-                time=duration(result.medians[roles.restored]),
-                other=duration(result.medians[roles.fast]),
-                p=case.removal,
-            )
-        )
+        time, other = (duration(result.medians[name]) for name in (roles.restored, roles.fast))
+        named = {"restored": roles.restored, "fast": roles.fast}
+        said.append(say("attribution.removal", **named, time=time, other=other, p=case.removal))
     if roles.doses:
         count = len({roles.limits[name] for name in roles.doses})
         said.append(say("attribution.dose", n=count, p=case.dose))
@@ -177,14 +138,13 @@ def _limit(result: AttributionResult) -> list[str]:
 
 def _why(result: AttributionResult, row: pd.Series) -> Message:
     n = min(result.sizes[result.roles.slow], result.sizes[result.roles.fast])
-    tests = int(result.hypotheses[["p_excluded", "p_confirmed"]].notna().to_numpy().sum())
     return say(
         f"attribution.why_{row['why']}",
         slow=result.roles.slow,
         fast=result.roles.fast,
         restored=result.roles.restored or "",
         n=n,
-        least=least_trials(max(tests, 1), result.confidence, sides=1),
+        least=least_trials(max(result.tests, 1), result.confidence, sides=1),
         margin=duration(result.margin_s),
         what=say(f"attribution.unmeasured_{row['hypothesis']}"),
     )

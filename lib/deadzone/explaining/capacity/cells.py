@@ -4,31 +4,22 @@ Warm-up never mixes into the steady state: what precedes the measured window is 
 that was detected reaches into it, unless warm-up is asked for.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.objectives import Objective, column_values
-
-if TYPE_CHECKING:
-    from hdrh.histogram import HdrHistogram
+from deadzone.store.histograms import counts_ms, merged
 
 NOT_OF_THE_SERVER = (
-    "generator saturated",
-    "the generator ran out of",
-    "the generator stopped",
-    "k6 ended",
-    "k6 left",
-    "locust ended",
+    "generator saturated", "the generator ran out of", "the generator stopped", "k6 ended", "k6 left", "locust ended",
     "locust left",
-)
+)  # fmt: skip
 """How the error of a trial begins whose load was not made as asked: it says nothing of the server."""
 
 NO_PROFILE = re.compile(r"the \w+ profile was not taken")
@@ -109,9 +100,8 @@ class Cells:
     def by_rate_and_pool(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
         """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is none."""
         table = [[values.get((pool, rate), np.nan) for pool in self.pools] for rate in self.rates]
-        return pd.DataFrame(
-            table, index=pd.Index(self.rates, name=self.rate), columns=pd.Index(self.pools, name=self.pool)
-        )
+        rates, pools = pd.Index(self.rates, name=self.rate), pd.Index(self.pools, name=self.pool)
+        return pd.DataFrame(table, index=rates, columns=pools)
 
 
 def cells_of(
@@ -162,27 +152,16 @@ def _cell(
         reason = str(row.get("error") or status)
         if status == "ok":
             number = int(row.get("trial", len(kept)))
-            kept.append(_trial(number, row, values, objectives, histograms.get(number, {})))
+            own = histograms.get(number, {})
+            for one in objectives:
+                if one.metric is not None and one.metric in own:
+                    values[one.column] = statistic(one, own[one.metric])
+            kept.append(Trial(number, values, own, _count(row.get("errors")), _count(row.get("requests"))))
         elif reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason):
             unknown.append(reason)
         elif status != "lost":
             failed.append(reason)
     return Cell(*place, tuple(kept), tuple(failed), tuple(unknown))
-
-
-def _trial(
-    number: int,
-    row: Mapping[Any, Any],
-    values: dict[str, float],
-    objectives: Sequence[Objective],
-    histograms: Mapping[str, Counts],
-) -> Trial:
-    """A trial; statistics of a histogram that was kept are taken from it."""
-    for one in objectives:
-        if one.metric is not None and one.metric in histograms:
-            values[one.column] = statistic(one, histograms[one.metric])
-    counted = {name: _count(row.get(name)) for name in ("errors", "requests")}
-    return Trial(number, values, histograms, **counted)
 
 
 def _count(value: Any) -> float:
@@ -222,20 +201,11 @@ def trial_counts(histograms: pd.DataFrame, begins_s: Mapping[int, float]) -> dic
     histograms: slices in long format as a run keeps them. begins_s: by trial, where its steady state begins [s];
     0, the start of the measured window, for trials that are not named.
     """
-    from deadzone.store.histograms import merged
-
     found: dict[int, dict[str, Counts]] = {}
     for (trial, metric), rows in histograms.groupby(["trial", "metric"], sort=True):
         number = int(str(trial))
         steady = rows[rows["t_s"] >= max(begins_s.get(number, 0.0), 0.0)]
         if len(steady):
-            found.setdefault(number, {})[str(metric)] = counts_of(merged(steady["histogram"]))
+            values, counts = counts_ms(merged(steady["histogram"]))
+            found.setdefault(number, {})[str(metric)] = Counts(values, counts.astype(float))
     return found
-
-
-def counts_of(histogram: HdrHistogram) -> Counts:
-    """A histogram's values and how often each was seen."""
-    from deadzone.store.histograms import counts_ms
-
-    values, counts = counts_ms(histogram)
-    return Counts(values, counts.astype(float))

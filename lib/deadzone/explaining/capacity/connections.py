@@ -47,22 +47,13 @@ def spike(trials: pd.DataFrame, rate: str = "connection_rate", response: str = "
             raise PhaseError(f"The trials have no column {column!r}; a spike test needs it.")
     levels = _spike_levels(trials, rate)
     model = _fitted(trials, rate, response)
-    start = low = high = None
+    knee, low, high = None, float("nan"), float("nan")
     if model is not None and model.phases.iloc[-1]["label"] == "reversal":
         last = model.phases.iloc[-1]
-        start, low, high = (float(last[name]) for name in ("start", "start_low", "start_high"))
-    failing = levels.loc[levels["failed_percent"] >= FAILING_PERCENT, rate]
-    died = levels.loc[levels["died"] > 0, rate]
-    return Spike(
-        levels,
-        model,
-        start,
-        float("nan") if low is None else low,
-        float("nan") if high is None else high,
-        float(failing.min()) if len(failing) else None,
-        float(died.min()) if len(died) else None,
-        response,
-    )
+        knee, low, high = (float(last[name]) for name in ("start", "start_low", "start_high"))
+    bad = (levels["failed_percent"] >= FAILING_PERCENT, levels["died"] > 0)
+    failing, died = (float(levels.loc[at, rate].min()) if at.any() else None for at in bad)
+    return Spike(levels, model, knee, low, high, failing, died, response)
 
 
 def _spike_levels(trials: pd.DataFrame, rate: str) -> pd.DataFrame:
@@ -71,10 +62,8 @@ def _spike_levels(trials: pd.DataFrame, rate: str) -> pd.DataFrame:
     failed = trials.get("connect_failed_percent", default=np.nan)
     died = trials.get("server_died", default=0.0)
     more = trials.assign(failed_percent=failed, died=died).groupby(rate, sort=True)
-    levels["failed_percent"] = more["failed_percent"].mean()
-    levels["died"] = more["died"].max()
-    levels["n"] = more.size()
-    return levels.reset_index()
+    found = more.agg(failed_percent=("failed_percent", "mean"), died=("died", "max"), n=(rate, "size"))
+    return levels.join(found).reset_index()
 
 
 def _fitted(trials: pd.DataFrame, rate: str, response: str) -> PhaseModel | None:
@@ -105,6 +94,9 @@ class Held:
         return self.memory_bytes / self.connections if self.connections else float("nan")
 
 
+SERVICE = ("service_memory_peak_bytes", "service_threads")
+
+
 def held_connections(trials: pd.DataFrame) -> list[Held]:
     """How each trial of held connections ended, in the order of the table.
 
@@ -117,16 +109,12 @@ def held_connections(trials: pd.DataFrame) -> list[Held]:
         raise PhaseError(
             "The trials have no column 'connections_held'; this needs a ramp of held connections."
         )
-    return [
-        Held(
-            int(row.get("trial", position)),
-            _value(row, "connections_held", 0.0),
-            _outcome(row),
-            _value(row, "service_memory_peak_bytes", float("nan")),
-            _value(row, "service_threads", float("nan")),
-        )
-        for position, row in enumerate(trials.to_dict("records"))
-    ]
+    found = []
+    for position, row in enumerate(trials.to_dict("records")):
+        held, trial = _value(row, "connections_held", 0.0), int(row.get("trial", position))
+        memory, threads = (_value(row, name, float("nan")) for name in SERVICE)
+        found.append(Held(trial, held, _outcome(row), memory, threads))
+    return found
 
 
 def _outcome(row: dict[Any, Any]) -> str:

@@ -4,7 +4,7 @@ Cells share no trials, so the probability of a smallest pool is that it meets th
 smaller neighbours does.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -85,7 +85,8 @@ class Feasibility:
     @property
     def confidence(self) -> pd.DataFrame:
         """Probability that all objectives are met: one row a rate, one column a pool; nan where nothing is known."""
-        return self._grid(lambda judged: judged.confidence)
+        sure = {place: judged.confidence for place, judged in self.judged.items()}
+        return self.cells.by_rate_and_pool(sure)
 
     @property
     def is_region(self) -> pd.DataFrame:
@@ -113,9 +114,8 @@ class Feasibility:
         for size, confidence in sure.items():
             chance[size] = none * confidence
             none *= 1 - confidence
-        undecided = tuple(
-            p for p, c in sure.items() if HOPELESS < c < CONFIDENCE and (pool is None or p < pool)
-        )
+        unsure = [p for p, c in sure.items() if HOPELESS < c < CONFIDENCE]
+        undecided = tuple(p for p in unsure if pool is None or p < pool)
         return SmallestPool(rate, pool, likely, sure, chance, undecided)
 
     def capacity(self, pool: float) -> Capacity | None:
@@ -131,23 +131,14 @@ class Feasibility:
         shown, low, high = (
             int((sure >= least).sum()) for least in (CONFIDENCE, (1 + CERTAINTY) / 2, (1 - CERTAINTY) / 2)
         )
-        borne = [0.0, *rates]
+        borne, confidence, is_open = [0.0, *rates], [0.0, *sure.tolist()], bool(sure[-1] > HOPELESS)
+        weakest = ""
+        if shown < len(rates):
+            met = self.judged[pool, rates[shown]].met
+            weakest = min(met, key=lambda column: met[column])
         return Capacity(
-            pool,
-            borne[shown] or None,
-            float(sure[shown - 1]) if shown else 0.0,
-            borne[low],
-            borne[high],
-            bool(sure[-1] > HOPELESS),
-            self._weakest(pool, rates[shown]) if shown < len(rates) else "",
+            pool, borne[shown] or None, confidence[shown], borne[low], borne[high], is_open, weakest
         )
-
-    def _weakest(self, pool: float, rate: float) -> str:
-        met = self.judged[pool, rate].met
-        return min(met, key=lambda column: met[column])
-
-    def _grid(self, value: Callable[[Judged], float]) -> pd.DataFrame:
-        return self.cells.by_rate_and_pool({place: value(judged) for place, judged in self.judged.items()})
 
 
 def _told(cell: Cell, objective: Objective) -> float:

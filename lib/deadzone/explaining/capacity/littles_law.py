@@ -6,7 +6,6 @@ means that requests wait in front of it; a rate that stays below what was offere
 end, and then the mean depends on how long was measured.
 """
 
-import numpy as np
 import pandas as pd
 
 FULL = 0.95
@@ -16,16 +15,8 @@ UNSTABLE = 0.98
 """Where less than this share of the offered rate is answered, the queue grows and nothing is steady."""
 
 COLUMNS = (
-    "rate",
-    "pool",
-    "achieved_rate",
-    "mean_ms",
-    "service_ms",
-    "in_flight",
-    "utilisation",
-    "waiting",
-    "state",
-)
+    "rate", "pool", "achieved_rate", "mean_ms", "service_ms", "in_flight", "utilisation", "waiting", "state",
+)  # fmt: skip
 
 
 def littles_law(
@@ -46,36 +37,17 @@ def littles_law(
     offered = "offered_rate" if "offered_rate" in trials else rate
     if not {pool, rate, rate_column, mean} <= set(trials):
         return pd.DataFrame(columns=list(COLUMNS))
-    rows = []
-    grouped = trials.dropna(subset=[rate_column, mean]).groupby([rate, pool], sort=True)
-    for (offered_rate, size), cell in grouped:
-        achieved, took = float(cell[rate_column].median()), float(cell[mean].median())
-        rows.append(
-            (float(str(offered_rate)), float(str(size)), achieved, took, float(cell[offered].median()))
-        )
-    if not rows:
-        return pd.DataFrame(columns=list(COLUMNS))
-    table = np.array(rows)
-    service_ms = float(table[:, 3].min())
-    in_flight = table[:, 2] * table[:, 3] / 1e3
-    utilisation = table[:, 2] * service_ms / 1e3 / table[:, 1]
-    state = [
-        _state(flying / threads, answered / asked if asked > 0 else 1.0)
-        for flying, (_, threads, answered, _, asked) in zip(in_flight, table, strict=True)
-    ]
-    return pd.DataFrame(
-        {
-            "rate": table[:, 0],
-            "pool": table[:, 1],
-            "achieved_rate": table[:, 2],
-            "mean_ms": table[:, 3],
-            "service_ms": service_ms,
-            "in_flight": in_flight,
-            "utilisation": utilisation,
-            "waiting": np.maximum(in_flight - table[:, 1], 0.0),
-            "state": state,
-        }
-    )
+    columns = {"rate": rate, "pool": pool, "achieved_rate": rate_column, "mean_ms": mean, "offered": offered}
+    measured = pd.DataFrame({name: trials[column] for name, column in columns.items()})
+    known = measured.dropna(subset=["achieved_rate", "mean_ms"])
+    cells = known.groupby(["rate", "pool"], sort=True, as_index=False).median().astype(float)
+    cells["service_ms"] = cells["mean_ms"].min()
+    cells["in_flight"] = cells["achieved_rate"] * cells["mean_ms"] / 1e3
+    cells["utilisation"] = cells["achieved_rate"] * cells["service_ms"] / 1e3 / cells["pool"]
+    cells["waiting"] = (cells["in_flight"] - cells["pool"]).clip(lower=0.0)
+    answered = (cells["achieved_rate"] / cells["offered"]).where(cells["offered"] > 0, 1.0)
+    cells["state"] = [*map(_state, cells["in_flight"] / cells["pool"], answered)]
+    return cells[[*COLUMNS]]
 
 
 def _state(share: float, answered: float) -> str:

@@ -70,8 +70,8 @@ def reversals(
     """
     found = []
     for level, model in models.items():
-        rows = trials[trials[rate] == level] if trials is not None else None
-        measured = _measured(float(level), model, rows, harmless) if rows is not None else None
+        rows = None if trials is None else trials[trials[rate] == level]
+        measured = None if rows is None else _measured(float(level), model, rows, harmless)
         found.append(measured or _reversal(float(level), model))
     return found
 

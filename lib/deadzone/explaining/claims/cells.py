@@ -64,13 +64,11 @@ class Cells:
             side[rows_at(self.trials, {**given, factor: end})] = i
         others = [self.trials[name].astype(str) for name in self.factors if name != factor]
         place = self.trials.groupby([*others, np.zeros(len(side))], sort=False).ngroup().to_numpy()
-        table = pd.DataFrame(
-            {"value": self.values, "treatment": self.treatment, "place": place, "side": side}
-        )
+        columns = {"value": self.values, "treatment": self.treatment, "place": place, "side": side}
+        table = pd.DataFrame(columns)
         if "block" in self.trials and (side >= 0).all():
-            table["block"] = (
-                self.trials.groupby([n for n in ("run_id", "block") if n in self.trials]).ngroup().to_numpy()
-            )
+            names = [name for name in ("run_id", "block") if name in self.trials]
+            table["block"] = self.trials.groupby(names).ngroup().to_numpy()
             pairs = table.pivot_table("value", ["place", "block"], "side").reindex(columns=[0, 1]).dropna()
             if len(pairs) >= FEWEST_BLOCKS:
                 changes = (pairs[1] - pairs[0]).groupby("place")

@@ -42,9 +42,8 @@ class Shipping:
         """The verdict with the responses that it rests on."""
         if not self.gates:
             return say("gate.none")
-        wanted = {"ship": {"supported"}, "do not ship": {"contradicted"}}.get(
-            self.verdict, {"undecided", "partly", "not_measured"}
-        )
+        decided = {"ship": ("supported",), "do not ship": ("contradicted",)}
+        wanted = decided.get(self.verdict, ("undecided", "partly", "not_measured"))
         names = [axis_label(name) for name, one in self.gates.items() if one.verdict in wanted]
         return say(f"gate.{self.verdict.replace(' ', '_')}", names=", ".join(names))
 

@@ -34,13 +34,8 @@ class Judged:
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain JSON values."""
-        return {
-            **asdict(self),
-            "claim": str(self.claim),
-            "found": str(self.found),
-            "evidence": list(self.evidence),
-            "trials": list(self.trials),
-        }
+        words = {"claim": str(self.claim), "found": str(self.found)}
+        return {**asdict(self), **words, "evidence": list(self.evidence), "trials": list(self.trials)}
 
 
 def judge(

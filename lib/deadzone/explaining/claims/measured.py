@@ -54,9 +54,9 @@ class Measured:
         """Scatter read off the curve, where no treatment was repeated."""
         repeated = self.trials.groupby(list(self.factors), observed=True).size().max() > 1
         model = None if repeated else self.model_of({})
-        return (
-            None if model is None else (math.hypot(model.noise.replicate, model.noise.misfit), LEAST_NOISE_DF)
-        )
+        if model is None:
+            return None
+        return math.hypot(model.noise.replicate, model.noise.misfit), LEAST_NOISE_DF
 
     def trials_of(self, claim: ClaimSpec) -> tuple[int, ...]:
         """The numbers of the trials that a verdict on a claim rests on; none where the table has no numbers.
@@ -92,6 +92,5 @@ class NotMeasured(Exception):
 
 def missing(column: str, cells: Cells | None) -> NotMeasured:
     """What to say where a column, or its scatter, was not measured."""
-    return NotMeasured(
-        plain_name(column) if cells is None or cells.means else say("claim.once", column=plain_name(column))
-    )
+    name = plain_name(column)
+    return NotMeasured(name if cells is None or cells.means else say("claim.once", column=name))

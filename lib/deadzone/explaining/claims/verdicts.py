@@ -45,19 +45,19 @@ class Tested:
     @property
     def ways(self) -> tuple[tuple[Verdict, float], ...]:
         """The verdicts the test can give, with the p-value of each, the first one preferred."""
-        weaker: tuple[tuple[Verdict, float], ...] = (
-            (("partly", self.p_partly),) if self.p_partly is not None else ()
+        sure: tuple[tuple[Verdict, float], ...] = (
+            ("supported", self.p_for),
+            ("contradicted", self.p_against),
         )
-        return (("supported", self.p_for), ("contradicted", self.p_against), *weaker)
+        return sure if self.p_partly is None else (*sure, ("partly", self.p_partly))
 
 
 def verdicts(tested: Sequence[Tested], confidence: float = CONFIDENCE) -> list[tuple[Verdict, float | None]]:
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing was tested or decided."""
     asked: list[Verdict] = ["supported", "contradicted", "partly"]
     ways = [{} if one.reason else dict(one.ways) for one in tested]
-    corrected = judged(
-        np.array([[p.get(way, np.nan) for way in asked] for p in ways]).reshape(-1, len(asked))
-    )
+    raw = [[p.get(way, np.nan) for way in asked] for p in ways]
+    corrected = judged(np.array(raw).reshape(-1, len(asked)))
     found: list[tuple[Verdict, float | None]] = []
     for one, row in zip(tested, corrected.tolist(), strict=True):
         sure = [(way, 1 - chance) for way, chance in zip(asked, row, strict=True) if chance <= 1 - confidence]

@@ -47,10 +47,8 @@ def sentence(claim: ClaimSpec) -> str:
     values = dict(stated) if isinstance(stated, Spec) else {"at": stated}
     if claim.not_worse:
         share, ends = claim.not_worse.by_at_most, {"start": claim.start, "stop": claim.stop}
-        column = claim.not_worse.response
-        margin = (
-            f"{share:g} {unit_name(column or '')}".strip() if claim.not_worse.absolute else percent(share)
-        )
+        column = claim.not_worse.response or ""
+        margin = f"{share:g} {unit_name(column)}".strip() if claim.not_worse.absolute else percent(share)
         named = plain_name(column) if column else say("claim.the_response")
         values |= {"response": named, "margin": margin, **ends}
     return say(f"claim.{claim.form}", **{name: _told(name, value) for name, value in values.items()})

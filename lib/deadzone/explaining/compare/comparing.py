@@ -5,7 +5,7 @@ another question, are a family of their own; so are the tests of equivalence bes
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import CompareError
+from deadzone.explaining.compare import verdicts
 from deadzone.explaining.compare.comparison import Comparison
 from deadzone.explaining.compare.doubts import doubts_of
 from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
@@ -20,17 +21,9 @@ from deadzone.explaining.compare.factors import changed_settings, common_factors
 from deadzone.explaining.compare.goals import goals_of
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.replicates import FEW, pooled_noise, replicates_needed
-from deadzone.explaining.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
-from deadzone.explaining.compare.verdicts import (
-    CONFIDENCE,
-    THRESHOLD,
-    UNDECIDED,
-    check_confidence,
-    verdict,
-    why_undecided,
-)
+from deadzone.explaining.compare.samples import Key, Samples, analysed, number_of, side_by_side, treatments_of
 from deadzone.explaining.hypothesis_tests.holm import holm
-from deadzone.explaining.hypothesis_tests.margins import p_change, p_equivalence
+from deadzone.explaining.hypothesis_tests.margins import Pairs, p_change, p_equivalence
 from deadzone.explaining.phases.quantities import axis_label, setting
 from deadzone.language.catalogue import join, say
 
@@ -44,9 +37,9 @@ def compare_tables(
     *,
     factors: Sequence[str] = (),
     goal: str | Sequence[str] | Mapping[str, str] | None = None,
-    threshold: float = THRESHOLD,
+    threshold: float = verdicts.THRESHOLD,
     margin: float | None = None,
-    confidence: float = CONFIDENCE,
+    confidence: float = verdicts.CONFIDENCE,
     names: tuple[str, str] = ("A", "B"),
     notes: Sequence[str] = (),
 ) -> Comparison:
@@ -69,16 +62,16 @@ def compare_tables(
     goals = goals_of(asked, goal)
     each = {response: side_by_side(a, b, found, response, names) for response in asked}
     drawn = {r: resample(s.pairs, together=s.together, paired=s.paired) for r, s in each.items()}
-    limits = {"threshold": threshold, "confidence": confidence}
+    heads = {response: {"response": response, "goal": goals[response] or "min"} for response in asked}
     rows = [
-        row
+        {**heads[r], **row}
         for r in asked
-        for row in _treatment_rows(r, goals[r] or "min", found, each[r], drawn[r], margin, confidence)
+        for row in _treatments(found, each[r], drawn[r], margin, confidence)
     ]
-    overall = [_overall_row(r, goals[r] or "min", each[r], drawn[r], margin, confidence) for r in asked]
-    _judge(rows, **limits)
-    _judge(overall, **limits)
-    _say_what_it_takes(rows, each, **limits)
+    overall = [{**heads[r], **_overall(each[r], drawn[r], margin, confidence)} for r in asked]
+    _judge(rows, threshold, confidence)
+    _judge(overall, threshold, confidence)
+    _say_what_it_takes(rows, each, threshold, confidence)
     result = Comparison(
         names=names,
         factors=found,
@@ -109,97 +102,79 @@ def _check(responses: Sequence[str], threshold: float, margin: float, confidence
     for name, value in (("threshold", threshold), ("margin", margin)):
         if not (math.isfinite(value) and value > 0):
             raise CompareError(f"The {name} is {value!r}; give a fraction above 0, for example 0.03 for 3 %.")
-    check_confidence(confidence)
+    verdicts.check_confidence(confidence)
 
 
-def _treatment_rows(
-    response: str,
-    goal: str,
-    factors: Sequence[str],
-    samples: Samples,
-    drawn: Drawn,
-    margin: float,
-    confidence: float,
-) -> Rows:
-    rows: Rows = []
-    for key, (a, b), change, draws in zip(
-        samples.treatments, samples.pairs, drawn.change, drawn.draws, strict=True
-    ):
-        rows.append(
-            {
-                "response": response,
-                "goal": goal,
-                **dict(zip(factors, key, strict=True)),
-                "treatment": in_words(key, factors),
-                "n_a": len(a),
-                "n_b": len(b),
-                "median_a": float(np.median(a)),
-                "median_b": float(np.median(b)),
-                **_ratio(float(change), draws, margin, confidence),
-                **_effect(cliffs_delta(a, b)),
-                "p_value": p_change([(a, b)], samples.paired),
-                "p_equivalence": p_equivalence([(a, b)], samples.paired, margin),
-            }
-        )
-    return rows
+def _treatments(
+    factors: Sequence[str], samples: Samples, drawn: Drawn, margin: float, confidence: float
+) -> Iterator[dict[str, Any]]:
+    each = zip(samples.treatments, samples.pairs, drawn.change, drawn.draws, strict=True)
+    for key, (a, b), change, draws in each:
+        yield {
+            **dict(zip(factors, key, strict=True)),
+            "treatment": in_words(key, factors),
+            "n_a": len(a),
+            "n_b": len(b),
+            "median_a": float(np.median(a)),
+            "median_b": float(np.median(b)),
+            **_change([(a, b)], samples.paired, change, draws, cliffs_delta(a, b), margin, confidence),
+        }
 
 
-def _overall_row(
-    response: str, goal: str, samples: Samples, drawn: Drawn, margin: float, confidence: float
-) -> dict[str, Any]:
+def _overall(samples: Samples, drawn: Drawn, margin: float, confidence: float) -> dict[str, Any]:
+    with np.errstate(invalid="ignore"):  # nan where some fall to zero and others rise from it
+        change = np.mean(drawn.change)
+    draws, delta = overall_draws(drawn), overall_delta(samples.pairs)
     return {
-        "response": response,
-        "goal": goal,
         "n_treatments": len(samples.treatments),
         "n_a": sum(len(a) for a, _ in samples.pairs),
         "n_b": sum(len(b) for _, b in samples.pairs),
-        **_ratio(_mean(drawn.change), overall_draws(drawn), margin, confidence),
-        **_effect(overall_delta(samples.pairs)),
-        "p_value": p_change(samples.pairs, samples.paired),
-        "p_equivalence": p_equivalence(samples.pairs, samples.paired, margin),
+        **_change(samples.pairs, samples.paired, change, draws, delta, margin, confidence),
     }
 
 
-def _mean(changes: np.ndarray) -> float:
-    """The mean change; nan where some fall to zero and others rise from it."""
-    with np.errstate(invalid="ignore"):
-        return float(np.mean(changes))
-
-
-def _ratio(change: float, draws: np.ndarray, margin: float, confidence: float) -> dict[str, Any]:
-    """The ratio and its interval; and whether the interval that belongs to two one-sided tests is within the margin."""
+def _change(
+    pairs: Pairs,
+    paired: bool,
+    change: float,
+    draws: np.ndarray,
+    delta: float,
+    margin: float,
+    confidence: float,
+) -> dict[str, Any]:
+    """The ratio and its interval; whether the interval that belongs to two one-sided tests is within the margin; how large
+    it is in words; and the p-values of both tests before correction."""
     with np.errstate(over="ignore"):
         ratio, low, high = (float(np.exp(value)) for value in (change, *interval(draws, confidence)))
     narrow = interval(draws, 2 * confidence - 1)
-    is_within = bool(max(-narrow[0], narrow[1]) <= math.log1p(margin))
-    return {"ratio": ratio, "ratio_low": low, "ratio_high": high, "is_within": is_within}
-
-
-def _effect(delta: float) -> dict[str, Any]:
-    return {"delta": delta, "magnitude": magnitude(delta)}
+    return {
+        "ratio": ratio,
+        "ratio_low": low,
+        "ratio_high": high,
+        "is_within": bool(max(-narrow[0], narrow[1]) <= math.log1p(margin)),
+        "delta": delta,
+        "magnitude": magnitude(delta),
+        "p_value": p_change(pairs, paired),
+        "p_equivalence": p_equivalence(pairs, paired, margin),
+    }
 
 
 def _judge(rows: Rows, threshold: float, confidence: float) -> None:
     """Add corrected p-values and the verdict to each row of one family of comparisons."""
     change = holm(np.array([row["p_value"] for row in rows]))
     equivalence = holm(np.array([row["p_equivalence"] for row in rows]))
-    for row, p, p_same in zip(rows, change, equivalence, strict=True):
+    limits = {"threshold": threshold, "confidence": confidence}
+    for row, p, p_same in zip(rows, change.tolist(), equivalence.tolist(), strict=True):
         with np.errstate(divide="ignore"):
             log_ratio, low, high = (float(np.log(row[n])) for n in ("ratio", "ratio_low", "ratio_high"))
-        row["p_adjusted"], row["p_equivalence_adjusted"] = float(p), float(p_same)
-        row["verdict"] = verdict(
-            log_ratio,
-            (low, high),
-            float(p),
-            float(p_same),
-            is_within=row.pop("is_within"),
-            goal=row["goal"],
-            threshold=threshold,
-            confidence=confidence,
+        row["p_adjusted"], row["p_equivalence_adjusted"] = p, p_same
+        within, goal = row.pop("is_within"), row["goal"]
+        row["verdict"] = verdicts.verdict(
+            log_ratio, (low, high), p, p_same, is_within=within, goal=goal, **limits
         )
         few = min(row["n_a"], row["n_b"]) <= FEW * row.get("n_treatments", 1)
-        why = why_undecided(log_ratio, few, float(p), threshold=threshold, confidence=confidence)
-        row["why"] = why if row["verdict"] == UNDECIDED else ""
+        why = verdicts.why_undecided(log_ratio, few, p, **limits)
+        row["why"] = why if row["verdict"] == verdicts.UNDECIDED else ""
 
 
 def _say_what_it_takes(rows: Rows, each: Mapping[str, Samples], threshold: float, confidence: float) -> None:
@@ -216,14 +191,8 @@ def in_words(key: Key, factors: Sequence[str]) -> str:
     """A treatment in words: `2 cores, threads 4`."""
     if not factors:
         return say("compare.all_trials")
-    return join([_level_in_words(level, factor) for level, factor in zip(key, factors, strict=True)], ", ")
-
-
-def _level_in_words(level: str, factor: str) -> str:
-    try:
-        return setting(float(level), factor)
-    except ValueError:
-        return setting(level, factor)
+    levels = (level if (number := number_of(level)) is None else number for level in key)
+    return join([setting(level, factor) for level, factor in zip(levels, factors, strict=True)], ", ")
 
 
 def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:

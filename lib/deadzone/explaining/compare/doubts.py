@@ -52,8 +52,7 @@ def _few(result: ComparisonResult) -> list[str]:
 def _advice(row: pd.Series, result: ComparisonResult) -> str:
     """How many trials would decide, as far as the noise is known."""
     if pd.isna(row["noise"]):
-        least = least_trials(len(result.treatments), result.confidence)
-        return say("compare.least", least=least)
+        return say("compare.least", least=least_trials(len(result.treatments), result.confidence))
     if pd.isna(row["trials_needed"]):
         return say("compare.hopeless", threshold=result.threshold)
     return say("compare.needed", needed=int(row["trials_needed"]), threshold=result.threshold)
@@ -62,10 +61,8 @@ def _advice(row: pd.Series, result: ComparisonResult) -> str:
 def _one_sided_treatments(result: ComparisonResult) -> list[str]:
     notes: list[str] = []
     for name, missing in zip(result.names, (result.only_in_a, result.only_in_b), strict=True):
-        if len(missing):
-            words = [
-                ", ".join(f"{f}={v}" for f, v in row.items()) for row in missing.to_dict(orient="records")
-            ]
+        rows = missing.to_dict(orient="records")
+        if words := [", ".join(f"{f}={v}" for f, v in row.items()) for row in rows]:
             notes.append(say("compare.only_in", n=len(missing), name=name, treatments=listing(words)))
     return notes
 

@@ -46,14 +46,7 @@ def common_factors(
                 _refuse_pooling(factor, other, name, table)
     if stated:
         return tuple(factor for factor in stated if factor in a and factor in b)
-    return tuple(
-        str(column)
-        for column in a.columns
-        if column in b
-        and column not in NOT_FACTORS
-        and column not in responses
-        and _is_factor(a, b, str(column))
-    )
+    return tuple(column for column in _common_columns(a, b, responses) if _is_factor(a, b, column))
 
 
 def changed_settings(
@@ -64,14 +57,19 @@ def changed_settings(
     Measured quantities are none of them, nor is what two single trials happen to differ in.
     """
     changed = {}
-    for column in map(str, a.columns):
-        if column not in b or column in NOT_FACTORS or column in responses or known_goal(column) is not None:
+    for column in _common_columns(a, b, responses):
+        if known_goal(column) is not None:
             continue
         one, other = (treatments_of(table, [column]) for table in (a, b))
         said = column in KNOB_UNITS or min(len(a), len(b)) > 1
         if said and len(one) == len(other) == 1 and one != other:
             changed[column] = one[0][0], other[0][0]
     return changed
+
+
+def _common_columns(a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]) -> list[str]:
+    """Columns of both tables that somebody may have set."""
+    return [str(name) for name in a if name in b and name not in NOT_FACTORS and name not in responses]
 
 
 def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataFrame) -> None:

@@ -51,7 +51,6 @@ def forest_plot(result: ComparisonResult) -> Figure:
     with style.figure_style():
         figure, panels = plt.subplots(
             len(parts),
-            1,
             figsize=(WIDTH, sum(heights)),
             height_ratios=heights,
             squeeze=False,
@@ -75,11 +74,7 @@ def headline(result: ComparisonResult, response: str) -> str:
     ]
     if words:
         return say("forest.found", response=name, words=join(words, ", "))
-    return (
-        say("forest.all_same", response=name)
-        if counts[NO_CHANGE] == n
-        else say("forest.undecided", response=name)
-    )
+    return say("forest.all_same" if counts[NO_CHANGE] == n else "forest.undecided", response=name)
 
 
 def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
@@ -92,27 +87,27 @@ def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
 
 
 def _panel(ax: Axes, result: ComparisonResult, response: str, rows: pd.DataFrame) -> None:
-    overall = rows_of(result.overall[result.overall["response"] == response])[0]
+    overall = rows_of(result.overall, response)[0]
     trials = result.trials[result.trials["response"] == response]
     ax.axvspan(1 / (1 + result.margin), 1 + result.margin, color=style.MUTED, alpha=0.12, linewidth=0)
     ax.axvline(1.0, color=style.INK, linewidth=0.8)
     drawn = rows_of(rows)
-    for place, row in enumerate(drawn):
+    places, names = [float(place) for place in range(len(drawn))], [str(row["treatment"]) for row in drawn]
+    for place, row in zip(places, drawn, strict=True):
         _trials(ax, trials[trials["treatment"] == row["treatment"]], place)
-        _estimate(ax, row, place, "o")
-    has_overall = overall["n_treatments"] > 1
-    if has_overall:
-        _estimate(ax, overall, len(drawn) + 0.4, "D")
-    names = [str(row["treatment"]) for row in drawn] + [say("forest.overall")] * has_overall
-    ax.set_yticks([*range(len(drawn)), *([len(drawn) + 0.4] if has_overall else [])], names)
-    ax.set_ylim(len(drawn) + (1.0 if has_overall else -0.3), -0.7)
+        _estimate(ax, row, place, VERDICT_MARKS[row["verdict"]][1])
+    bottom, n = len(drawn) - 0.3, overall["n_treatments"]
+    if n > 1:
+        bottom = len(drawn) + 1.0
+        drawn, places, names = [*drawn, overall], [*places, len(rows) + 0.4], [*names, say("forest.overall")]
+        _estimate(ax, overall, places[-1], "D")
+    ax.set_yticks(places, names)
+    ax.set_ylim(bottom, -0.7)
     ax.grid(visible=False, axis="y")
     _axis(ax, response)
-    _verdicts(ax, [*drawn, *([overall] if has_overall else [])])
-    title = headline(result, response)
-    if len(drawn) < overall["n_treatments"]:
-        title += "\n" + say("forest.cut", shown=len(drawn), n=overall["n_treatments"])
-    ax.set_title(title)
+    _verdicts(ax, drawn)
+    cut = "\n" + say("forest.cut", shown=len(rows), n=n) if len(rows) < n else ""
+    ax.set_title(headline(result, response) + cut)
 
 
 def _trials(ax: Axes, trials: pd.DataFrame, place: float) -> None:
@@ -126,12 +121,12 @@ def _trials(ax: Axes, trials: pd.DataFrame, place: float) -> None:
 
 
 def _estimate(ax: Axes, row: dict[str, Any], place: float, marker: str) -> None:
-    colour, shape, filling = VERDICT_MARKS[row["verdict"]]
+    colour, _, filling = VERDICT_MARKS[row["verdict"]]
     ratio, low, high = _clipped(np.array([row["ratio"], row["ratio_low"], row["ratio_high"]], dtype=float))
     if not np.isnan(low):
         ax.plot([low, high], [place, place], color=colour, linewidth=1.6, zorder=3)
     ax.plot(
-        ratio, place, marker=marker if marker == "D" else shape, color=colour, markerfacecolor=filling, markersize=7,
+        ratio, place, marker=marker, color=colour, markerfacecolor=filling, markersize=7,
         linestyle="none", zorder=4,
     )  # fmt: skip
 
@@ -140,18 +135,16 @@ def _explain(figure: Figure, margin: float) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    point: dict[str, Any] = {
-        "linestyle": "none",
-        "marker": "o",
-        "markersize": 4,
-        "markeredgecolor": style.TRIAL_COLOUR,
-    }
-    handles: list[Any] = [
-        Line2D([], [], markerfacecolor="none", label=say("forest.trial_a"), **point),
-        Line2D([], [], markerfacecolor=style.TRIAL_COLOUR, label=say("forest.trial_b"), **point),
-        Patch(color=style.MUTED, alpha=0.12, label=say("forest.margin", margin=margin)),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    fillings = {"forest.trial_a": "none", "forest.trial_b": style.TRIAL_COLOUR}
+    points = [
+        Line2D(
+            [], [], linestyle="none", marker="o", markersize=4, markeredgecolor=style.TRIAL_COLOUR,
+            markerfacecolor=filling, label=say(key),
+        )
+        for key, filling in fillings.items()
+    ]  # fmt: skip
+    band = Patch(color=style.MUTED, alpha=0.12, label=say("forest.margin", margin=margin))
+    figure.legend(handles=[*points, band], loc="outside lower center", ncols=3)
 
 
 def _clipped(ratios: np.ndarray) -> np.ndarray:
@@ -163,9 +156,8 @@ def _axis(ax: Axes, response: str) -> None:
 
     ax.set_xscale("log")
     low, high = ax.get_xlim()
-    ax.xaxis.set_major_locator(
-        MaxNLocator(nbins=6, steps=[1, 2, 5, 10]) if high / low < 5 else ax.xaxis.get_major_locator()
-    )
+    if high / low < 5:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.xaxis.set_major_formatter(FuncFormatter(plain_value))

@@ -67,7 +67,7 @@ def _sections(result: ComparisonResult) -> list[Tabled]:
 
 
 def _by_treatment(result: ComparisonResult, response: str) -> Tabled:
-    rows = rows_of(result.treatments[result.treatments["response"] == response])
+    rows = rows_of(result.treatments, response)
     goal, unit = say(f"compare.goal_{rows[0]['goal']}"), unit_name(response)
     heads = {"head_a": f"A {unit}".strip(), "head_b": f"B {unit}".strip(), "response": axis_label(response)}
     return tabled("explaining/compare.treatments", map(_told, rows), **heads, goal=goal)
@@ -93,13 +93,6 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
         n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
         told = bool((rows[["n_a", "n_b"]].min(axis=1) <= FEW).any())  # by a warning already
         if n and pd.notna(needed) and not told:
-            said.append(
-                say(
-                    "compare.needed_text",
-                    response=axis_label(str(response)),
-                    n=n,
-                    needed=int(needed),
-                    threshold=result.threshold,
-                )
-            )
+            counts = {"n": n, "needed": int(needed), "threshold": result.threshold}
+            said.append(say("compare.needed_text", response=axis_label(str(response)), **counts))
     return said

@@ -60,18 +60,16 @@ class ComparisonResult:
             "a": self.names[0],
             "b": self.names[1],
             "factors": list(self.factors),
-            "threshold": self.threshold,
-            "margin": self.margin,
-            "confidence": self.confidence,
-            "paired": self.paired,
-            "overall": records(self.overall),
-            "treatments": records(self.treatments),
-            "only_in_a": records(self.only_in_a),
-            "only_in_b": records(self.only_in_b),
+            **{name: getattr(self, name) for name in ("threshold", "margin", "confidence", "paired")},
+            **{
+                name: records(getattr(self, name))
+                for name in ("overall", "treatments", "only_in_a", "only_in_b")
+            },
             "warnings": [str(warning) for warning in self.warnings],
         }
 
 
-def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table as dictionaries by column name."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict(orient="records")]
+def rows_of(frame: pd.DataFrame, response: str | None = None) -> list[dict[str, Any]]:
+    """The rows of a table, or those of one response, as dictionaries by column name."""
+    rows = frame if response is None else frame[frame["response"] == response]
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict(orient="records")]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import CompareError, did_you_mean
-from deadzone.explaining.marks import marked
+from deadzone.explaining.marks import marked, well
 from deadzone.language.catalogue import say
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
@@ -46,21 +46,16 @@ def analysed(frame: pd.DataFrame, factors: Sequence[str], name: str) -> tuple[pd
     notes: list[str] = []
     frame = frame.reset_index(drop=True)
     measured = frame[~marked(frame, "warmup", missing=False)]
-    ended = (
-        measured[measured["status"].eq("ok").fillna(False).astype(bool)] if "status" in frame else measured
-    )
-    if len(ended) < len(measured):
-        notes.append(say("compare.failed", n=len(measured) - len(ended), trials=len(measured), name=name))
+    ended = well(measured)
+    if lost := len(measured) - len(ended):
+        notes.append(say("compare.failed", n=lost, trials=len(measured), name=name))
     trusted = ended[marked(ended, "trusted", missing=True)]
-    if len(trusted) < len(ended):
+    if doubted := len(ended) - len(trusted):
         whole, kept = (table.groupby(list(factors)).ngroups if factors else 1 for table in (ended, trusted))
-        if not len(trusted) or kept < LEAST_TRUSTED * whole:
-            notes.append(
-                say("compare.distrusted_kept", n=len(ended) - len(trusted), trials=len(ended), name=name)
-            )
-            trusted = ended
-        else:
-            notes.append(say("compare.distrusted", n=len(ended) - len(trusted), trials=len(ended), name=name))
+        keep = trusted.empty or kept < LEAST_TRUSTED * whole
+        key = "compare.distrusted_kept" if keep else "compare.distrusted"
+        notes.append(say(key, n=doubted, trials=len(ended), name=name))
+        trusted = ended if keep else trusted
     if trusted.empty:
         raise CompareError(
             f"{name} has no trial that ended well and was no warm-up, so there is nothing to compare."
@@ -100,23 +95,20 @@ def side_by_side(
     a, b: analysed trials. Raises CompareError if no treatment is in both, or a response cannot be compared.
     """
     one, other = (_values_by_block(t, factors, response, n) for t, n in zip((a, b), names, strict=True))
-    common = [key for key in sorted(one, key=order_of) if key in other]
+    common = tuple(key for key in sorted(one, key=order_of) if key in other)
     if not common:
         raise CompareError(
             f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has {_some(one, factors)}, "
             f"{names[1]} has {_some(other, factors)}. If that is what was changed, name the factors to match by (--by)."
         )
-    paired = share_blocks(a, b) and all(set(one[key].index) & set(other[key].index) for key in common)
+    shared = {key: sorted(set(one[key].index) & set(other[key].index)) for key in common}
+    paired = share_blocks(a, b) and all(shared.values())
     if paired:
-        for key in common:
-            shared = sorted(set(one[key].index) & set(other[key].index))
-            one[key], other[key] = one[key].loc[shared], other[key].loc[shared]
+        one, other = ({key: side[key].loc[shared[key]] for key in common} for side in (one, other))
     pairs = tuple((one[key].to_numpy(float), other[key].to_numpy(float)) for key in common)
-    together = (
-        _same_blocks(a, [one[key] for key in common]),
-        _same_blocks(b, [other[key] for key in common]),
-    )
-    return Samples(tuple(common), pairs, together, paired)
+    blocks = ((a, one), (b, other))
+    first, second = (_same_blocks(table, [side[key] for key in common]) for table, side in blocks)
+    return Samples(common, pairs, (first, second), paired)
 
 
 def share_blocks(a: pd.DataFrame, b: pd.DataFrame) -> bool:
@@ -134,14 +126,16 @@ def treatments_of(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 
 def order_of(key: Key) -> tuple[tuple[int, float, str], ...]:
     """Sorts numbers by their value, and words after them."""
+    named = ((level, number_of(level)) for level in key)
+    return tuple((1, 0.0, level) if number is None else (0, number, "") for level, number in named)
 
-    def place(level: str) -> tuple[int, float, str]:
-        try:
-            return 0, float(level), ""
-        except ValueError:
-            return 1, 0.0, level
 
-    return tuple(place(level) for level in key)
+def number_of(level: str) -> float | None:
+    """The number that a level is, as it is written; None of a word."""
+    try:
+        return float(level)
+    except ValueError:
+        return None
 
 
 def _values_by_block(
@@ -151,11 +145,10 @@ def _values_by_block(
     rows = frame.loc[values.index]
     blocks = rows["block"].to_numpy() if _has_blocks(rows) else np.arange(len(rows))
     keys = _keys(rows, factors)
-    known = list(dict.fromkeys(keys))
-    number = {key: i for i, key in enumerate(known)}
-    table = pd.DataFrame({"key": [number[k] for k in keys], "block": blocks, "value": values.to_numpy()})
+    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    table = pd.DataFrame({"key": [number[key] for key in keys], "block": blocks, "value": values.to_numpy()})
     medians = table.groupby(["key", "block"])["value"].median()
-    return {key: medians.loc[i] for i, key in enumerate(known)}
+    return {key: medians.loc[i] for key, i in number.items()}
 
 
 def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
@@ -166,11 +159,8 @@ def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 def _written(level: object) -> str:
     """A level as text, the same for 4, 4.0 and "4"."""
     name = level_name(None if level is pd.NA else level)
-    try:
-        number = float(name)
-    except ValueError:
-        return name
-    return format_level(number) if is_number(number) else name
+    number = number_of(name)
+    return name if number is None or not is_number(number) else format_level(number)
 
 
 def _has_blocks(frame: pd.DataFrame) -> bool:

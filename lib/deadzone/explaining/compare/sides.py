@@ -13,14 +13,8 @@ from deadzone.store.run import Run
 from deadzone.store.tables import READABLE, read_table
 
 CIRCUMSTANCES = (
-    "host",
-    "cpu_model",
-    "cores_usable",
-    "memory_bytes",
-    "kernel",
-    "frequency_governor",
-    "limits_mechanism",
-)
+    "host", "cpu_model", "cores_usable", "memory_bytes", "kernel", "frequency_governor", "limits_mechanism",
+)  # fmt: skip
 """Entries of a run's provenance that move its numbers without being what was changed on purpose."""
 
 
@@ -63,10 +57,9 @@ def load_side(name: str, runs: Path) -> Side:
 
 def differing_circumstances(a: Side, b: Side) -> list[str]:
     """A sentence for each circumstance that both runs recorded and that differs."""
+    both = {key: (a.circumstances.get(key), b.circumstances.get(key)) for key in CIRCUMSTANCES}
     return [
         say("compare.circumstance", what=key.replace("_", " "), a=str(one), b=str(other))
-        for key in CIRCUMSTANCES
-        if (one := a.circumstances.get(key)) is not None
-        and (other := b.circumstances.get(key)) is not None
-        and one != other
+        for key, (one, other) in both.items()
+        if one is not None and other is not None and one != other
     ]

@@ -39,25 +39,16 @@ def examine(
     for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
         if one.weight and p <= FALSE_ALARMS and one.key not in found:
             found[one.key] = _finding(one, float(p), (accept or {}).get(one.key, ""))
-    place = list(CATALOGUE)
-    return tuple(
-        sorted(found.values(), key=lambda one: (SEVERITIES.index(one.severity), place.index(one.key)))
-    )
+    by_catalogue = [found[key] for key in CATALOGUE if key in found]
+    return tuple(sorted(by_catalogue, key=lambda one: SEVERITIES.index(one.severity)))
 
 
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
     severity = one.severity or CATALOGUE[one.key][0]
-    how = one.values.get("how")
-    seen = say(f"found.{one.key}_{how}" if how else f"found.{one.key}", **one.values)
-    return Finding(
-        one.key,
-        "notes" if accepted else severity,
-        one.levels,
-        tuple(int(number) for number in dict.fromkeys(one.trials)),
-        1 - p,
-        join([seen, say(f"mend.{one.key}", **one.values)]),
-        accepted,
-    )
+    how = f"_{one.values['how']}" if "how" in one.values else ""
+    told = join([say(f"found.{one.key}{how}", **one.values), say(f"mend.{one.key}", **one.values)])
+    trials = tuple(int(number) for number in dict.fromkeys(one.trials))
+    return Finding(one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, told, accepted)
 
 
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:

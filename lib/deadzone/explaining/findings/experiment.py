@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings.finding import Severity, Suspicion
-from deadzone.explaining.marks import marked
+from deadzone.explaining.marks import marked, well
 from deadzone.study.levels import NONE, format_level, is_number
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Experiment:
         """
         if levels is None:
             levels = self.levels if rows is None else self.at(rows)
-        p = float(not p) if isinstance(p, bool | np.bool) else float(p)
+        p = float(not p if isinstance(p, bool | np.bool) else p)
         trials = () if rows is None else tuple(rows["number"])
         return Suspicion(key, p, bool(weight), tuple(levels), trials, severity, say)
 
@@ -126,11 +126,6 @@ def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndar
     """Median at each level of the knob, shape (levels,); nan where there is none."""
     medians = pd.Series(values).groupby(rows["place"].to_numpy()).median()
     return medians.reindex(range(len(seen.levels))).to_numpy(float)
-
-
-def well(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows whose program ended well; all of a table that does not say."""
-    return rows[rows["status"].eq("ok").fillna(False).astype(bool)] if "status" in rows else rows
 
 
 def numbers(rows: pd.DataFrame, column: str) -> np.ndarray:

@@ -31,8 +31,6 @@ LEVEL_FACTOR = 1.15
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     """The response still improves at the end of the range: the last phase is one that pays, and a one-sided t test has its
     elasticity above the least that is called so."""
-    from scipy.special import stdtr
-
     model = seen.model
     if model is None:
         return
@@ -43,7 +41,7 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     add = model.axis.backward(at[-1] + (at[-1] - at[-2]) * np.array([1, 2]))
     said = {"level": f"{levels[-1]:g}", "knob": seen.knob, "add": _like(levels, add)}
     pays = (float(last["elasticity"]) - LINEAR_ELASTICITY) / max(float(last["std_error"]), 1e-9)
-    p = float(stdtr(max(model.noise.degrees_of_freedom, 3), -pays)) if up else 1.0
+    p = _p_beyond(model, pays) if up else 1.0
     yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], say=said)
 
 
@@ -74,8 +72,6 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     """A level whose trials agree with each other and not with the curve: t test of its median against the fit, with the
     misfit of the other levels as its error; or, where a fit of few levels bends to it, of its mean against the worse of its
     two neighbours, both of which are better (Bonferroni over the levels)."""
-    from scipy.special import stdtr
-
     if seen.model is None:
         return
     yield from _worse_than_both_neighbours(seen, seen.model)
@@ -85,15 +81,11 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     score = off / np.maximum(error, 1e-9)
     worst = int(np.argmax(score))
     enough = score[worst] > LEVEL_OFF and off[worst] > np.log(LEVEL_FACTOR) and table["n"].iloc[worst] >= 2
-    p = min(1.0, len(score) * 2 * float(stdtr(max(noise.degrees_of_freedom, 3), -score[worst])))
-    level = float(table["level"].iloc[worst])
-    said = {"knob": seen.knob, "level": f"{level:g}", "times": float(np.exp(off[worst]))}
-    yield seen.suspicion("one_level_off", p, weight=enough, levels=[level], say=said)
+    p = min(1.0, len(score) * 2 * _p_beyond(seen.model, score[worst]))
+    yield _level_off(seen, p, float(table["level"].iloc[worst]), off[worst], enough)
 
 
 def _worse_than_both_neighbours(seen: Experiment, model: PhaseModel) -> Iterator[Suspicion]:
-    from scipy.special import stdtr
-
     table, noise = model.levels, model.noise
     count = len(table)
     if count < FEWEST_AROUND or not noise.estimable:
@@ -106,7 +98,17 @@ def _worse_than_both_neighbours(seen: Experiment, model: PhaseModel) -> Iterator
     score = (step / np.maximum(error, 1e-9)).min(axis=0)
     at = int(np.nanargmax(score))
     off = float(step[:, at].min())
-    p = min(1.0, (count - 2) * float(stdtr(max(noise.degrees_of_freedom, 3), -score[at])))
-    level = float(table["level"].iloc[at + 1])
+    p = min(1.0, (count - 2) * _p_beyond(model, score[at]))
+    yield _level_off(seen, p, float(table["level"].iloc[at + 1]), off, off > np.log(LEVEL_FACTOR))
+
+
+def _level_off(seen: Experiment, p: float, level: float, off: float, weight: bool) -> Suspicion:
     said = {"knob": seen.knob, "level": f"{level:g}", "times": float(np.exp(off))}
-    yield seen.suspicion("one_level_off", p, weight=off > np.log(LEVEL_FACTOR), levels=[level], say=said)
+    return seen.suspicion("one_level_off", p, weight=weight, levels=[level], say=said)
+
+
+def _p_beyond(model: PhaseModel, score: float) -> float:
+    """p of a one-sided t test with the degrees of freedom of the fit's noise."""
+    from scipy.special import stdtr
+
+    return float(stdtr(max(model.noise.degrees_of_freedom, 3), -score))

@@ -50,7 +50,7 @@ class Finding:
         """The record that commands print: plain numbers, strings and lists."""
         record = {name: getattr(self, name) for name in ("key", "severity", "confidence")}
         record |= {"levels": list(self.levels), "trials": list(self.trials), "sentence": str(self.sentence)}
-        return {**record, "accepted": self.accepted} if self.accepted else record
+        return record | ({"accepted": self.accepted} if self.accepted else {})
 
     def __str__(self) -> str:
         said = join([self.sentence, say("findings.accepted", reason=self.accepted) if self.accepted else ""])

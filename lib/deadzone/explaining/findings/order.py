@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.experiment import Experiment, numbers, well
+from deadzone.explaining.findings.experiment import Experiment, numbers
 from deadzone.explaining.findings.finding import Suspicion
 from deadzone.explaining.findings.permutation import centred, contrast, p_value
-from deadzone.explaining.marks import marked
+from deadzone.explaining.marks import marked, well
 
 LEAST_CARRIED = 0.05
 """What the trial before does to the next matters from here on [ln of the response]."""
@@ -84,10 +84,8 @@ def _first_of_level(
     first = place == 0
     if first.sum() < 3 or len(rows) < 4 * first.sum():
         return
-    apart = (
-        log[use]
-        - pd.Series(np.where(place < 2, np.nan, log[use])).groupby(codes).transform("median").to_numpy()
-    )
+    later = pd.Series(np.where(place < 2, np.nan, log[use]))
+    apart = log[use] - later.groupby(codes).transform("median").to_numpy()
     effect = float(np.median(apart[first]))
     second = float((np.sign(effect) * apart[place == 1][:FOLLOWING]).max())
     rest = np.abs(apart[place >= 2])

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, well
+from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.explaining.findings.finding import Suspicion
 from deadzone.explaining.findings.permutation import association, centred, p_value
+from deadzone.explaining.marks import well
 
 MOST_LEFT = 0.2
 """Processes left behind by a smaller share of the trials are accidents, which the table of exceptions shows."""
@@ -69,11 +70,8 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     among these, such as page faults and switches, hardly scatter: one more thread shows.
     """
     rows = seen.sound
-    if (
-        rows["level"].nunique() < 2
-        or not set(MEASURES) & set(rows.columns)
-        or "service" in " ".join(map(str, rows))
-    ):
+    nothing_counted = not set(MEASURES) & set(rows) or "service" in " ".join(map(str, rows))
+    if rows["level"].nunique() < 2 or nothing_counted:
         return
     codes = pd.factorize(rows["place"])[0]
     if np.bincount(codes).min() < LEAST_A_LEVEL or len(rows) < FEWEST_TRIALS:

@@ -24,7 +24,7 @@ def page(key: str) -> str:
     parts = (
         f"# {key}",
         f"{say(f'findings.{severity}')}. {say(f'means.{key}')}",
-        f"## {say('findings.page_mend')}\n\n{_advice(key)}",
+        f"## {say('findings.page_mend')}\n\n{say(f'mend.{key}', add='...')}",
         f"## {say('findings.page_accept')}\n\n{say('findings.page_accept_words')}\n\n{accepted}",
         f"## {say('findings.page_tested')}\n\n{tested(check)}",
     )
@@ -34,10 +34,6 @@ def page(key: str) -> str:
 def tested(check: Callable[..., object]) -> str:
     """How a check is made: its docstring and those of what it is made of are kept where the statistic is computed."""
     return inspect.cleandoc(check.__doc__ or "")
-
-
-def _advice(key: str) -> str:
-    return say(f"mend.{key}", add="...")
 
 
 def pages() -> dict[str, str]:

@@ -59,11 +59,11 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
     """
     rows = seen.sound
     server = _server_cores(seen, rows)
-    used, waited = (
-        (numbers(rows, "client_cpu_s") / numbers(rows, "wall_s"), np.zeros(len(rows)))
-        if seen.serves
-        else (numbers(rows, "cpu_efficiency"), _ready_cores(rows))
-    )
+    if seen.serves:
+        used, waited = numbers(rows, "client_cpu_s") / numbers(rows, "wall_s"), np.zeros(len(rows))
+    else:  # threads that were ready but without a core: a client that others keep from its core is as busy
+        used = numbers(rows, "cpu_efficiency")
+        waited = np.nan_to_num(numbers(rows, "ready_s") / numbers(rows, "wall_s"))
     if (server is None and not _counts_at_once(seen)) or (seen.cores is not None and seen.cores < 2):
         return
     start = _plateau(seen, rows)
@@ -86,19 +86,12 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
         yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, say=said)
 
 
-def _ready_cores(rows: pd.DataFrame) -> np.ndarray:
-    """Threads that were ready but without a core, on average: a client that others keep from its core is as busy."""
-    return np.nan_to_num(numbers(rows, "ready_s") / numbers(rows, "wall_s"))
-
-
 def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
     """Cores that the server used which the program asks; None where none is known."""
     if seen.serves:
         return numbers(rows, "cpu_efficiency")
-    beside = [
-        numbers(rows, str(name)) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()
-    ]
-    return np.nansum(beside, axis=0) if beside else None
+    names = [str(name) for name in rows if str(name).endswith("_cores") and rows[name].notna().any()]
+    return np.nansum([numbers(rows, name) for name in names], axis=0) if names else None
 
 
 def _counts_at_once(seen: Experiment) -> bool:

@@ -39,10 +39,9 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.ended
     if len(rows) < 2:
         return
-    times = [numbers(rows, seen.response), cpu_s(rows)]
-    counts = [numbers(rows, name) for name in output.MEASURES]
-    known = [(one, ALIKE_TIMES, 0) for one in times] + [(one, ALIKE_COUNTS, FEW_MORE) for one in counts]
-    known = [one for one in known if np.isfinite(one[0]).all()]
+    times = [(numbers(rows, seen.response), ALIKE_TIMES, 0), (cpu_s(rows), ALIKE_TIMES, 0)]
+    counts = [(numbers(rows, name), ALIKE_COUNTS, FEW_MORE) for name in output.MEASURES]
+    known = [one for one in (*times, *counts) if np.isfinite(one[0]).all()]
     alike = all(np.ptp(one) <= max(share * np.abs(one).max(), few) for one, share, few in known)
     unused = alike and len(known) > len(times)
     yield seen.suspicion("knob_not_used", unused, say={"knob": seen.knob, "measures": len(known)})

@@ -51,11 +51,10 @@ def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
         return
     noise, fitted = seen.model.noise.replicate, np.log(seen.model.levels["fitted"].to_numpy(float))
     least = max(float(np.ptp(fitted)), 1e-3)
-    if (
-        noise > LARGE_NOISE
-        and association(numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]) > ALIKE
-    ):
-        least = min(least, RELEVANT)
-    needed = replicates_to_tell(least, noise, len(fitted)) if noise > LARGE_NOISE else 0
+    needed: int | None = 0
+    if noise > LARGE_NOISE:
+        values, levels = numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]
+        least = min(least, RELEVANT) if association(values, levels) > ALIKE else least
+        needed = replicates_to_tell(least, noise, len(fitted))
     said = {"noise": float(np.expm1(noise)), "most": AFFORDABLE}
     yield seen.suspicion("noise_too_large", needed is None or needed > AFFORDABLE, say=said)

@@ -17,9 +17,8 @@ SCALES: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), ("time", 60.0)),
     **dict.fromkeys(("h", "hr", "hour", "hours"), ("time", 3600.0)),
     **dict.fromkeys(("b", "byte", "bytes"), ("bytes", 1.0)),
-    **{
-        f"{letter}{end}": ("bytes", 1000.0**i) for i, letter in enumerate("kmgt", 1) for end in ("b", "bytes")
-    },
+    **{f"{letter}b": ("bytes", 1000.0**i) for i, letter in enumerate("kmgt", 1)},
+    **{f"{letter}bytes": ("bytes", 1000.0**i) for i, letter in enumerate("kmgt", 1)},
     **{f"{letter}ib": ("bytes", 1024.0**i) for i, letter in enumerate("kmgt", 1)},
 }
 """Units as programs print them, in small letters, with what one is of its quantity's base unit; `/s` may follow."""

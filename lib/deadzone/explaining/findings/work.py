@@ -69,6 +69,10 @@ LESS_CPU = 0.6
 """A level that needs less than this share of the CPU time of every level before it does not do the same job faster."""
 
 
+Cuts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""See `_cuts`."""
+
+
 def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     """Trials of a level that fall into two groups, in CPU time, the response, a count of work, what was read, written or printed.
 
@@ -116,10 +120,8 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
 def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np.ndarray, np.ndarray]:
     """Statistic of `_separation`, distance between the groups and spread within them [ln], and rows of the lower and the
     upper group; both are empty where no level is split."""
-    ascending = [
-        at[np.argsort(log[at], kind="stable")]
-        for at in (np.flatnonzero(levels == level) for level in range(levels.max() + 1))
-    ]
+    rising = np.argsort(log, kind="stable")
+    ascending = [rising[levels[rising] == level] for level in range(levels.max() + 1)]
     tables = [_cuts(log[order][None, :]) for order in ascending]
     statistic, distance = (float(one[0]) for one in _separation(tables, LEAST_SPREAD))
     none = np.array([], dtype=int)
@@ -138,9 +140,7 @@ def _split(log: np.ndarray, levels: np.ndarray) -> tuple[float, float, float, np
     return statistic, distance if len(low) else 0.0, spread, low, high
 
 
-def _separation(
-    tables: Sequence[tuple[np.ndarray, ...]], spread: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
+def _separation(tables: Sequence[Cuts], spread: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """How much smaller the squares within levels are with two groups at one distance, and that distance, shape (m,) each.
 
     tables: of `_cuts`, one a level. spread: added to that within groups [ln]. For each distance a level is cut where
@@ -170,7 +170,7 @@ def _borrowing(squares: Sequence[np.ndarray]) -> np.ndarray:
     return own + BORROWED * own.mean(axis=0)
 
 
-def _cuts(ascending: np.ndarray) -> tuple[np.ndarray, ...]:
+def _cuts(ascending: np.ndarray) -> Cuts:
     """Sum of squares of each row, shape (m,); of its two parts for every cut, and the distance of their means, shape
     (m, size - 1); weight of a squared distance, shape (size - 1,)."""
     size = ascending.shape[1]
@@ -215,10 +215,8 @@ def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -
 def _counts_work(name: str, seen: Experiment) -> bool:
     if name in (seen.response, seen.knob, *seen.by) or name in NOT_WORK:
         return False
-    words = name.lower().split("_")
-    return any(word in words for word in COUNTS_OF_WORK) and not any(
-        rate in f"{name}_" for rate in RATE_WORDS
-    )
+    is_rate = any(rate in f"{name}_" for rate in RATE_WORDS)
+    return not is_rate and bool(set(COUNTS_OF_WORK) & set(name.lower().split("_")))
 
 
 NOT_WORK = (

@@ -32,16 +32,12 @@ def p_equivalence(pairs: Pairs, paired: bool, margin: float, absolute: bool = Fa
 
 def _test(pairs: Pairs, paired: bool, shift: float, absolute: bool = False) -> RankTest:
     """The rank test of B, shifted, against A; shift: of ln(value), or of the value where absolute."""
+    # Nothing but zeros on both sides is the same evidence as nothing but ones, and can be shifted.
     if not absolute:
-        pairs = [_without_zeros(a, b) for a, b in pairs]
+        pairs = [(a, b) if a.any() or b.any() else (a + 1.0, b + 1.0) for a, b in pairs]
     if paired:
         return signed_rank([_differences(a, b, absolute) + shift for a, b in pairs])
     return rank_sum([(a, b + shift if absolute else b * math.exp(shift)) for a, b in pairs])
-
-
-def _without_zeros(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nothing but zeros on both sides is the same evidence as nothing but ones, and can be shifted."""
-    return (a, b) if a.any() or b.any() else (a + 1.0, b + 1.0)
 
 
 def _differences(a: np.ndarray, b: np.ndarray, absolute: bool) -> np.ndarray:

@@ -69,11 +69,8 @@ MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
 MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",
               FEW, OUTSIDE)  # fmt: skip
 
-WHERE, CHANGE, TESTS = (
-    ("phase", "start", "stop", "label"),
-    ("change", "low", "high"),
-    ("p_excluded", "p_confirmed"),
-)
+WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
+TESTS = ("p_excluded", "p_confirmed")
 
 
 def has_account(trials: pd.DataFrame) -> bool:
@@ -157,12 +154,8 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
         raise PhaseError(f"{model.knob} is on an interval scale, where nothing scales in proportion.")
     named = {level_name(level): place for level, place in places(model).items()}
     level = trials[model.knob].map(level_name).map(named).astype(float)
-    known = (
-        level.notna()
-        & (level != (model.none_level or -1.0))
-        & trials[[*NEEDED, model.response]].notna().all(axis=1)
-    )
-    known &= (trials["user_s"] + trials["sys_s"] > 0) & (trials[model.response] > 0)
+    known = level.notna() & (level != (model.none_level or -1.0)) & _is_known(trials, model.response)
+    known &= trials[model.response] > 0
     kept, level = trials[known], level[known]
     parts = parts_of(kept, level.to_numpy(float), model.response, model.goal, model.knob)
     rows, losses = [], []
@@ -193,18 +186,20 @@ def mechanisms_between(
     if not has_account(trials):
         return found
     level = pd.to_numeric(trials[knob], errors="coerce")
-    known = level.isin(ends) & trials[[*NEEDED, response]].notna().all(axis=1)
-    kept, level = trials[known & (trials["user_s"] + trials["sys_s"] > 0)], level[known]
-    level = level.loc[kept.index]
+    known = level.isin(ends) & _is_known(trials, response)
+    kept, level = trials[known], level[known]
     if level.nunique() < len(set(ends)):
         return found
     parts = parts_of(kept, level.to_numpy(float), response, goal, knob)
     start, stop = (parts[level == end] for end in ends)
     loss = float(stop["log_loss"].mean() - start["log_loss"].mean())
-    other = [
-        row for row in _mechanisms(start, stop, -loss or -1.0) if row["mechanism"] in (MORE_WORK, LESS_WORK)
-    ]
-    return pd.DataFrame([*other, *_mechanisms(start, stop, loss)]).set_index("mechanism")
+    work, *_ = _mechanisms(start, stop, -loss or -1.0)
+    return pd.DataFrame([work, *_mechanisms(start, stop, loss)]).set_index("mechanism")
+
+
+def _is_known(trials: pd.DataFrame, response: str) -> pd.Series:
+    """Which trials have a whole account of time, some of it on a CPU, and the response."""
+    return trials[[*NEEDED, response]].notna().all(axis=1) & (trials["user_s"] + trials["sys_s"] > 0)
 
 
 def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:
@@ -213,22 +208,21 @@ def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:
 
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
-    """The parts of the change from start to stop, each tested in the direction of the whole change."""
-    idle = [f"idle_{reason}" for reason in (*dict.fromkeys(WAITS.values()), FEW)]
+    """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
+    reasons = (*dict.fromkeys(WAITS.values()), FEW)
+    idle = [f"idle_{reason}" for reason in reasons]
     ends = [1 + float(end[idle].mean().sum()) for end in (start, stop)]
-    scale = (
-        (ends[1] - ends[0]) / math.log(ends[1] / ends[0]) if min(ends) > 0 and ends[0] != ends[1] else ends[0]
-    )
+    scale = ends[0]
+    if min(ends) > 0 and ends[0] != ends[1]:
+        scale = (ends[1] - ends[0]) / math.log(ends[1] / ends[0])
     shown = []
-    for reason in (WORK, *(name.removeprefix("idle_") for name in idle)):
+    for reason in (WORK, *reasons):
         a, b = (_part(end, reason, scale) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
-        change, low, high = _change(a, b)
-        totals = (start["log_loss"].to_numpy(float), stop["log_loss"].to_numpy(float))
-        slow, fast = ((b, totals[1]), (a, totals[0])) if loss >= 0 else ((a, totals[0]), (b, totals[1]))
-        beyond, within = _tested(slow[0] - MARGIN * slow[1], fast[0] - MARGIN * fast[1])
-        shown.append({"mechanism": name, "change": change, "low": low, "high": high,
-                      "p_excluded": within, "p_confirmed": beyond})  # fmt: skip
+        beyond = [part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))]
+        slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
+        tests = (slower.p_below(FLOOR), slower.p_above(FLOOR)) if slower else (math.nan, math.nan)
+        shown.append(dict(zip(("mechanism", *CHANGE, *TESTS), (name, *_change(a, b), *tests), strict=True)))
     return shown
 
 
@@ -242,16 +236,12 @@ def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:
     """From the mean of a to that of b; None with a single trial."""
     if min(len(a), len(b)) < 2:
         return None
-    means = [
-        Estimate(
-            float(side.mean()),
-            max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5,
-            len(side) - 1,
-            len(side),
-        )
-        for side in (a, b)
-    ]
-    return means[1] - means[0]
+    scatter = [max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5 for side in (a, b)]
+    before, after = (
+        Estimate(float(side.mean()), error, len(side) - 1, len(side))
+        for side, error in zip((a, b), scatter, strict=True)
+    )
+    return after - before
 
 
 def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
@@ -259,9 +249,3 @@ def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
     found = _difference(a, b)
     low, high = found.interval(INTERVAL) if found else (math.nan, math.nan)
     return float(b.mean() - a.mean()), low, high
-
-
-def _tested(slow: np.ndarray, fast: np.ndarray) -> tuple[float, float]:
-    """p-values that slow is not beyond fast by the floor, and that it is."""
-    found = _difference(fast, slow)
-    return (found.p_above(FLOOR), found.p_below(FLOOR)) if found else (math.nan, math.nan)

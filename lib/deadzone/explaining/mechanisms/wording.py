@@ -2,14 +2,7 @@
 
 import math
 
-from deadzone.explaining.mechanisms.explaining import (
-    CONFIRMED,
-    EXCLUDED,
-    FLOOR,
-    INTERVAL,
-    UNDECIDED,
-    Explanation,
-)
+from deadzone.explaining.mechanisms.explaining import EXCLUDED, FLOOR, INTERVAL, UNDECIDED, Explanation
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import percent
 from deadzone.explaining.phases.result import PhaseResult
@@ -36,51 +29,40 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
     if rows.empty:
         return None
     loss = rows.iloc[0]
-    against = say("mechanism.against") if found.is_scaling else ""
-    whole = {
-        "start": start,
-        "stop": stop,
-        "phase": name,
-        "loss": _percent(loss["change"]),
-        "against": against,
-    }
+    whole = {"start": start, "stop": stop, "phase": name, "loss": _percent(loss["change"])}
     because = [
         say("mechanism.because", words=say(f"mechanism.{row['mechanism']}_because"), change=_percent(row["change"]),
             low=_percent(row["low"]), high=_percent(row["high"]), certainty=INTERVAL)
-        for row in found.of(phase, CONFIRMED).to_dict("records")
+        for row in found.of(phase).to_dict("records")
     ]  # fmt: skip
-    if _is_small(found, phase) and not because:
-        said = say(
-            "mechanism.says_in_proportion" if found.is_scaling else "mechanism.says_unchanged",
-            **{key: value for key, value in whole.items() if key != "against"},
-        )
+    is_small = _is_small(found, phase) and not because
+    if is_small:
+        said = say(f"mechanism.says_{'in_proportion' if found.is_scaling else 'unchanged'}", **whole)
     else:
         way = "behind" if loss["change"] >= 0 else "ahead"
-        said = say(
-            f"mechanism.says_{way}" if because else f"mechanism.says_{way}_open",
-            because=join(because, "; "),
-            **whole,
-        )
+        whole |= {
+            "against": say("mechanism.against") if found.is_scaling else "",
+            "because": join(because, "; "),
+        }
+        said = say(f"mechanism.says_{way}" if because else f"mechanism.says_{way}_open", **whole)
     rest = [
         say(f"mechanism.list_{verdict}", names=join([say(f"mechanism.{one}") for one in found.of(phase, verdict)["mechanism"]], ", "))
         for verdict in (EXCLUDED, UNDECIDED)
-        if len(found.of(phase, verdict)) and not (_is_small(found, phase) and not because)
+        if len(found.of(phase, verdict)) and not is_small
     ]  # fmt: skip
-    more = "mechanism.tells_work" if {"more_cpu_work"} & {*found.of(phase)["mechanism"]} else ""
-    more = more or ("mechanism.tells_sleep" if {*SLEEPING} & {*found.of(phase)["mechanism"]} else "")
-    return join([said, *rest, *([say(more)] if more else [])])
+    confirmed = {*found.of(phase)["mechanism"]}
+    told = "work" if "more_cpu_work" in confirmed else "sleep" if {*SLEEPING} & confirmed else ""
+    return join([said, *rest, say(f"mechanism.tells_{told}") if told else ""])
 
 
 def sentences(found: Explanation | None, model: PhaseResult) -> list[Message]:
     """A sentence on each phase that could be explained; none without an explanation."""
-    said = [
-        sentence(
-            found, number, level_text(model, float(row["start"])), level_text(model, float(row["stop"])),
-            PHASE_STYLES[str(row["label"])].name,
-        )
-        for number, row in enumerate(model.phases.to_dict("records") if found else [])
-        if found
-    ]  # fmt: skip
+    if found is None:
+        return []
+    said = []
+    for number, row in enumerate(model.phases.to_dict("records")):
+        start, stop = (level_text(model, float(row[end])) for end in ("start", "stop"))
+        said.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
     return [one for one in said if one]
 
 

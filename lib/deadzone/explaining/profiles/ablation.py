@@ -68,16 +68,15 @@ def ablate(
     attributed = attribute(pair, causes, rule).exact
     rows, by_cause, how = [], {}, "none"
     for option, profiles in single.items():
-        alone = pair_up(pair.before.profiles, profiles, pair.before.values[0], basis)
+        alone = pair_up(pair.before.profiles, profiles, pair.before.value, basis)
         sides = total_amounts(alone.before), total_amounts(alone.after)
         how = method(*sides)
-        rows.append(estimate(*sides).assign(option=option))
+        rows.append(estimate(*sides))
         by_cause[option] = {name: float(part) for name, part in attribute(alone, causes, rule).exact.items()}
     table = pd.concat(rows, ignore_index=True)
-    table.insert(0, "option", table.pop("option"))
-    table["by_stacks"] = [
-        float(attributed[name]) if name in attributed and name != OTHER else np.nan for name in single
-    ]
+    table.insert(0, "option", list(single))
+    stacks = {name: float(part) for name, part in attributed.items() if name != OTHER}
+    table["by_stacks"] = [stacks.get(name, np.nan) for name in single]
     own_stacks = [by_cause[name].get(name, 0.0) if name != OTHER else 0.0 for name in single]
     table["elsewhere"] = table["change"] - own_stacks
     total = float(sum(attributed.values()))

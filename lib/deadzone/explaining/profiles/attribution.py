@@ -7,6 +7,7 @@ the cumulative changes of causes counts such samples several times. Here each sa
 causes and `other` add up to the total change exactly, because they are sums of whole numbers.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -105,11 +106,9 @@ def shares(matched: int, value: int, rule: str, causes: int) -> list[int]:
 def _sets_of(side: Side, causes: Sequence[Cause]) -> list[Sets]:
     """For every profile of a side, the value of each set of causes."""
     result = []
-    for profile, value in zip(side.profiles, side.values, strict=True):
-        sets, index = np.unique(matched_causes(profile, causes), return_inverse=True)
-        sums = np.zeros(len(sets), dtype=np.int64)
-        np.add.at(sums, index, profile.numbers(value))
-        result.append(dict(zip(sets.tolist(), sums.tolist(), strict=True)))
+    for profile in side.profiles:
+        sums = pd.Series(profile.numbers(side.value)).groupby(matched_causes(profile, causes)).sum()
+        result.append(dict(zip(sums.index.tolist(), sums.tolist(), strict=True)))
     return result
 
 
@@ -128,24 +127,21 @@ def _amounts(side: Side, each: Sequence[Sequence[Fraction]]) -> Amounts:
     The variance is that of the profile's mean event; a sample shared among causes is shared in variance too.
     """
     values = np.array(each, dtype=float).T
-    weights = [one.weight * float(factor) for one, factor in zip(side.events, side.factors, strict=True)]
-    return Amounts.of(side, values, np.abs(values) * np.array(weights))
+    return Amounts.of(side, values, np.abs(values) * np.array(side.weights))
 
 
 def _changes_by_set(pair: Pair, sets: Sequence[list[Sets]]) -> dict[int, Fraction]:
-    changes: dict[int, Fraction] = {}
+    changes: defaultdict[int, Fraction] = defaultdict(Fraction)
     for side, own, sign in ((pair.before, sets[0], -1), (pair.after, sets[1], 1)):
         for values, factor in zip(own, side.factors, strict=True):
             for matched, value in values.items():
-                part = sign * value * factor / len(side.profiles)
-                changes[matched] = changes.get(matched, Fraction(0)) + part
+                changes[matched] += sign * value * factor / len(side.profiles)
     return changes
 
 
 def _overlaps(causes: Sequence[Cause], changes: dict[int, Fraction]) -> pd.DataFrame:
     rows = []
     for (i, first), (j, second) in combinations(enumerate(causes), 2):
-        both = [change for matched, change in changes.items() if matched >> i & 1 and matched >> j & 1]
-        if both:
+        if both := [change for matched, change in changes.items() if matched >> i & 1 and matched >> j & 1]:
             rows.append((first.name, second.name, float(sum(both))))
     return pd.DataFrame(rows, columns=["first", "second", "change"])

@@ -92,15 +92,11 @@ def _expression(glob: str) -> str:
 
 
 def _cause(name: object, patterns: object, where: str) -> Cause:
-    several = [patterns] if isinstance(patterns, str) else patterns
+    several: Sequence[Any] = patterns if isinstance(patterns, list | tuple) else [patterns]
     if not isinstance(name, str) or not name.strip():
         raise ProfileError(f"{where}: the name {name!r} is no text; put it in quotes.")
     if name.lower() == OTHER:
         raise ProfileError(f"{where}: {OTHER!r} is what no cause matches; choose another name.")
-    if (
-        not isinstance(several, list | tuple)
-        or not several
-        or not all(isinstance(p, str) and p for p in several)
-    ):
+    if not several or not all(isinstance(pattern, str) and pattern for pattern in several):
         raise ProfileError(f'{where}: {name} needs a pattern, such as "*{name.lower()}*", or a list of them.')
     return Cause(name, tuple(several))

@@ -95,11 +95,9 @@ def compare_profiles(
     pair = pair_up(_several(before), _several(after), value, basis)
     functions = _table(pair.before, pair.after)
     packages = _table(*map(_packages, (pair.before, pair.after)))
-    package_of = {
-        f: k
-        for p in (*pair.before.profiles, *pair.after.profiles)
-        for f, k in zip(p.functions, p.packages, strict=True)
-    }
+    package_of: dict[str, str] = {}
+    for profile in (*pair.before.profiles, *pair.after.profiles):
+        package_of |= zip(profile.functions, profile.packages, strict=True)
     functions.insert(1, "package", functions["name"].map(package_of))
     sides = total_amounts(pair.before), total_amounts(pair.after)
     how = method(*sides)
@@ -177,9 +175,9 @@ def _amounts(side: Side, sums: Sums, index: Mapping[str, int]) -> Amounts:
     of its samples."""
     values = np.zeros((len(index), len(side.profiles)))
     spread = np.zeros_like(values)
-    for column, (profile, value, factor) in enumerate(side.parts):
+    for column, (profile, factor) in enumerate(side.parts):
         place = np.array([index[name] for name in profile.functions], dtype=np.int64)
-        own = sums(profile, profile.numbers(value))
+        own = sums(profile, profile.numbers(side.value))
         values[:, column] = grouped(own, place, len(index)) * float(factor)
         variance = _variance(side.events[column], own, partial(sums, profile))
         spread[:, column] = grouped(variance, place, len(index)) * float(factor) ** 2

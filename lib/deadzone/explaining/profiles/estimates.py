@@ -14,7 +14,6 @@ and Donner 2008); the test of no change by conditioning on the sum, which makes 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,11 +30,8 @@ FEWEST_REPLICATES = 2
 COLUMNS = ("before", "after", "change", "change_low", "change_high", "p", "q")
 
 
-class Limits(NamedTuple):
-    """Lower and upper limits, arrays of one shape."""
-
-    low: np.ndarray
-    high: np.ndarray
+Limits = tuple[np.ndarray, np.ndarray]
+"""Lower and upper limits, arrays of one shape."""
 
 
 def sum_limits(
@@ -53,15 +49,15 @@ def sum_limits(
     low = np.where(present, one[1] / (2 * one[0]) * _chi2(tail, 2 * one[0] ** 2 / one[1]), 0.0)
     more, spread = total + weight, variance + weight**2
     high = spread / (2 * more) * _chi2(1 - tail, 2 * more**2 / spread)
-    return Limits(low, high)
+    return low, high
 
 
 def difference_limits(before: np.ndarray, after: np.ndarray, of_before: Limits, of_after: Limits) -> Limits:
     """Limits of after - before from those of each, all of shape (n,)."""
+    (low_before, high_before), (low_after, high_after) = of_before, of_after
     change = after - before
-    below = np.hypot(after - of_after.low, of_before.high - before)
-    above = np.hypot(of_after.high - after, before - of_before.low)
-    return Limits(change - below, change + above)
+    below = np.hypot(after - low_after, high_before - before)
+    return change - below, change + np.hypot(high_after - after, before - low_before)
 
 
 def no_change_p(
@@ -104,8 +100,7 @@ class Amounts:
     def of(cls, side: Side, values: np.ndarray, variance: np.ndarray) -> Amounts:
         """Amounts of a side, in the unit of its pair, with what is known of its sampling."""
         sampled = all(one.variance is not None for one in side.events)
-        weights = [one.weight * float(factor) for one, factor in zip(side.events, side.factors, strict=True)]
-        return cls(values, variance if sampled else None, float(np.mean(weights)))
+        return cls(values, variance if sampled else None, float(np.mean(side.weights)))
 
     @property
     def replicates(self) -> int:
@@ -196,7 +191,7 @@ def _from_samples(before: Amounts, after: Amounts) -> tuple[np.ndarray, np.ndarr
 
 def _event_weights(
     before: Amounts, after: Amounts, variance_before: np.ndarray, variance_after: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+) -> list[np.ndarray]:
     """Size of an event of each group on each side; where a side has none, as on the other side."""
     usual = [side.weight / side.replicates for side in (before, after)]
     usual = [own or other or 1.0 for own, other in zip(usual, usual[::-1], strict=True)]
@@ -204,10 +199,8 @@ def _event_weights(
         np.divide(spread, side.mean, out=np.full(len(spread), np.nan), where=side.mean > 0)
         for side, spread in ((before, variance_before), (after, variance_after))
     ]
-    filled = []
-    for mine, other, scale in ((own[0], own[1], usual[0] / usual[1]), (own[1], own[0], usual[1] / usual[0])):
-        filled.append(np.where(np.isfinite(mine), mine, other * scale))
-    return tuple(
-        np.where(np.isfinite(weight) & (weight > 0), weight, fallback)
-        for weight, fallback in zip(filled, usual, strict=True)
-    )  # type: ignore[return-value]
+    weights = []
+    for mine, other in ((0, 1), (1, 0)):
+        filled = np.where(np.isfinite(own[mine]), own[mine], own[other] * (usual[mine] / usual[other]))
+        weights.append(np.where(np.isfinite(filled) & (filled > 0), filled, usual[mine]))
+    return weights

@@ -43,7 +43,10 @@ def events(profile: Profile, value: str) -> Events:
         return Events(None, reason=say("profile.negative", source=profile.source))
     counted = _counts(profile, value, numbers)
     if counted is None:
-        return Events(None, reason=_reason(profile, value))
+        is_all = profile.value_type(value).name == "goroutine"
+        return Events(
+            None, reason=say("profile.all_counted") if is_all else say("profile.not_stated", value=value)
+        )
     variance = np.divide(numbers**2, counted, out=np.zeros(len(numbers)), where=counted > 0)
     total, spread = np.abs(numbers).sum(), variance.sum()
     weight = float(spread / total) if total else 0.0
@@ -57,29 +60,22 @@ def _counts(profile: Profile, value: str, numbers: np.ndarray) -> np.ndarray | N
     if kind.unit == "count" and kind.name in COUNTING_VALUES:
         return np.abs(numbers)
     names = [other.name for other in profile.value_types]
-    if kind.unit in TIME and _samples_time(profile):
+    if kind.unit in TIME and profile.period > 0 and _period_unit(profile) in TIME:
         beside = next((name for name in COUNTING_VALUES if name in names), None)
         return np.abs(profile.numbers(beside).astype(float)) if beside else np.abs(numbers) / profile.period
     return _allocations(profile, value, names)
 
 
-def _samples_time(profile: Profile) -> bool:
-    return profile.period > 0 and profile.period_type is not None and profile.period_type.unit in TIME
+def _period_unit(profile: Profile) -> str:
+    return profile.period_type.unit if profile.period_type else ""
 
 
 def _allocations(profile: Profile, value: str, names: list[str]) -> np.ndarray | None:
     when, _, what = value.partition("_")
     pair = (f"{when}_objects", f"{when}_space")
-    period_type = profile.period_type
-    sampled = period_type is not None and period_type.unit in SPACE and profile.period > 1
+    sampled = profile.period > 1 and _period_unit(profile) in SPACE
     if what not in ("objects", "space") or not sampled or not set(pair) <= set(names):
         return None
     objects, space = (np.abs(profile.numbers(name).astype(float)) for name in pair)
     size = np.divide(space, objects, out=np.zeros(len(objects)), where=objects > 0)
     return objects * -np.expm1(-size / profile.period)
-
-
-def _reason(profile: Profile, value: str) -> str:
-    if profile.value_type(value).name == "goroutine":
-        return say("profile.all_counted")
-    return say("profile.not_stated", value=value)

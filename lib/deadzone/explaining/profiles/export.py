@@ -20,8 +20,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "method": comparison.method,
         "method_text": method_text(comparison.method),
         "profiles": {
-            "before": [profile.source for profile in pair.before.profiles],
-            "after": [profile.source for profile in pair.after.profiles],
+            side: [one.source for one in getattr(pair, side).profiles] for side in ("before", "after")
         },
         "total": records(comparison.total)[0],
         "packages": records(comparison.packages),
@@ -57,9 +56,5 @@ def ablation_data(ablations: Ablations) -> dict[str, Any]:
 
 def projection_data(projection: Projection, unit: str) -> dict[str, Any]:
     """The projection with its unit."""
-    return {
-        **asdict(projection),
-        "loads": list(projection.loads),
-        "doubts": list(projection.doubts),
-        "unit": unit,
-    }
+    lists = {"loads": list(projection.loads), "doubts": list(projection.doubts)}
+    return {**asdict(projection), **lists, "unit": unit}

@@ -19,7 +19,7 @@ from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.units import readable, step_of, tick
 from deadzone.explaining.profiles.wording import largest_cause
 from deadzone.language.catalogue import say
-from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, MUTED, figure_style
+from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,19 +85,14 @@ def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * max(len(table), 1)), layout="constrained")
         ax = figure.add_subplot()
         rows = np.arange(len(table))
-        ax.barh(
-            rows - 0.2,
-            table["before"],
-            0.38,
-            color=BEFORE_COLOUR,
-            edgecolor=INK,
-            linewidth=0.5,
-            label=say("profile.before"),
-        )
-        ax.barh(
-            rows + 0.2, table["after"], 0.38, color=AFTER_COLOUR, edgecolor="white", linewidth=0.5, hatch="...",
-            label=say("profile.after"),
-        )  # fmt: skip
+        for side, offset, colour, edge, hatch in (
+            ("before", -0.2, BEFORE_COLOUR, INK, None),
+            ("after", 0.2, AFTER_COLOUR, "white", "..."),
+        ):
+            ax.barh(
+                rows + offset, table[side], 0.38, color=colour, edgecolor=edge, linewidth=0.5, hatch=hatch,
+                label=say(f"profile.{side}"),
+            )  # fmt: skip
         _label(ax, table, comparison.pair.unit.partition(" ")[0])
         ax.set_title(headline(comparison), wrap=True)
         ax.set_xlabel(say("profile.axis", what=comparison.pair.what, kind=say(f"profile.{kind}")))
@@ -116,19 +111,14 @@ def _what(packages: pd.DataFrame) -> tuple[str, pd.DataFrame]:
 
 
 def _label(ax: Axes, table: pd.DataFrame, unit: str) -> None:
-    names = [_shortened(name) for name in table["name"]]
     size = float(table[["before", "after"]].to_numpy().max(initial=0))
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.grid(axis="y", visible=False)
-    ax.set_axisbelow(True)
-    ax.tick_params(axis="y", length=0)
-    ax.axvline(0, color=MUTED, linewidth=0.8)
+    changes = [readable(change, unit, signed=True, scale_of=size) for change in table["change"]]
+    texts = [
+        f"{change}\n{say(f'profile.{status}')}" if status else change
+        for change, status in zip(changes, table["status"], strict=True)
+    ]
+    chart.label_rows(ax, [_shortened(name) for name in table["name"]], texts)
     in_units(ax, unit, size)
-    for row, (change, status) in enumerate(zip(table["change"], table["status"], strict=True)):
-        text = readable(change, unit, signed=True, scale_of=size)
-        label = f"{text}\n{say(f'profile.{status}')}" if status else text
-        ax.annotate(label, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=INK)
 
 
 def _shortened(name: str) -> str:

@@ -82,12 +82,12 @@ def _gather(pair: Pair) -> _Stacks:
     names: dict[str, int] = {}
     frames, lengths, amounts = [], [], []
     for column, side in enumerate((pair.before, pair.after)):
-        for profile, value, factor in side.parts:
+        for profile, factor in side.parts:
             place = [names.setdefault(name, len(names)) for name in profile.functions]
             frames.append(np.array(place, dtype=np.int64)[profile.frames])
             lengths.append(np.diff(profile.offsets))
             amounts.append(np.zeros((profile.samples, 2)))
-            amounts[-1][:, column] = np.abs(profile.numbers(value)) * float(factor) / len(side.profiles)
+            amounts[-1][:, column] = np.abs(profile.numbers(side.value)) * float(factor) / len(side.profiles)
     offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
     return _Stacks(tuple(names), np.concatenate(frames), offsets, np.concatenate(amounts))
 
@@ -179,13 +179,10 @@ def hundredths(value: float) -> str:
 
 def _box(node: Node, scale: float, depth: int, unit: str) -> dict[str, Any]:
     width, (full, short), (colour, is_light) = node.width * scale, _labels(node), _colour(node)
-    place = {
-        "x": MARGIN + node.left * scale,
-        "y": HEAD + (depth - 1 - node.level) * ROW + MARGIN,
-        "width": width,
-    }
+    x, y = MARGIN + node.left * scale, HEAD + (depth - 1 - node.level) * ROW + MARGIN
+    place = {"x": x, "y": y, "width": width, "level": node.level}
     words = {"full": full, "short": short, "shown": _fitting(full, short, width), "tip": _tooltip(node, unit)}
-    return {**place, **words, "level": node.level, "colour": colour, "ink": INK if is_light else "white"}
+    return {**place, **words, "colour": colour, "ink": INK if is_light else "white"}
 
 
 def _labels(node: Node) -> tuple[str, str]:
@@ -218,12 +215,7 @@ def _colour(node: Node) -> tuple[str, bool]:
     change = (node.after - node.before) / larger if larger else 0.0
     strength = min(abs(change) / FULL_COLOUR, 1.0)
     target = LESS_COLOUR if change < 0 else MORE_COLOUR
-    mixed = [
-        round(a + (b - a) * strength) for a, b in zip(_channels(UNCHANGED), _channels(target), strict=True)
-    ]
+    ends = (bytes.fromhex(colour.removeprefix("#")) for colour in (UNCHANGED, target))
+    mixed = [round(a + (b - a) * strength) for a, b in zip(*ends, strict=True)]
     luminance = (0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2]) / 255
-    return "#{:02X}{:02X}{:02X}".format(*mixed), luminance > 0.6
-
-
-def _channels(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+    return f"#{bytes(mixed).hex().upper()}", luminance > 0.6

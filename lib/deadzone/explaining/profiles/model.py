@@ -1,6 +1,6 @@
 """A profile: stacks of functions, and what was counted on each of them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,7 @@ class Profile:
     duration_ns: int = 0
     default_value: str = ""
     unnamed: tuple[int, ...] = ()
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     @property
     def samples(self) -> int:

@@ -36,27 +36,32 @@ class Basis:
 class Side:
     """The profiles before, or after.
 
-    values: the name of the value in each. factors: what each one's numbers are multiplied by.
+    value: its name, in each. factors: what each one's numbers are multiplied by.
     """
 
     profiles: tuple[Profile, ...]
-    values: tuple[str, ...]
+    value: str
     factors: tuple[Fraction, ...]
 
     @property
-    def parts(self) -> Iterator[tuple[Profile, str, Fraction]]:
-        """Every profile with the name of its value and its factor."""
-        return zip(self.profiles, self.values, self.factors, strict=True)
+    def parts(self) -> Iterator[tuple[Profile, Fraction]]:
+        """Every profile with its factor."""
+        return zip(self.profiles, self.factors, strict=True)
 
     @cached_property
     def events(self) -> tuple[Events, ...]:
         """The events behind the value of each profile."""
-        return tuple(map(events, self.profiles, self.values))
+        return tuple(events(profile, self.value) for profile in self.profiles)
+
+    @property
+    def weights(self) -> list[float]:
+        """The mean size of an event of each profile, in the unit of the pair."""
+        return [one.weight * float(factor) for one, factor in zip(self.events, self.factors, strict=True)]
 
     @cached_property
     def totals(self) -> tuple[float, ...]:
         """The total of each profile, in the unit of the pair."""
-        return tuple(float(profile.total(value) * factor) for profile, value, factor in self.parts)
+        return tuple(float(profile.total(self.value) * factor) for profile, factor in self.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +101,9 @@ def pair_up(
     into = _common_type(profiles, kind)
     _refuse_other_types(profiles, kind, into)
     basis = basis or Basis()
-    _check(basis)
+    for when, load in (("before", basis.before), ("after", basis.after)):
+        if not 0 < load < float("inf"):
+            raise ProfileError(f"The load {when} is {load:g}; it must be a positive number.")
     first = _side(before, kind, into, basis.before)
     second = _side(after, kind, into, basis.after)
     if not any((*first.totals, *second.totals)):
@@ -135,16 +142,9 @@ def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType, into: Valu
             )
 
 
-def _check(basis: Basis) -> None:
-    for when, load in (("before", basis.before), ("after", basis.after)):
-        if not 0 < load < float("inf"):
-            raise ProfileError(f"The load {when} is {load:g}; it must be a positive number.")
-
-
 def _side(profiles: Sequence[Profile], kind: ValueType, into: ValueType, load: float) -> Side:
-    per = 1 / Fraction(load)
-    factors = tuple(_factor(profile, kind, into) * per for profile in profiles)
-    return Side(tuple(profiles), tuple(kind.name for _ in profiles), factors)
+    factors = tuple(_factor(profile, kind, into) / Fraction(load) for profile in profiles)
+    return Side(tuple(profiles), kind.name, factors)
 
 
 def _factor(profile: Profile, kind: ValueType, into: ValueType) -> Fraction:
@@ -203,9 +203,5 @@ def _unequal_durations(before: Sequence[Profile], after: Sequence[Profile]) -> l
 
 def _unnamed(profile: Profile) -> str:
     weight = np.abs(profile.values[:, 0]).astype(float)
-    if not profile.unnamed or not weight.any():
-        return ""
-    share = float(weight[np.isin(profile.leaves, profile.unnamed)].sum() / weight.sum())
-    if share < UNNAMED_SHARE:
-        return ""
-    return say("profile.unnamed", source=profile.source, share=share)
+    share = float(weight[np.isin(profile.leaves, profile.unnamed)].sum() / (weight.sum() or 1.0))
+    return "" if share < UNNAMED_SHARE else say("profile.unnamed", source=profile.source, share=share)

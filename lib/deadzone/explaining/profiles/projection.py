@@ -36,13 +36,11 @@ def measured_at(
     own = [(load, profile) for profile in side.profiles]
     points = [*own, *others]
     profiles = [profile for _, profile in points]
-    matched = pair_up(profiles[:1], profiles, side.values[0])
-    totals = list(matched.after.totals)
-    loads = [load for load, _ in points]
+    matched = pair_up(profiles[:1], profiles, side.value)
+    loads, totals = [load for load, _ in points], matched.after.totals
     if not all(profile.duration_ns > 0 for profile in profiles):
-        return loads, totals, matched.unit
-    seconds = [profile.duration_ns / 1e9 for profile in profiles]
-    rates = [total / length for total, length in zip(totals, seconds, strict=True)]
+        return loads, list(totals), matched.unit
+    rates = [total / (one.duration_ns / 1e9) for total, one in zip(totals, profiles, strict=True)]
     if matched.unit == "nanoseconds":
         return loads, [rate / 1e9 for rate in rates], "cores"
     return loads, rates, f"{matched.unit} per second"

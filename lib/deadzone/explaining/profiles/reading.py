@@ -79,8 +79,9 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
             continue
         found = LINE.fullmatch(line)
         if not found:
+            shown = line if len(line) <= 60 else line[:57] + "..."
             raise ProfileError(
-                f"{source}, line {number}: {_shortened(line)!r} is no folded stack; "
+                f"{source}, line {number}: {shown!r} is no folded stack; "
                 "a line is functions joined by ';', a space and a whole number."
             )
         stack = found["stack"].split(";")
@@ -116,10 +117,6 @@ def sampled(profile: Profile, rate_hz: int, seconds: float = 0.0) -> Profile:
         duration_ns=round(seconds * NANOSECONDS),
         default_value=CPU.name,
     )
-
-
-def _shortened(line: str) -> str:
-    return line if len(line) <= 60 else line[:57] + "..."
 
 
 def read_profile(path: Path) -> Profile:

@@ -5,24 +5,18 @@ A comparison as text for a terminal: sentences, then tables whose columns align.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+from deadzone.explaining.profiles import wording
 from deadzone.explaining.profiles.ablation import Ablations
 from deadzone.explaining.profiles.attribution import Attribution, rule_text
 from deadzone.explaining.profiles.causes import OTHER
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.profiles.units import readable
-from deadzone.explaining.profiles.wording import (
-    by_ranks,
-    change_of_total,
-    how_sure,
-    naive_against_exact,
-    projected,
-)
 from deadzone.language.catalogue import say
 from deadzone.language.tabling import Tabled, tabled
 
@@ -126,7 +120,11 @@ def _named(row: Mapping[Any, Any]) -> str:
 
 def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
     """Total, notes, doubts, and the tables of packages and functions, the first rows of each."""
-    parts = [change_of_total(comparison), how_sure(comparison), *filter(None, [by_ranks(comparison)])]
+    parts = [
+        wording.change_of_total(comparison),
+        wording.how_sure(comparison),
+        *filter(None, [wording.by_ranks(comparison)]),
+    ]
     parts += [f"Note: {note}" for note in comparison.pair.notes]
     parts += [f"Warning: {doubt}" for doubt in comparison.doubts]
     if not comparison.identical:
@@ -141,7 +139,7 @@ def comparison_text(comparison: Comparison, rows: int = ROWS_SHOWN) -> str:
 def attribution_text(attribution: Attribution) -> str:
     """The causes with their change, then the naive sum beside it."""
     table = aligned(causes_table(attribution).frame)
-    return "\n".join(["Causes", table, rule_text(attribution.rule), naive_against_exact(attribution)])
+    return "\n".join(["Causes", table, rule_text(attribution.rule), wording.naive_against_exact(attribution)])
 
 
 def ablation_text(ablations: Ablations) -> str:
@@ -152,21 +150,14 @@ def ablation_text(ablations: Ablations) -> str:
 def projection_text(name: str, projection: Projection, unit: str) -> str:
     """The projected amount with its interval and doubts."""
     return "\n".join(
-        [projected(name, projection, unit), *(f"Warning: {doubt}" for doubt in projection.doubts)]
+        [wording.projected(name, projection, unit), *(f"Warning: {doubt}" for doubt in projection.doubts)]
     )
 
 
 def aligned(table: pd.DataFrame) -> str:
     """A table as text, its first column to the left and the others to the right."""
     head, rows = [str(name) for name in table.columns], table.to_numpy().tolist()
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    lines = [_line(row, widths) for row in (head, ["-" * width for width in widths], *rows)]
-    return "\n".join(lines)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = (
-        cell.rjust(width) if place else cell.ljust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join((first, *others)).rstrip()
+    first, *others = (max(map(len, column)) for column in zip(head, *rows, strict=True))
+    layout = "  ".join((f"{{:<{first}}}", *(f"{{:>{width}}}" for width in others)))
+    dashes = ["-" * width for width in (first, *others)]
+    return "\n".join(layout.format(*row).rstrip() for row in (head, dashes, *rows))

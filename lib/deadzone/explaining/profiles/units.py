@@ -41,7 +41,9 @@ def readable(amount: float, unit: str, signed: bool = False, scale_of: float | N
     base, _, rest = unit.partition(" ")
     sign = "+" if signed else "-"
     number, symbol = _scaled(amount, base, abs(amount if scale_of is None else scale_of))
-    digits = _digits(number, whole=float(number).is_integer() and not symbol)
+    # Three digits are shown, and no more than three decimals.
+    is_whole = float(number).is_integer() and not symbol
+    digits = 0 if is_whole else sum(abs(number) < bound for bound in (1, 100, 1000))
     text = f"{number:{sign},.{digits}f}" if number else "0"
     load = say("profile.per", load=rest.removeprefix("per ")) if rest.startswith("per ") else rest
     return " ".join(part for part in (text, symbol, load) if part).replace(" /", "/")
@@ -67,11 +69,3 @@ def _scaled(amount: float, base: str, size: float) -> tuple[float, str]:
             symbol, factor = fitting[-1] if fitting else steps[0]
             return amount * family[base] / factor, symbol
     return amount, "" if base == "count" else SYMBOLS.get(base, base)
-
-
-def _digits(number: float, whole: bool) -> int:
-    """Decimals that show three digits, and no more than three decimals."""
-    if whole:
-        return 0
-    size = abs(number)
-    return 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3

@@ -37,15 +37,16 @@ DAMAGED = "the protobuf is truncated or corrupt"
 class Fields:
     """Fields of many messages; every array has shape (fields,), ordered by message, then as written.
 
-    message: index of the message. number: of the field. wire: its wire type.
-    value: the number of a varint (uint64); the first byte of any other value.
-    stop: the byte after the value.
+    data: of `TopLevel`. messages: how many there are. message: index of the message. number: of the field. wire: its wire
+    type. start: the first byte of its value. stop: the byte after it.
     """
 
+    data: np.ndarray
+    messages: int
     message: np.ndarray
     number: np.ndarray
     wire: np.ndarray
-    value: np.ndarray
+    start: np.ndarray
     stop: np.ndarray
 
     def of(self, number: int, *wires: int) -> Fields:
@@ -56,37 +57,62 @@ class Fields:
         mine = self.number == number
         if not np.isin(self.wire[mine], wires).all():
             raise ProfileError(f"{DAMAGED}: field {number} has an unexpected wire type")
-        return Fields(
-            self.message[mine], self.number[mine], self.wire[mine], self.value[mine], self.stop[mine]
-        )
+        columns = (self.message, self.number, self.wire, self.start, self.stop)
+        return Fields(self.data, self.messages, *(column[mine] for column in columns))
 
-    def scalar(self, number: int, messages: int) -> np.ndarray:
+    def scalar(self, number: int) -> np.ndarray:
         """The number in a field of each message, 0 where it is absent; the last one counts.
 
         Returns shape (messages,), uint64. Raises ProfileError if the field is no varint.
         """
         found = self.of(number, VARINT)
-        values = np.zeros(messages, dtype=np.uint64)
-        values[found.message] = found.value
+        values = np.zeros(self.messages, dtype=np.uint64)
+        values[found.message] = varints_at(self.data, found.start)[0]
         return values
 
+    def repeated(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers in a field that may occur several times, packed or not, of all messages one after another.
 
-def padded(content: bytes) -> np.ndarray:
-    """The bytes of a file as an array that may be read past its end. Shape (bytes + PADDING,), uint8."""
-    data = np.zeros(len(content) + PADDING, dtype=np.uint8)
-    data[: len(content)] = np.frombuffer(content, dtype=np.uint8)
-    return data
+        Returns the numbers (uint64) and how many each message has, shape (messages,), int64.
+        Raises ProfileError if the field is neither a varint nor packed, or is cut off.
+        """
+        found = self.of(number, VARINT, BYTES)
+        numbers, counts = packed_varints(self.data, found.start, found.stop)
+        return numbers, np.bincount(found.message, counts, self.messages).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class TopLevel:
     """The fields of the outermost message, by field number, as written.
 
+    data: the content and PADDING zero bytes, shape (bytes + PADDING,), uint8.
     at: of fields with a length, the bytes at which their lengths stand. numbers: of varints.
     """
 
+    data: np.ndarray
     at: dict[int, array[int]]
     numbers: dict[int, list[int]]
+
+    def number(self, number: int) -> int:
+        """The number in a field, 0 if absent; signed. Raises ProfileError if it is a message."""
+        if number in self.at:
+            raise ProfileError(f"{DAMAGED}: field {number} is a message instead of a number")
+        value = self.numbers.get(number, [0])[-1]
+        return value - (1 << 64) if value >> 63 else value
+
+    def spans(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """First bytes and bytes after of the fields of a number. Two arrays of shape (fields,), int64.
+
+        Raises ProfileError if the field is a number.
+        """
+        if number in self.numbers:
+            raise ProfileError(f"{DAMAGED}: field {number} is a number instead of a message")
+        lengths, starts = varints_at(self.data, np.array(self.at.get(number, ()), dtype=np.int64))
+        return starts, starts + lengths.astype(np.int64)
+
+    def fields(self, number: int) -> Fields:
+        """All fields of all submessages of a number. Raises ProfileError if one is damaged, or it is a number."""
+        return read_fields(self.data, *self.spans(number))
 
 
 def top_level(content: bytes) -> TopLevel:
@@ -94,7 +120,8 @@ def top_level(content: bytes) -> TopLevel:
 
     Raises ProfileError if a field does not end within the content.
     """
-    found = TopLevel({}, {})
+    data = np.frombuffer(content + bytes(PADDING), dtype=np.uint8)
+    found = TopLevel(data, {}, {})
     at, end = 0, len(content)
     while at < end:
         tag, value = one_varint(content, at, end)
@@ -109,17 +136,6 @@ def top_level(content: bytes) -> TopLevel:
     if at > end:
         raise ProfileError(f"{DAMAGED}: a field ends {at - end} bytes after the end of the file")
     return found
-
-
-def spans(data: np.ndarray, found: TopLevel, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """First bytes and bytes after of the top-level fields of a number. Two arrays of shape (fields,), int64.
-
-    data: `padded`. Raises ProfileError if the field is a number.
-    """
-    if number in found.numbers:
-        raise ProfileError(f"{DAMAGED}: field {number} is a number instead of a message")
-    lengths, starts = varints_at(data, np.array(found.at.get(number, ()), dtype=np.int64))
-    return starts, starts + lengths.astype(np.int64)
 
 
 def _run(content: bytes, tag: bytes, at: int, places: array[int]) -> int:
@@ -140,7 +156,7 @@ def _run(content: bytes, tag: bytes, at: int, places: array[int]) -> int:
     return at
 
 
-def one_varint(content: bytes, at: int, end: int) -> tuple[int, int]:
+def one_varint(content: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
     """The number that starts at a byte, and the byte after it.
 
     Raises ProfileError if it does not end before `end` or has more than 64 bits.
@@ -156,30 +172,30 @@ def one_varint(content: bytes, at: int, end: int) -> tuple[int, int]:
     raise ProfileError(f"{DAMAGED}: a number is longer than {LONGEST_VARINT} bytes")
 
 
-def read_fields(content: bytes, data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> Fields:
+def read_fields(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> Fields:
     """All fields of many messages.
 
-    content: the file; data: the same, `padded`. starts, stops: shape (messages,), the messages' bytes.
+    data: `TopLevel.data`. starts, stops: shape (messages,), the messages' bytes.
     Raises ProfileError if a message is damaged.
     """
-    steps: list[tuple[np.ndarray, ...]] = []
+    steps: list[np.ndarray] = []
     active = np.flatnonzero(starts < stops)
     at, end = starts[active], stops[active]
     while len(active) >= FEWEST_TOGETHER:
-        tag, at = varints_at(data, at)
-        wire = (tag & np.uint64(7)).astype(np.uint8)
-        value, at = _values_at(data, at, end, wire)
-        steps.append((active, (tag >> np.uint64(3)).astype(np.int64), wire, value, at))
+        tag, first = varints_at(data, at)
+        wire = (tag & np.uint64(7)).astype(np.int64)
+        start, at = _value_spans(data, first, end, wire)
+        steps.append(np.stack([active, (tag >> np.uint64(3)).astype(np.int64), wire, start, at]))
         more = at < end
         active, at, end = active[more], at[more], end[more]
-    steps.extend(_one_by_one(content, active, at, end))
-    return _ordered(steps)
+    columns = np.concatenate([*steps, _one_by_one(data, active, at, end)], axis=1)
+    return Fields(data, len(starts), *columns[:, np.argsort(columns[0], kind="stable")])
 
 
 def varints_at(data: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The numbers that start at given bytes, and the bytes after them.
 
-    data: `padded`. at: shape (n,). Returns two arrays of shape (n,): uint64 and int64.
+    data: `TopLevel.data`. at: shape (n,). Returns two arrays of shape (n,): uint64 and int64.
     Raises ProfileError if one has more than 64 bits.
     """
     byte = data[at]
@@ -201,44 +217,35 @@ def varints_at(data: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def packed_varints(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of many packed fields.
 
-    data: `padded`. starts, stops: shape (fields,). Returns the numbers of all fields one after another
+    data: `TopLevel.data`. starts, stops: shape (fields,). Returns the numbers of all fields one after another
     (uint64) and how many each field has, shape (fields,).
     Raises ProfileError if a field does not end with the end of a number.
     """
     lengths = stops - starts
-    if not lengths.all():
-        counts = np.zeros(len(lengths), dtype=np.int64)
-        numbers, counts[lengths > 0] = packed_varints(data, starts[lengths > 0], stops[lengths > 0])
-        return numbers, counts
-    if not len(lengths):
-        return np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=np.int64)
     places = ranges(starts, lengths)
     last = data[places] < 0x80
     field_stops = np.cumsum(lengths)
-    if not last[field_stops - 1].all():
+    if not last[field_stops[lengths > 0] - 1].all():
         raise ProfileError(f"{DAMAGED}: a packed number is cut off")
-    number_stops = np.flatnonzero(last)
-    counts = np.diff(np.searchsorted(number_stops, field_stops, side="left"), prepend=0)
-    begins = np.concatenate(([0], number_stops[:-1] + 1))
+    number_stops = np.flatnonzero(last) + 1
+    counts = np.diff(np.searchsorted(number_stops, field_stops, side="right"), prepend=0)
+    begins = np.concatenate(([0], number_stops))[:-1]
     return varints_at(data, places[begins])[0], counts
 
 
 def ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The whole numbers of many ranges one after another: starts[i] ... starts[i] + lengths[i] - 1.
 
-    starts, lengths: shape (n,), lengths > 0. Returns shape (sum of lengths,), int64.
+    starts, lengths: shape (n,). Returns shape (sum of lengths,), int64.
     """
-    steps = np.ones(int(lengths.sum()), dtype=np.int64)
-    if len(starts):
-        steps[0] = starts[0]
-        steps[np.cumsum(lengths)[:-1]] = starts[1:] - (starts[:-1] + lengths[:-1] - 1)
-    return np.cumsum(steps, out=steps)
+    stops = np.cumsum(lengths)
+    return np.arange(lengths.sum()) + np.repeat(starts + lengths - stops, lengths)
 
 
-def _values_at(
+def _value_spans(
     data: np.ndarray, at: np.ndarray, end: np.ndarray, wire: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The value of one field of each message (see Fields), and the byte after it."""
+    """First byte and byte after of the value of one field of each message."""
     if not np.isin(wire, (VARINT, FIXED64, BYTES, FIXED32)).all():
         raise ProfileError(f"{DAMAGED}: a field has no known wire type")
     if (at > end).any():
@@ -247,53 +254,32 @@ def _values_at(
     with_length = wire == BYTES
     if (number[with_length] > np.uint64(len(data))).any():
         raise ProfileError(f"{DAMAGED}: a field is longer than the file")
-    value = np.where(wire == VARINT, number, np.where(with_length, after, at).astype(np.uint64))
-    after = np.where(with_length, after + number.astype(np.int64) * with_length, after)
-    after = np.where(wire == FIXED64, at + 8, np.where(wire == FIXED32, at + 4, after))
-    if (after > end).any():
+    ends = [after, after + number.astype(np.int64), at + 8]
+    stop = np.select([wire == VARINT, with_length, wire == FIXED64], ends, at + 4)
+    if (stop > end).any():
         raise ProfileError(f"{DAMAGED}: a field does not end within its message")
-    return value, after
+    return np.where(with_length, after, at), stop
 
 
-def _one_by_one(
-    content: bytes, messages: np.ndarray, starts: np.ndarray, stops: np.ndarray
-) -> list[tuple[np.ndarray, ...]]:
-    """The fields of a few messages, as one step."""
+def _one_by_one(data: np.ndarray, messages: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """The fields of a few messages, as one step. Shape (5, fields)."""
     rows: list[tuple[int, int, int, int, int]] = []
-    for message, start, end in zip(messages.tolist(), starts.tolist(), stops.tolist(), strict=True):
-        at = start
+    content = data.data
+    for message, at, end in zip(messages.tolist(), starts.tolist(), stops.tolist(), strict=True):
         while at < end:
-            tag, at = one_varint(content, at, end)
-            wire, first = tag & 7, at
+            tag, start = one_varint(content, at, end)
+            wire = tag & 7
             if wire == VARINT:
-                first, at = one_varint(content, at, end)
+                _, at = one_varint(content, start, end)
             elif wire == BYTES:
-                length, first = one_varint(content, at, end)
-                at = first + length
+                length, start = one_varint(content, start, end)
+                at = start + length
             else:
-                at += _fixed(wire)
+                at = start + _fixed(wire)
             if at > end:
                 raise ProfileError(f"{DAMAGED}: a field does not end within its message")
-            rows.append((message, tag >> 3, wire, first, at))
-    if not rows:
-        return []
-    message, number, wires, value, stop = zip(*rows, strict=True)
-    kinds = (np.int64, np.int64, np.uint8, np.uint64, np.int64)
-    return [
-        tuple(
-            np.array(column, dtype=kind)
-            for column, kind in zip((message, number, wires, value, stop), kinds, strict=True)
-        )
-    ]
-
-
-def _ordered(steps: list[tuple[np.ndarray, ...]]) -> Fields:
-    if not steps:
-        empty = np.zeros(0, dtype=np.int64)
-        return Fields(empty, empty, empty.astype(np.uint8), empty.astype(np.uint64), empty)
-    columns = [np.concatenate(column) for column in zip(*steps, strict=True)]
-    order = np.argsort(columns[0], kind="stable")
-    return Fields(*(column[order] for column in columns))
+            rows.append((message, tag >> 3, wire, start, at))
+    return np.array(rows, dtype=np.int64).reshape(-1, 5).T
 
 
 def _fixed(wire: int) -> int:

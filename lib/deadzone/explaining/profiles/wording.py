@@ -1,6 +1,7 @@
 """Sentences about a comparison, made from its numbers, for titles, captions and the terminal."""
 
 import math
+from functools import partial
 from typing import Any
 
 from deadzone.errors import CompareError
@@ -21,17 +22,15 @@ SURE = 0.05
 def change_of_total(comparison: Comparison, with_interval: bool = True) -> str:
     """The total before and after, its change and, unless left out, the interval of it, as a sentence."""
     row, unit, name = comparison.total.iloc[0], comparison.pair.unit, comparison.pair.value.name
+    before, after = readable(row.before, unit), readable(row.after, unit)
     if comparison.identical:
-        return say("profile.identical", name=name, amount=readable(row.before, unit))
-    return say(
-        "profile.total",
-        name=name,
-        before=readable(row.before, unit),
-        after=readable(row.after, unit),
-        change=readable(row.change, unit, signed=True),
-        share=f", {row.change / row.before:+.1%}" if row.before else "",
-        interval=_interval(row, unit) if with_interval else "",
-    )
+        return say("profile.identical", name=name, amount=before)
+    told = {
+        "change": readable(row.change, unit, signed=True),
+        "share": f", {row.change / row.before:+.1%}" if row.before else "",
+        "interval": _interval(row, unit) if with_interval else "",
+    }
+    return say("profile.total", name=name, before=before, after=after, **told)
 
 
 def how_sure(comparison: Comparison) -> str:
@@ -57,64 +56,42 @@ def by_ranks(comparison: Comparison) -> str:
         row = rows_of(compare_tables(before, after, column, goal="min").overall)[0]
     except CompareError:  # a difference of profiles has negative totals
         return ""
-    low, high = float(row["ratio_low"]), float(row["ratio_high"])
-    return say(
-        "profile.by_ranks",
-        verdict=verdict_text(row),
-        ratio=float(row["ratio"]),
-        low=low,
-        high=high,
-        p=float(row["p_value"]),
-    )
+    columns = {"ratio": "ratio", "low": "ratio_low", "high": "ratio_high", "p": "p_value"}
+    figures = {name: float(row[column]) for name, column in columns.items()}
+    return say("profile.by_ranks", verdict=verdict_text(row), **figures)
 
 
 def largest_cause(attribution: Attribution) -> str:
     """The headline of the waterfall: the cause that changed most."""
     causes = attribution.table[attribution.table["cause"] != OTHER]
-    row = causes.iloc[int(causes["change"].abs().argmax())]
+    row, unit = causes.iloc[int(causes["change"].abs().argmax())], attribution.unit.partition(" ")[0]
     if not row.change:
         return say("profile.no_cause_changed")
-    amount = readable(abs(row.change), attribution.unit.partition(" ")[0])
-    whole = readable(float(attribution.total), attribution.unit.partition(" ")[0], signed=True)
+    amount, whole = readable(abs(row.change), unit), readable(float(attribution.total), unit, signed=True)
     key = "profile.cause_saves" if row.change < 0 else "profile.cause_costs"
     return say(key, cause=row.cause, amount=amount, whole=whole)
 
 
 def naive_against_exact(attribution: Attribution) -> str:
     """The sum of overlapping changes beside what the causes are answerable for, with the overlaps named."""
-    unit = attribution.unit
+    signed = partial(readable, unit=attribution.unit, signed=True)
     total, naive = float(attribution.total), float(attribution.naive_sum)
     causes = total - float(attribution.exact[OTHER])
-    text = say(
-        "profile.exact",
-        other=say("profile.other"),
-        total=readable(total, unit, signed=True),
-        naive=readable(naive, unit, signed=True),
-    )
+    text = say("profile.exact", other=say("profile.other"), total=signed(total), naive=signed(naive))
     if not len(attribution.overlaps):
         return say("profile.no_overlap", exact=text)
     order = attribution.overlaps["change"].abs().sort_values(ascending=False, kind="stable").index
-    pairs: list[Any] = attribution.overlaps.loc[order].to_dict("records")
-    named = ", ".join(
-        say(
-            "profile.both",
-            first=one["first"],
-            second=one["second"],
-            change=readable(one["change"], unit, signed=True),
-        )
-        for one in pairs
-    )
-    twice = readable(naive - causes, unit, signed=True)
-    return say("profile.overlap", exact=text, twice=twice, named=named)
+    pairs = attribution.overlaps.loc[order].itertuples(index=False, name=None)
+    named = [say("profile.both", first=one, second=other, change=signed(part)) for one, other, part in pairs]
+    return say("profile.overlap", exact=text, twice=signed(naive - causes), named=", ".join(named))
 
 
 def projected(name: str, projection: Projection, unit: str) -> str:
     """The amount at another load with its interval. name: of what is projected. unit: of the measurements."""
     between = ""
     if projection.low is not None and projection.high is not None:
-        low, high = (
-            readable(end, unit, scale_of=projection.amount) for end in (projection.low, projection.high)
-        )
+        ends = (projection.low, projection.high)
+        low, high = (readable(end, unit, scale_of=projection.amount) for end in ends)
         between = say("profile.projected_between", low=low, high=high)
     amount = readable(projection.amount, unit)
     return say("profile.projected", name=name, load=projection.load, amount=amount, between=between)
@@ -124,7 +101,6 @@ def _interval(row: Any, unit: str) -> str:
     low, high = float(row.change_low), float(row.change_high)
     if math.isnan(low):
         return ""
-    size = max(abs(low), abs(high))
-    base = unit.partition(" ")[0]
+    base, size = unit.partition(" ")[0], max(abs(low), abs(high))
     first, last = (readable(end, base, signed=True, scale_of=size) for end in (low, high))
     return say("profile.interval", low=first, high=last)

@@ -60,9 +60,8 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
     both = before.steps[columns].merge(
         after.steps[columns], on=["start", "stop"], suffixes=("_before", "_after")
     )
-    steps = both[
-        ["start", "stop", "label_before", "label_after", "elasticity_before", "elasticity_after"]
-    ].copy()
+    told = [f"{name}_{side}" for name in ("label", "elasticity") for side in ("before", "after")]
+    steps = both[["start", "stop", *told]].copy()
     same = sum(both[f"{name}_before"] * both[f"{name}_after"] for name in LABELS)
     steps["p_differs"] = np.clip(1.0 - np.asarray(same, dtype=float), 0.0, 1.0)
     steps["p_value"] = _p_values(both, before.certainty, after.certainty)
@@ -79,14 +78,10 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
 
 def _p_values(both: pd.DataFrame, certainty_before: float, certainty_after: float) -> np.ndarray:
     """Two-sided p-values of equal elasticities, the errors read off the fits' own intervals; shape (steps,)."""
-    variance = sum(
-        (
-            (both[f"elasticity_high_{side}"] - both[f"elasticity_low_{side}"])
-            / (2 * ndtri((1 + certainty) / 2))
-        )
-        ** 2
-        for side, certainty in (("before", certainty_before), ("after", certainty_after))
-    )
-    error = np.sqrt(np.maximum(np.asarray(variance, dtype=float), 1e-12))
+    variance = np.zeros(len(both))
+    for side, certainty in (("before", certainty_before), ("after", certainty_after)):
+        width = both[f"elasticity_high_{side}"] - both[f"elasticity_low_{side}"]
+        variance += (width.to_numpy(float) / (2 * ndtri((1 + certainty) / 2))) ** 2
+    error = np.sqrt(np.maximum(variance, 1e-12))
     difference = np.asarray(both["elasticity_after"] - both["elasticity_before"], dtype=float)
     return np.asarray(2 * ndtr(-np.abs(difference) / error))
