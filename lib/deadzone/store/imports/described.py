@@ -90,10 +90,9 @@ class Description:
                 f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. It is not complete, or it is "
                 f"no output of {self.tool}: was it cut off?"
             )
-        head = {"source": path.name, "tool": self.tool}
         known = set.intersection(*(set(row) for row in kept))
         doubts = (doubt for mark, doubt in self.doubts.items() if mark not in known and mark not in text)
-        return Results(tuple({**head, **row} for row in kept), (*self.traps, *doubts))
+        return Results.read(path.name, self.tool, kept, (*self.traps, *doubts))
 
     def _row(self, part: Any, path: Path) -> Row:
         row: Row = {}

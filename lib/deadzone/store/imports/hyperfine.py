@@ -28,12 +28,12 @@ def read_hyperfine(path: Path) -> Results:
 
 def _from_json(text: str, path: Path) -> Results:
     results = parse_json(text, path, TOOL).child("results").items()
-    rows = [row for result in results for row in _runs(result, path)]
-    return Results(tuple(rows), (MEANS_ONLY,))
+    rows = [row for result in results for row in _runs(result)]
+    return Results.read(path.name, TOOL, rows, (MEANS_ONLY,))
 
 
-def _runs(result: Node, path: Path) -> list[Row]:
-    named = result.child("parameters").entries() if "parameters" in result else {}
+def _runs(result: Node) -> list[Row]:
+    named = result.entries("parameters")
     treatment: Row = {own_name(name): str(node.value) for name, node in named.items()}
     treatment["command"] = result.text("command")
     times = [node.own_number() for node in result.child("times").items()]
@@ -41,14 +41,12 @@ def _runs(result: Node, path: Path) -> list[Row]:
     sizes = result.child("memory_usage_byte").value if "memory_usage_byte" in result else []
     return [
         {
-            "source": path.name,
-            "tool": TOOL,
             "replicate": i + 1,
             **treatment,
             "wall_s": time,
             "max_rss_bytes": _at(sizes, i),
             "exit_code": _at(codes, i),
-            "status": "ok" if _at(codes, i) in (0, None) and not _was_killed(codes, i) else "failed",
+            "status": "failed" if _at(codes, i) or _was_killed(codes, i) else "ok",
         }
         for i, time in enumerate(times)
     ]
@@ -83,5 +81,5 @@ def _from_csv(text: str, path: Path) -> Results:
             for name, level in line.items()
             if name.startswith(prefix)
         }
-        rows.append({"source": path.name, "tool": TOOL, **levels, "command": line["command"], **measured})
-    return Results(tuple(rows), (STATISTICS_ONLY,))
+        rows.append({**levels, "command": line["command"], **measured})
+    return Results.read(path.name, TOOL, rows, (STATISTICS_ONLY,))

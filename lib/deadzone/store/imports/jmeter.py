@@ -38,6 +38,5 @@ def read_jmeter(path: Path) -> Results:
         began, took, received, failed = np.frombuffer(flat).reshape(-1, 4).T
         wall_s = float((began + took).max() - began.min()) / 1e3
         measured = requests_row(took, wall_s, int(failed.sum()))
-        head = {"source": path.name, "tool": TOOL, "benchmark": label}
-        rows.append({**head, **measured, "transferred_bytes": int(received.sum())})
-    return Results(tuple(rows), (ROUNDED, NESTED, CLOSED_LOOP.format(tool="JMeter")))
+        rows.append({"benchmark": label, **measured, "transferred_bytes": int(received.sum())})
+    return Results.read(path.name, TOOL, rows, (ROUNDED, NESTED, CLOSED_LOOP.format(tool="JMeter")))

@@ -84,14 +84,13 @@ def read_summary(document: Node, source: str) -> Results:
         name in metrics for name in ("iterations", "iteration_duration", "http_reqs", "vus_max", "data_sent")
     ):
         raise FormatError(f"{document.where}: is no summary of k6: none of k6's own metrics is in it.")
-    row: Row = {"source": source, "tool": TOOL, "wall_s": _duration(document, metrics)}
-    row |= _main_columns(metrics)
+    row: Row = {"wall_s": _duration(document, metrics), **_main_columns(metrics)}
     for name, values in metrics.items():
         if name not in OWN_COLUMNS and "{" not in name:
             row |= _further(name, values, document.child("metrics").child(name))
     crossed = _crossed(document.child("metrics"))
     row["thresholds_crossed"] = None if crossed is None else len(crossed)
-    return Results((row,), tuple(_doubts(row, crossed or [])))
+    return Results.read(source, TOOL, [row], _doubts(row, crossed or []))
 
 
 def _main_columns(metrics: dict[str, Node]) -> Row:
@@ -126,10 +125,9 @@ def _further(name: str, values: Node, metric: Node) -> Row:
 
 def _duration(document: Node, metrics: dict[str, Node]) -> float | None:
     """k6's own duration, or that of its counters: count / rate."""
-    if "state" in document:
-        told = document.child("state").number("testRunDurationMs")
-        if told is not None:
-            return told / 1e3
+    told = document.number("state", "testRunDurationMs", parts=1e3)
+    if told is not None:
+        return told
     for name in ("iterations", "http_reqs", "data_sent"):
         if name in metrics:
             count, rate = metrics[name].number("count"), metrics[name].number("rate")
@@ -140,15 +138,12 @@ def _duration(document: Node, metrics: dict[str, Node]) -> float | None:
 
 def _crossed(metrics: Node) -> list[str] | None:
     """The thresholds that were not kept, or None where none was set."""
-    crossed, some = [], False
-    for name, metric in metrics.entries().items():
-        if "thresholds" not in metric:
-            continue
-        for rule, told in metric.child("thresholds").entries().items():
-            some = True
-            if _is_crossed(told):
-                crossed.append(f"{name} {rule}")
-    return crossed if some else None
+    rules = [
+        (f"{name} {rule}", _is_crossed(told))
+        for name, metric in metrics.entries().items()
+        for rule, told in metric.entries("thresholds").items()
+    ]
+    return [rule for rule, is_crossed in rules if is_crossed] if rules else None
 
 
 def _is_crossed(told: Node) -> bool:
@@ -200,23 +195,21 @@ def _results(points: Iterator[Point], path: Path, doubts: tuple[str, ...]) -> Re
         scenarios.setdefault(scenario, _Scenario()).add(metric, at, value)
     if not scenarios:
         raise FormatError(f"{path}: this k6 run recorded no points.")
-    rows = tuple(_row(name, seen, path) for name, seen in scenarios.items())
+    rows = [_row(name, seen) for name, seen in scenarios.items()]
     lost = sum(row["dropped"] or 0 for row in rows)
     if lost:
         doubts += (
             f"k6 dropped {lost:,} iterations for want of virtual users: the load was not the one asked for.",
         )
-    return Results(rows, (SPAN, *doubts))
+    return Results.read(path.name, TOOL, rows, (SPAN, *doubts))
 
 
-def _row(name: str, seen: _Scenario, path: Path) -> Row:
+def _row(name: str, seen: _Scenario) -> Row:
     span = seen.last - seen.first
     sums = {ours: seen.sums.get(theirs) for theirs, ours in SUMMED.items()}
     row: Row = {name: None if value is None else round(value) for name, value in sums.items()}
     received = row["transferred_bytes"]
     return {
-        "source": path.name,
-        "tool": TOOL,
         "started_at": datetime.fromtimestamp(seen.first, UTC).isoformat(timespec="milliseconds"),
         "scenario": name or None,
         "wall_s": span,

@@ -44,21 +44,18 @@ def _from_csv(text: str, path: Path) -> Results:
         )
     lines = csv_table(text, path, TOOL, ("Type", "Name", "Request Count", "Failure Count", *COLUMNS))
     endpoints = [line for line in lines if line["Name"] != "Aggregated"]
-    rows = [_csv_row(line, path) for line in endpoints or lines]
+    rows = [
+        {
+            "method": line["Type"] or None,
+            "endpoint": line["Name"],
+            "requests": count_in(line["Request Count"], path, "Request Count"),
+            "errors": count_in(line["Failure Count"], path, "Failure Count"),
+            **{ours: number_in(line[theirs], path, theirs) for theirs, ours in COLUMNS.items()},
+        }
+        for line in endpoints or lines
+    ]
     left_out = (TOTAL_LEFT_OUT,) if len(lines) > len(endpoints) > 0 else ()
-    return Results(tuple(rows), (ROUNDED, CLOSED_LOOP.format(tool=TOOL), *left_out))
-
-
-def _csv_row(line: dict[str, str], path: Path) -> Row:
-    return {
-        "source": path.name,
-        "tool": TOOL,
-        "method": line["Type"] or None,
-        "endpoint": line["Name"],
-        "requests": count_in(line["Request Count"], path, "Request Count"),
-        "errors": count_in(line["Failure Count"], path, "Failure Count"),
-        **{ours: number_in(line[theirs], path, theirs) for theirs, ours in COLUMNS.items()},
-    }
+    return Results.read(path.name, TOOL, rows, (ROUNDED, CLOSED_LOOP.format(tool=TOOL), *left_out))
 
 
 def _from_json(text: str, path: Path) -> Results:
@@ -67,8 +64,8 @@ def _from_json(text: str, path: Path) -> Results:
         raise FormatError(
             f"{path}: the list is empty. Locust's --json prints to standard output: redirect that into the file."
         )
-    rows = tuple(_json_row(entry, path) for entry in entries)
-    return Results(rows, (ROUNDED, CLOSED_LOOP.format(tool=TOOL)))
+    rows = [_json_row(entry, path) for entry in entries]
+    return Results.read(path.name, TOOL, rows, (ROUNDED, CLOSED_LOOP.format(tool=TOOL)))
 
 
 def _json_row(entry: Node, path: Path) -> Row:
@@ -84,8 +81,6 @@ def _json_row(entry: Node, path: Path) -> Row:
         if (number := number_in(key, path, "a response time")) is not None
     }
     return {
-        "source": path.name,
-        "tool": TOOL,
         "started_at": _moment(start),
         "method": entry.text("method"),
         "endpoint": entry.text("name"),

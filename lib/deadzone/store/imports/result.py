@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
+from deadzone.store.imports.columns import FIRST, MEASURED, NOTE, OURS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,12 +22,6 @@ WIDEST = 2.0**53
 """Beyond, a float no longer holds every whole number; such values stay floats."""
 
 
-class Reader(Protocol):
-    """Reads one result file of a tool. Raises FormatError if it is no such file, or damaged."""
-
-    def __call__(self, path: Path) -> Results: ...
-
-
 @dataclass(frozen=True)
 class Results:
     """The trials in one or more files. warnings: sentences on how far the tool's numbers can be believed."""
@@ -35,10 +29,20 @@ class Results:
     rows: tuple[Row, ...]
     warnings: tuple[str, ...] = ()
 
+    @classmethod
+    def read(cls, source: str, tool: str, rows: Iterable[Row], warnings: Iterable[str] = ()) -> Results:
+        """What a file holds, each row with the name of the file and its tool."""
+        head = {"source": source, "tool": tool}
+        return cls(tuple({**head, **row} for row in rows), tuple(warnings))
+
     def noted(self) -> Results:
         """The same with the warnings written into each row, so that they stay with the table."""
         note = " ".join(self.warnings)
         return replace(self, rows=tuple({**row, NOTE: note} for row in self.rows)) if note else self
+
+
+Reader = Callable[[Path], Results]
+"""Reads one result file of a tool. Raises FormatError if it is no such file, or damaged."""
 
 
 def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFrame:
@@ -56,16 +60,10 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
         _check_setting(name, level, rows)
         rows = [{**row, name: level} for row in rows]
     seen = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
-    factors = [name for name in seen if name not in FIRST and name not in MEASURED and name != NOTE]
-    own = [name for name in factors if _is_measured(name, rows)]
-    order = [
-        *(name for name in FIRST if name in seen),
-        *(name for name in factors if name not in own),
-        *(name for name in MEASURED if name in seen),
-        *own,
-        *([NOTE] if NOTE in seen else []),
-    ]
-    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in order})
+    further = [name for name in seen if name not in OURS]
+    factors = [name for name in further if not _is_measured(name, rows)]
+    order = dict.fromkeys((*FIRST, *factors, *MEASURED, *further, NOTE))
+    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in order if name in seen})
 
 
 def own_name(name: str) -> str:
@@ -74,7 +72,7 @@ def own_name(name: str) -> str:
         "".join(letter if letter.isalnum() else "_" for letter in name.strip()).strip("_").lower()
         or "unnamed"
     )
-    return f"parameter_{plain}" if plain in {*FIRST, *MEASURED, NOTE} else plain
+    return f"parameter_{plain}" if plain in OURS else plain
 
 
 def milliseconds(seconds: float | None) -> float | None:
@@ -83,7 +81,7 @@ def milliseconds(seconds: float | None) -> float | None:
 
 
 def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
-    if name in MEASURED or name in FIRST or name == NOTE:
+    if name in OURS:
         raise FormatError(
             f"{name} is not set but measured or recorded; --set names a factor, for example threads=4."
         )
