@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 STATISTICS = ("mean", "stddev", "median", "user", "system", "min", "max")
@@ -95,10 +96,8 @@ def _series(row: dict[str, Any], study: str, factors: Sequence[str]) -> Iterator
         "treatment": " ".join(f"{name}={_level(row[name])}" for name in factors),
     }
     named = ",".join(f'{name}="{_escaped(str(value))}"' for name, value in labels.items())
-    after = 0.0
-    while after < length:
+    for after in np.arange(0.0, length, STEP_S):
         yield f"{NAME}{{{named}}} 1 {begin + after:.3f}"
-        after += STEP_S
     yield f"{NAME}{{{named}}} 0 {begin + length:.3f}"
 
 

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import sys
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -75,8 +74,6 @@ def _version(package: str) -> str | None:
 
 
 def _cpu_field(name: str) -> str:
-    if sys.platform != "linux":
-        return ""
     told = Path("/proc/cpuinfo")
     for line in told.read_text().splitlines() if told.exists() else ():
         key, _, value = line.partition(":")

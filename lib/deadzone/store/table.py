@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadzone.measurement import HistogramSlice, Sample
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
 
@@ -70,11 +72,17 @@ def _factor_column(levels: pd.Series) -> pd.Series:
 
 def telemetry_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
     """Time series in long format, one row a reading: run_id, trial, attempt, t_s, metric, value."""
+    return _long_table(records, run_id, "samples", Sample)
+
+
+def histogram_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
+    """Slices in long format, one row a slice: run_id, trial, attempt, metric, t_s, duration_s, count, histogram."""
+    return _long_table(records, run_id, "histograms", HistogramSlice)
+
+
+def _long_table(records: Iterable[dict[str, Any]], run_id: str, key: str, kind: type) -> pd.DataFrame:
+    """One row for each that the records hold under a key, as the values of the fields of its kind."""
     import pandas as pd
 
-    rows = [
-        (run_id, record["trial"], record["attempt"], *sample)
-        for record in records
-        for sample in record["samples"]
-    ]
-    return pd.DataFrame(rows, columns=["run_id", "trial", "attempt", "t_s", "metric", "value"])
+    rows = [(run_id, record["trial"], record["attempt"], *one) for record in records for one in record[key]]
+    return pd.DataFrame(rows, columns=["run_id", "trial", "attempt", *(one.name for one in fields(kind))])
