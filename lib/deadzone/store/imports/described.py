@@ -23,17 +23,8 @@ from deadzone.store.imports.document import quoted, text_of
 from deadzone.store.imports.latency import CLOSED_LOOP
 from deadzone.store.imports.result import Results, Row, own_name
 
-SECONDS, BYTES, RATES = tomllib.loads(
-    Path(__file__).with_name("units.toml").read_text(encoding="utf-8")
-).values()
-COLUMN_UNITS = {
-    "_rate": (RATES, 1.0),
-    "_ms": (SECONDS, 1e-3),
-    "_bytes_s": (BYTES, 1.0),
-    "_bytes": (BYTES, 1.0),
-    "_s": (SECONDS, 1.0),
-}
-"""What a column holds, by the ending of its name: the units it can be printed in, and the size of its own."""
+UNITS = tomllib.loads(Path(__file__).with_name("units.toml").read_text(encoding="utf-8"))
+"""Sizes of units by kind, and of each column, by the ending of its name, its kind and own unit."""
 
 CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 """h:mm:ss or m:ss.ss"""
@@ -75,7 +66,7 @@ class Description:
     doubts: Mapping[str, str]
     begins: str = ""
     levels: str = ""
-    sizes: Mapping[str, float] = field(default_factory=lambda: BYTES)
+    sizes: Mapping[str, float] = field(default_factory=lambda: UNITS["sizes"])
 
     def __call__(self, path: Path) -> Results:
         """The results in a file. Raises FormatError if it is none of this tool, or damaged."""
@@ -134,10 +125,10 @@ class Description:
         if not unit:
             return int(number) if number.is_integer() and not isinstance(found, float) else number
         unit = unit.removesuffix("/op")
-        kind, own = next(known for end, known in COLUMN_UNITS.items() if column.name.endswith(end))
-        units = self.sizes if kind is BYTES else kind
+        kind, own = next(known for end, known in UNITS["columns"].items() if column.name.endswith(end))
+        units = self.sizes if kind == "sizes" else UNITS[kind]
         if unit not in units:
-            what = "a time" if kind is SECONDS else "an amount"
+            what = "a time" if kind == "times" else "an amount"
             raise FormatError(
                 f"{path}: {column.name} is in {quoted(unit)}, a unit that {self.tool} is not known to use where {what} stands."
             )

@@ -6,6 +6,7 @@ from pathlib import Path
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, parse_json, text_of
 from deadzone.store.imports.latency import PERCENTILES
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, own_name
 
 TOOL = "fio"
@@ -27,8 +28,6 @@ LATENCIES = {
 }
 """Our columns, and where fio tells them [ns]."""
 
-COMPLETION = "fio's latencies are completion latencies (clat): the time to submit a call is not in them."
-
 
 def read_fio(path: Path) -> Results:
     """Rows of a fio JSON: one a job and direction that moved anything; the job's options are factors.
@@ -42,7 +41,7 @@ def read_fio(path: Path) -> Results:
     rows = [row for job in document.child("jobs").items() for row in _job(job, document)]
     if not rows:
         raise FormatError(f"{path}: no job of this fio run read or wrote anything.")
-    return Results.read(path.name, str(version), rows, (COMPLETION,))
+    return Results.read(path.name, str(version), rows, READERS[TOOL]["traps"])
 
 
 def _job(job: Node, document: Node) -> list[Row]:

@@ -8,6 +8,7 @@ import numpy as np
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import csv_rows, number_in, opened
 from deadzone.store.imports.latency import CLOSED_LOOP, requests_row
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results
 
 TOOL = "hey"
@@ -16,11 +17,6 @@ NEEDED = ("response-time", "offset", "status-code")
 
 ERROR_STATUS = 400
 """Status codes from here on are answers that refuse or fail."""
-
-ROUNDED = "hey writes response times in steps of 0.1 ms."
-NO_FAILURES = (
-    "hey's CSV leaves out requests that got no answer, so errors counts only answers with an error status."
-)
 
 
 def read_hey(path: Path) -> Results:
@@ -37,4 +33,5 @@ def read_hey(path: Path) -> Results:
     took_s, sent_s, status = np.frombuffer(flat).reshape(-1, len(NEEDED)).T
     wall_s = float((sent_s + took_s).max(initial=0.0))
     row = requests_row(took_s * 1e3, wall_s, int((status >= ERROR_STATUS).sum()))
-    return Results.read(path.name, TOOL, [row], (ROUNDED, NO_FAILURES, CLOSED_LOOP.format(tool=TOOL)))
+    traps = (*READERS[TOOL]["traps"], CLOSED_LOOP.format(tool=TOOL))
+    return Results.read(path.name, TOOL, [row], traps)

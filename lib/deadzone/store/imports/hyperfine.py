@@ -3,18 +3,15 @@
 from pathlib import Path
 
 from deadzone.store.imports.document import Node, csv_table, number_in, parse_json, text_of
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, own_name
 
 TOOL = "hyperfine"
 
-MEANS_ONLY = (
-    "hyperfine tells user and system time as means of all runs only; they are not in the rows of single runs."
-)
+TOLD = READERS[TOOL]
 
-STATISTICS_ONLY = (
-    "hyperfine's CSV tells statistics of each command and not how many runs they rest on: wall_s is the median, user_s "
-    "and sys_s are means. The JSON export has every run."
-)
+PARAMETER = "parameter_"
+"""Begins the columns of parameters in the CSV."""
 
 
 def read_hyperfine(path: Path) -> Results:
@@ -29,7 +26,7 @@ def read_hyperfine(path: Path) -> Results:
 def _from_json(text: str, path: Path) -> Results:
     results = parse_json(text, path, TOOL).child("results").items()
     rows = [row for result in results for row in _runs(result)]
-    return Results.read(path.name, TOOL, rows, (MEANS_ONLY,))
+    return Results.read(path.name, TOOL, rows, TOLD["json"])
 
 
 def _runs(result: Node) -> list[Row]:
@@ -64,22 +61,14 @@ def _was_killed(codes: object, i: int) -> bool:
 
 
 def _from_csv(text: str, path: Path) -> Results:
-    columns = {
-        "median": "wall_s",
-        "min": "wall_min_s",
-        "max": "wall_max_s",
-        "stddev": "wall_stddev_s",
-        "user": "user_s",
-        "system": "sys_s",
-    }
+    columns: dict[str, str] = TOLD["columns"]
     rows = []
     for line in csv_table(text, path, TOOL, ("command", *columns)):
         measured = {ours: number_in(line[theirs], path, theirs) for theirs, ours in columns.items()}
-        prefix = "parameter_"
         levels = {
-            own_name(name.removeprefix(prefix)): level
+            own_name(name.removeprefix(PARAMETER)): level
             for name, level in line.items()
-            if name.startswith(prefix)
+            if name.startswith(PARAMETER)
         }
         rows.append({**levels, "command": line["command"], **measured})
-    return Results.read(path.name, TOOL, rows, (STATISTICS_ONLY,))
+    return Results.read(path.name, TOOL, rows, TOLD["csv"])

@@ -23,6 +23,7 @@ import numpy as np
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, csv_rows, number_in, opened, parse_json, quoted, text_of
 from deadzone.store.imports.latency import latency_columns
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, own_name
 
 TOOL = "k6"
@@ -30,29 +31,9 @@ TOOL = "k6"
 STATISTICS = {"avg": "mean", "min": "min", "med": "p50", "max": "max"}
 PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")
 
-TIMES = (
-    "http_req_",
-    "iteration_duration",
-    "group_duration",
-    "ws_connecting",
-    "ws_session_duration",
-    "ws_ping",
-    "grpc_",
-)
-"""Beginnings of k6's own metrics that are times in milliseconds."""
-
-MAIN = {
-    "requests": ("http_reqs", "count"),
-    "achieved_rate": ("http_reqs", "rate"),
-    "iterations": ("iterations", "count"),
-    "errors": ("http_req_failed", "passes"),
-    "dropped": ("dropped_iterations", "count"),
-    "checks_failed": ("checks", "fails"),
-    "vus_max": ("vus_max", "max"),
-    "transferred_bytes": ("data_received", "count"),
-    "sent_bytes": ("data_sent", "count"),
-    "throughput_bytes_s": ("data_received", "rate"),
-}
+TOLD = READERS[TOOL]
+TIMES = tuple(TOLD["times"])
+MAIN: dict[str, tuple[str, str]] = TOLD["columns"]
 """Our columns, with metric and statistic of k6's summary."""
 
 OWN_COLUMNS = {"http_req_duration", "vus", *(metric for metric, _ in MAIN.values())}
@@ -61,14 +42,7 @@ OWN_COLUMNS = {"http_req_duration", "vus", *(metric for metric, _ in MAIN.values
 SUMMED = {metric: column for column, (metric, told) in MAIN.items() if told in ("count", "passes")}
 """Metrics whose points add up, and our columns."""
 
-NO_P99 = "k6 tells no 99th percentile unless asked with --summary-trend-stats."
-
-
 NEEDED = ("metric_name", "timestamp", "metric_value")
-
-SPAN = "wall_s and achieved_rate are of the time from the first point to the last."
-
-WHOLE_SECONDS = "k6's CSV has times in whole seconds, so wall_s and achieved_rate are off by up to a second."
 
 Point = tuple[str, str, float, float]
 """Scenario, metric, time in seconds since 1970, value."""
@@ -160,14 +134,11 @@ def _doubts(row: Row, crossed: list[str]) -> list[str]:
     doubts = []
     if row["dropped"]:
         due = row["dropped"] + (row["iterations"] or 0)
-        doubts.append(
-            f"k6 dropped {row['dropped']:,} of {due:,} iterations for want of virtual users: the load was not the one asked "
-            "for, and what those requests would have waited is not in the latencies."
-        )
+        doubts.append(TOLD["dropped_of"].format(dropped=row["dropped"], due=due))
     if crossed:
         doubts.append(f"Thresholds crossed: {', '.join(crossed)}.")
     if "latency_mean_ms" in row and "latency_p99_ms" not in row:
-        doubts.append(NO_P99)
+        doubts.append(TOLD["no_p99"])
     return doubts
 
 
@@ -198,10 +169,8 @@ def _results(points: Iterator[Point], path: Path, doubts: tuple[str, ...]) -> Re
     rows = [_row(name, seen) for name, seen in scenarios.items()]
     lost = sum(row["dropped"] or 0 for row in rows)
     if lost:
-        doubts += (
-            f"k6 dropped {lost:,} iterations for want of virtual users: the load was not the one asked for.",
-        )
-    return Results.read(path.name, TOOL, rows, (SPAN, *doubts))
+        doubts += (TOLD["dropped"].format(dropped=lost),)
+    return Results.read(path.name, TOOL, rows, (TOLD["span"], *doubts))
 
 
 def _row(name: str, seen: _Scenario) -> Row:
@@ -257,7 +226,7 @@ def read_k6(path: Path) -> Results:
         first = file.readline(100_000)
         file.seek(0)
         if first.startswith("metric_name,"):
-            return _results(_csv_points(file, path), path, (WHOLE_SECONDS,))
+            return _results(_csv_points(file, path), path, (TOLD["whole_seconds"],))
         if first.startswith("{") and ('"type":"Metric"' in first or '"type":"Point"' in first):
             return _results(_json_points(file, path), path, ())
     text = text_of(path)

@@ -5,26 +5,17 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, count_in, csv_table, number_in, parse_json, text_of
-from deadzone.store.imports.latency import CLOSED_LOOP, PERCENTILES, counted_percentiles
+from deadzone.store.imports.latency import CLOSED_LOOP, counted_percentiles
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row
 
 TOOL = "Locust"
 
-ROUNDED = (
-    "Locust rounds response times before it counts them (above 100 ms to two digits), so its percentiles are rounded and "
-    "may pass the true maximum; mean, shortest and longest are not."
-)
+TOLD = READERS["locust"]
+COLUMNS: dict[str, str] = TOLD["columns"]
+"""Locust's columns and ours."""
 
-TOTAL_LEFT_OUT = "The row Aggregated repeats the endpoints and is left out."
-
-COLUMNS = {
-    "Average Response Time": "latency_mean_ms",
-    "Min Response Time": "latency_min_ms",
-    **{f"{percent:g}%": name for name, percent in PERCENTILES.items()},
-    "Max Response Time": "latency_max_ms",
-    "Requests/s": "achieved_rate",
-}
-"""Locust's columns and ours; the column 100% is a rounded maximum and is left alone."""
+TRAPS = (*TOLD["traps"], CLOSED_LOOP.format(tool=TOOL))
 
 LATEST_S = 1e11
 """Seconds since 1970 beyond which a number is no time of day."""
@@ -54,8 +45,8 @@ def _from_csv(text: str, path: Path) -> Results:
         }
         for line in endpoints or lines
     ]
-    left_out = (TOTAL_LEFT_OUT,) if len(lines) > len(endpoints) > 0 else ()
-    return Results.read(path.name, TOOL, rows, (ROUNDED, CLOSED_LOOP.format(tool=TOOL), *left_out))
+    left_out = (TOLD["total_left_out"],) if len(lines) > len(endpoints) > 0 else ()
+    return Results.read(path.name, TOOL, rows, (*TRAPS, *left_out))
 
 
 def _from_json(text: str, path: Path) -> Results:
@@ -64,8 +55,7 @@ def _from_json(text: str, path: Path) -> Results:
         raise FormatError(
             f"{path}: the list is empty. Locust's --json prints to standard output: redirect that into the file."
         )
-    rows = [_json_row(entry, path) for entry in entries]
-    return Results.read(path.name, TOOL, rows, (ROUNDED, CLOSED_LOOP.format(tool=TOOL)))
+    return Results.read(path.name, TOOL, [_json_row(entry, path) for entry in entries], TRAPS)
 
 
 def _json_row(entry: Node, path: Path) -> Row:

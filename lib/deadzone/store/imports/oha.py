@@ -4,6 +4,7 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, number_in, parse_json, text_of
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, milliseconds
 
 TOOL = "oha"
@@ -20,14 +21,7 @@ the first counts from when a request was due, the second from when it was sent."
 SMALL_BYTES = 2**16
 """Answers up to this size take no time to read beyond the first byte, so the difference cannot come from that."""
 
-UNCORRECTED = (
-    "oha was run without --latency-correction as far as its figures show, or nothing stalled: a server that stalls is asked "
-    "less often meanwhile, so the percentiles flatter it."
-)
-UNKNOWN = (
-    "oha does not say whether it corrected latencies (--latency-correction), and its figures do not show it; without, the "
-    "percentiles flatter a server that stalls."
-)
+TOLD = READERS[TOOL]
 
 
 def read_oha(path: Path) -> Results:
@@ -73,7 +67,7 @@ def _doubts(document: Node, summary: Node) -> list[str]:
     first_byte = document.number("details", "firstByte", "average")
     mean = summary.number("average")
     if not first_byte or mean is None:
-        return [UNKNOWN]
+        return [TOLD["unknown"]]
     if mean <= ALIKE * first_byte:
-        return [UNCORRECTED]
-    return [] if (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES else [UNKNOWN]
+        return [TOLD["uncorrected"]]
+    return [] if (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES else [TOLD["unknown"]]

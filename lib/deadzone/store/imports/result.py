@@ -68,10 +68,8 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
 
 def own_name(name: str) -> str:
     """A tool's own name as that of a column: letters, digits and underscores, and not the name of another column."""
-    plain = (
-        "".join(letter if letter.isalnum() else "_" for letter in name.strip()).strip("_").lower()
-        or "unnamed"
-    )
+    letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
+    plain = letters.strip("_").lower() or "unnamed"
     return f"parameter_{plain}" if plain in OURS else plain
 
 
