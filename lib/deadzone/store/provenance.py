@@ -55,10 +55,8 @@ def git_facts(folder: Path) -> dict[str, Any]:
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return {}
-    return {
-        "git_commit": commit,
-        "git_changed": bool(_git(folder, "status", "--porcelain", "--untracked-files=no")),
-    }
+    changed = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
+    return {"git_commit": commit, "git_changed": changed}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
