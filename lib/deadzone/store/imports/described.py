@@ -61,7 +61,7 @@ class Description:
     version: str
     kind: str
     needs: Sequence[str]
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     traps: tuple[str, ...]
     doubts: Mapping[str, str]
     begins: str = ""
@@ -103,8 +103,6 @@ class Description:
         if self.kind == "text":
             match = re.search(column.find, part, re.MULTILINE)
             return (match[1] if match else None), (match[2] if match and match.re.groups > 1 else column.unit)
-        if self.kind == "csv":
-            return part.get(column.find) or None, column.unit
         unit = jmespath.search(column.unit[1:], part) if column.unit.startswith("=") else column.unit
         return jmespath.search(column.find, part), str(unit or "")
 
@@ -139,8 +137,9 @@ class Description:
         starts = [match.start() for match in re.finditer(self.begins, text, re.MULTILINE)]
         return (text[start:stop] for start, stop in itertools.pairwise([*starts, len(text)]))
 
-    def _csv(self, text: str, path: Path) -> Iterator[Mapping[str, str]]:
-        return iter(csv.DictReader(io.StringIO(text)))
+    def _csv(self, text: str, path: Path) -> Iterator[Mapping[str, str | None]]:
+        rows = csv.DictReader(io.StringIO(text))
+        return ({name: cell or None for name, cell in row.items()} for row in rows)
 
     def _json(self, text: str, path: Path) -> Iterator[Any]:
         try:
@@ -166,12 +165,10 @@ def _named(levels: Mapping[str, Any]) -> Row:
 
 
 def _described(tool: str, told: dict[str, Any]) -> Description:
-    labels = (Column(name, find, label=True) for name, find in told.pop("labels", {}).items())
-    found = (
-        (name, where if isinstance(where, dict) else {"find": where})
-        for name, where in told.pop("columns").items()
-    )
-    columns = (*labels, *(Column(name, **where) for name, where in found))
+    columns = [Column(name, find, label=True) for name, find in told.pop("labels", {}).items()]
+    for name, where in told.pop("columns").items():
+        keys = where if isinstance(where, dict) else {"find": where}
+        columns.append(Column(name, **keys))
     loop = CLOSED_LOOP.format(tool=tool)
     traps = tuple(trap.replace("{closed_loop}", loop) for trap in told.pop("traps"))
     doubts = {mark: doubt.replace("{closed_loop}", loop) for mark, doubt in told.pop("doubts", {}).items()}

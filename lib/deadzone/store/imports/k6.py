@@ -50,19 +50,15 @@ Point = tuple[str, str, float, float]
 
 def read_summary(document: Node, source: str) -> Results:
     """One row: the whole test. Raises FormatError if the document is no summary of k6."""
-    metrics = {
-        name: node.child("values") if "values" in node else node
-        for name, node in document.child("metrics").entries().items()
-    }
-    if not any(
-        name in metrics for name in ("iterations", "iteration_duration", "http_reqs", "vus_max", "data_sent")
-    ):
+    told = document.child("metrics")
+    metrics = {name: node.under("values") or node for name, node in told.entries().items()}
+    if metrics.keys().isdisjoint(TOLD["own"]):
         raise FormatError(f"{document.where}: is no summary of k6: none of k6's own metrics is in it.")
     row: Row = {"wall_s": _duration(document, metrics), **_main_columns(metrics)}
     for name, values in metrics.items():
         if name not in OWN_COLUMNS and "{" not in name:
-            row |= _further(name, values, document.child("metrics").child(name))
-    crossed = _crossed(document.child("metrics"))
+            row |= _further(name, values, told.child(name))
+    crossed = _crossed(told)
     row["thresholds_crossed"] = None if crossed is None else len(crossed)
     return Results.read(source, TOOL, [row], _doubts(row, crossed or []))
 

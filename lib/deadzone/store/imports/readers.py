@@ -2,9 +2,6 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
-READERS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+READERS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """By tool."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,6 @@ class Results:
         head = {"source": source, "tool": tool}
         return cls(tuple({**head, **row} for row in rows), tuple(warnings))
 
-    def noted(self) -> Results:
-        """The same with the warnings written into each row, so that they stay with the table."""
-        note = " ".join(self.warnings)
-        return replace(self, rows=tuple({**row, NOTE: note} for row in self.rows)) if note else self
-
 
 Reader = Callable[[Path], Results]
 """Reads one result file of a tool. Raises FormatError if it is no such file, or damaged."""
@@ -55,7 +50,8 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
     """
     import pandas as pd
 
-    rows = [row for result in results for row in result.noted().rows]
+    # Warnings stand in each row, so that they stay with the table.
+    rows = [{**row, NOTE: " ".join(result.warnings) or None} for result in results for row in result.rows]
     for name, level in settings.items():
         _check_setting(name, level, rows)
         rows = [{**row, name: level} for row in rows]
