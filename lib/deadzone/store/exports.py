@@ -17,11 +17,6 @@ STATISTICS = ("mean", "stddev", "median", "user", "system", "min", "max")
 
 NAME = "deadzone_trial"
 
-HEAD = (
-    f"# TYPE {NAME} gauge",
-    f"# HELP {NAME} 1 while a trial of a run was measured, 0 at its end.",
-)
-
 STEP_S = 60.0
 """Prometheus looks back five minutes for a sample: one a minute keeps a long trial alive, and the 0 ends it [s]."""
 
@@ -36,9 +31,9 @@ def results(trials: pd.DataFrame, command: str, factors: Sequence[str]) -> list[
     trusted = measured["trusted"].fillna(True).astype(bool)
     any_trusted = trusted.groupby([measured[factor] for factor in factors]).transform("any")
     analysed = measured[trusted | ~any_trusted]
+    by_treatment = analysed.groupby(list(factors), sort=False)
     return [
-        _result(group, command, dict(zip(factors, levels, strict=True)))
-        for levels, group in analysed.groupby(list(factors), sort=False)
+        _result(group, command, dict(zip(factors, levels, strict=True))) for levels, group in by_treatment
     ]
 
 
@@ -76,7 +71,7 @@ def as_openmetrics(trials: pd.DataFrame, study: str, factors: Sequence[str]) -> 
 
     trials: a tidy table. Raises nothing; trials without a time of start are left out.
     """
-    lines = list(HEAD)
+    lines = [f"# TYPE {NAME} gauge", f"# HELP {NAME} 1 while a trial of a run was measured, 0 at its end."]
     for row in trials.to_dict("records"):
         lines += _series({str(name): value for name, value in row.items()}, study, factors)
     return "\n".join((*lines, "# EOF")) + "\n"

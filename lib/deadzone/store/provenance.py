@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -73,11 +74,8 @@ def _version(package: str) -> str | None:
 
 def _cpu_field(name: str) -> str:
     told = Path("/proc/cpuinfo")
-    for line in told.read_text().splitlines() if told.exists() else ():
-        key, _, value = line.partition(":")
-        if key.strip() == name:
-            return value.strip()
-    return ""
+    found = re.search(rf"^{name}\s*:(.*)", told.read_text() if told.exists() else "", re.MULTILINE)
+    return found[1].strip() if found else ""
 
 
 def first_line(path: Path) -> str | None:

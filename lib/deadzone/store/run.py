@@ -293,10 +293,8 @@ class Run:
     def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
         """Keep claims that are made now, stamped with the time. Raises StoreError if they cannot be written."""
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        kept = [(claim, when) for claim, when in self.claims() if when] + [
-            (claim, added_at) for claim in claims
-        ]
-        document = [{"added_at": when, "claim": claim.stated()} for claim, when in kept]
+        document = [{"added_at": when, "claim": one.stated()} for one, when in self.claims() if when]
+        document += [{"added_at": added_at, "claim": one.stated()} for one in claims]
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
         self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 

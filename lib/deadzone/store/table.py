@@ -15,9 +15,7 @@ from deadzone.study.scales import level_name
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """The kind of each column that every workload may have, by what it is of."""
 
 IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(KINDS[of]) for of in KINDS)
