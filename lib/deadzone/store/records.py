@@ -11,7 +11,7 @@ from pydantic_core import core_schema as form
 
 from deadzone.errors import StoreError
 from deadzone.measurement import Status
-from deadzone.store.table import KINDS
+from deadzone.store.table import COLUMNS
 from deadzone.study.loading import PLAIN_WORDS
 
 _TOLD: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -79,9 +79,7 @@ class Form:
         return record
 
 
-_COLUMNS = {
-    f"{name}?": kind for of in KINDS.values() for name, kind in of.items() if name not in _TOLD["trial"]
-}
+_COLUMNS = {f"{name}?": kind for name, kind in COLUMNS.items() if name not in _TOLD["trial"]}
 _BATCHES = {name: _schema(_TOLD[name]) for name in ("batch", "end")}
 _BATCH_OR_END = form.tagged_union_schema(_BATCHES, lambda one: "end" if "stopped" in one else "batch")
 

@@ -20,8 +20,8 @@ KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 
 IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(KINDS[of]) for of in KINDS)
 FOREIGN_PROCESSES, PRINTED_UNITS = WORDS
-COLUMNS = (*IDENTITY, *SHARED, *PLACED, *WORDS, *TRACES, *ACCOUNT)
-"""Every column that is no workload's own."""
+COLUMNS: dict[str, str] = {name: kind for of in KINDS.values() for name, kind in of.items()}
+"""Every column that is no workload's own, with its kind."""
 
 NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")
 """What a record of the journal holds besides."""
@@ -44,8 +44,7 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
     table = pd.DataFrame(rows, columns=[*dict.fromkeys((*IDENTITY, *factors, *SHARED, *further, *own))])
     for name in factors:
         table[name] = _factor_column(table[name])
-    kinds: dict[str, Any] = {name: kind for of in KINDS.values() for name, kind in of.items()}
-    kinds |= dict.fromkeys(own, "float64")
+    kinds: dict[str, Any] = COLUMNS | dict.fromkeys(own, "float64")
     for name in table.columns.intersection([*kinds]):
         column = pd.to_numeric(table[name], errors="coerce") if kinds[name] == "float64" else table[name]
         table[name] = column.astype(kinds[name])

@@ -30,12 +30,10 @@ def opened(path: Path) -> Iterator[TextIO]:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise FormatError(f"{path}: there is no such file.{did_you_mean(path.name, near)}")
     try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-            if path.suffix == ".gz"
-            else path.open(encoding="utf-8-sig", newline="") as file
-        ):
-            yield file
+        with path.open("rb") as raw:
+            content = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            with io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as file:
+                yield file
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: is no text file (byte {error.start} is not UTF-8).") from error
     except (OSError, EOFError, zlib.error) as error:

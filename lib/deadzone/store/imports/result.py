@@ -95,8 +95,7 @@ def _column(values: Sequence[Any]) -> pd.Series:
     known = [value for value in values if value is not None]
     if all(isinstance(value, bool) for value in known):
         return pd.Series(values, dtype="boolean")
-    numbers = [_number(value) for value in known]
-    if any(number is None for number in numbers):
+    if not all(map(_is_number, known)):
         return pd.Series([None if value is None else str(value) for value in values], dtype="string")
     if all(_is_whole(value) for value in known):
         return pd.Series([None if value is None else int(float(value)) for value in values], dtype="Int64")
@@ -108,9 +107,8 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int | str) and float(value).is_integer() and abs(float(value)) < WIDEST
 
 
-def _number(value: object) -> float | None:
+def _is_number(value: object) -> bool:
     try:
-        number = float(value)  # type: ignore[arg-type]
+        return math.isfinite(float(value))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+        return False
