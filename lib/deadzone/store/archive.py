@@ -82,11 +82,9 @@ class Archive:
                 self._files.pipe_file(target, masked(text).encode())
             else:
                 self._files.put_file(str(path), target)
-        except FileNotFoundError as error:
-            if path.exists():
-                raise self._unreachable("written", error) from error
         except Exception as error:
-            raise self._unreachable("written", error) from error
+            if path.exists() or not isinstance(error, FileNotFoundError):
+                raise self._unreachable("written", error) from error
 
     def pull(self, name: str, folder: Path, only: tuple[str, ...] = ()) -> int:
         """Copy the files below `name` into a folder; files that are there already stay. Returns how many there are.

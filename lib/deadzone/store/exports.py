@@ -9,17 +9,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 STATISTICS = ("mean", "stddev", "median", "user", "system", "min", "max")
 
 
 NAME = "deadzone_trial"
-
-HEAD = (
-    f"# TYPE {NAME} gauge",
-    f"# HELP {NAME} 1 while a trial of a run was measured, 0 at its end.",
-)
 
 STEP_S = 60.0
 """Prometheus looks back five minutes for a sample: one a minute keeps a long trial alive, and the 0 ends it [s]."""
@@ -35,9 +31,9 @@ def results(trials: pd.DataFrame, command: str, factors: Sequence[str]) -> list[
     trusted = measured["trusted"].fillna(True).astype(bool)
     any_trusted = trusted.groupby([measured[factor] for factor in factors]).transform("any")
     analysed = measured[trusted | ~any_trusted]
+    by_treatment = analysed.groupby(list(factors), sort=False)
     return [
-        _result(group, command, dict(zip(factors, levels, strict=True)))
-        for levels, group in analysed.groupby(list(factors), sort=False)
+        _result(group, command, dict(zip(factors, levels, strict=True))) for levels, group in by_treatment
     ]
 
 
@@ -75,7 +71,7 @@ def as_openmetrics(trials: pd.DataFrame, study: str, factors: Sequence[str]) -> 
 
     trials: a tidy table. Raises nothing; trials without a time of start are left out.
     """
-    lines = list(HEAD)
+    lines = [f"# TYPE {NAME} gauge", f"# HELP {NAME} 1 while a trial of a run was measured, 0 at its end."]
     for row in trials.to_dict("records"):
         lines += _series({str(name): value for name, value in row.items()}, study, factors)
     return "\n".join((*lines, "# EOF")) + "\n"
@@ -95,10 +91,8 @@ def _series(row: dict[str, Any], study: str, factors: Sequence[str]) -> Iterator
         "treatment": " ".join(f"{name}={_level(row[name])}" for name in factors),
     }
     named = ",".join(f'{name}="{_escaped(str(value))}"' for name, value in labels.items())
-    after = 0.0
-    while after < length:
+    for after in np.arange(0.0, length, STEP_S):
         yield f"{NAME}{{{named}}} 1 {begin + after:.3f}"
-        after += STEP_S
     yield f"{NAME}{{{named}}} 0 {begin + length:.3f}"
 
 

@@ -7,7 +7,7 @@ HdrHistogram V2, which other languages read too).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +23,6 @@ HIGHEST_US = 3_600_000_000
 
 DIGITS = 3
 """Values differ by 0.1 % at most from what was measured."""
-
-COLUMNS = ("run_id", "trial", "attempt", "metric", "t_s", "duration_s", "count", "histogram")
 
 SERIES_PERCENTILES = (50.0, 90.0, 99.0)
 
@@ -106,40 +104,20 @@ def _recorded(histogram: HdrHistogram) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return lowest.astype(float), (lowest + (1 << doublings) - 1).astype(float), counts[at]
 
 
-def histogram_table(lines: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
-    """Slices in long format, one row a slice: run_id, trial, attempt, metric, t_s, duration_s, count, histogram."""
-    import pandas as pd
-
-    rows = [
-        (run_id, line["trial"], line["attempt"], *histogram)
-        for line in lines
-        for histogram in line["histograms"]
-    ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
 def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame:
     """A trial's latencies over time, one row a slice.
 
-    histograms: as `histogram_table` gives them. Returns run_id, trial, attempt, t_s, duration_s, count, mean_ms, p50_ms,
+    histograms: as `Run.histograms` gives them. Returns run_id, trial, attempt, t_s, duration_s, count, mean_ms, p50_ms,
     p90_ms, p99_ms, max_ms, in the order of trials and of time.
     """
     import pandas as pd
 
     of_metric = histograms[histograms["metric"] == metric]
-    taken = [name for name in COLUMNS if name not in ("metric", "histogram")]
-    names = [*taken, "mean_ms", *(f"p{percent:g}_ms" for percent in SERIES_PERCENTILES), "max_ms"]
-    rows = []
-    for slice_ in of_metric.itertuples():
-        histogram = decode(str(slice_.histogram))
-        percentiles = percentiles_ms(histogram, SERIES_PERCENTILES)
-        rows.append(
-            {
-                **{name: getattr(slice_, name) for name in taken},
-                "mean_ms": mean_ms(histogram),
-                **{f"p{percent:g}_ms": value for percent, value in percentiles.items()},
-                "max_ms": histogram.get_max_value() / 1e3,
-            }
-        )
-    table = pd.DataFrame(rows, columns=names)
+    taken = of_metric.drop(columns=["metric", "histogram"])
+    names = ["mean_ms", *(f"p{percent:g}_ms" for percent in SERIES_PERCENTILES), "max_ms"]
+    figures = [
+        (mean_ms(one), *percentiles_ms(one, SERIES_PERCENTILES).values(), one.get_max_value() / 1e3)
+        for one in map(decode, of_metric["histogram"])
+    ]
+    table = taken.join(pd.DataFrame(figures, index=taken.index, columns=names))
     return table.sort_values(["trial", "attempt", "t_s"], ignore_index=True)

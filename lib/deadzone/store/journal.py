@@ -62,9 +62,8 @@ class Journal:
 
         Raises StoreError if the disk is full or the file cannot be written; what was there before stays whole.
         """
-        text = "".join(
-            json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records
-        ).encode()
+        lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records]
+        text = "".join(lines).encode()
         with SaidAs(
             StoreError,
             f"{self._path}: cannot write the journal",

@@ -2,7 +2,7 @@
 
 import os
 import platform
-import sys
+import re
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -56,10 +56,8 @@ def git_facts(folder: Path) -> dict[str, Any]:
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return {}
-    return {
-        "git_commit": commit,
-        "git_changed": bool(_git(folder, "status", "--porcelain", "--untracked-files=no")),
-    }
+    changed = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
+    return {"git_commit": commit, "git_changed": changed}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
@@ -75,14 +73,9 @@ def _version(package: str) -> str | None:
 
 
 def _cpu_field(name: str) -> str:
-    if sys.platform != "linux":
-        return ""
     told = Path("/proc/cpuinfo")
-    for line in told.read_text().splitlines() if told.exists() else ():
-        key, _, value = line.partition(":")
-        if key.strip() == name:
-            return value.strip()
-    return ""
+    found = re.search(rf"^{name}\s*:(.*)", told.read_text() if told.exists() else "", re.MULTILINE)
+    return found[1].strip() if found else ""
 
 
 def first_line(path: Path) -> str | None:

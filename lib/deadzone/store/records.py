@@ -11,7 +11,7 @@ from pydantic_core import core_schema as form
 
 from deadzone.errors import StoreError
 from deadzone.measurement import Status
-from deadzone.store.table import KINDS
+from deadzone.store.table import COLUMNS
 from deadzone.study.loading import PLAIN_WORDS
 
 _TOLD: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -46,10 +46,8 @@ def _schema(told: Any) -> CoreSchema:
     if isinstance(told, list):
         parts = [_schema(one) for one in told]
         return form.list_schema(parts[0]) if len(parts) == 1 else form.tuple_schema(parts)
-    kinds = {
-        name: form.nullable_schema(_schema(one)) if name.endswith("?") else _schema(one)
-        for name, one in told.items()
-    }
+    kinds = {name: _schema(one) for name, one in told.items()}
+    kinds |= {name: form.nullable_schema(one) for name, one in kinds.items() if name.endswith("?")}
     if len(kinds) == 1 and (any_key := next(iter(kinds))).startswith("*"):
         return form.dict_schema(_TEXT, kinds[any_key])
     fields = {
@@ -81,16 +79,12 @@ class Form:
         return record
 
 
-_COLUMNS = {
-    f"{name}?": kind for of in KINDS.values() for name, kind in of.items() if name not in _TOLD["trial"]
-}
+_COLUMNS = {f"{name}?": kind for name, kind in COLUMNS.items() if name not in _TOLD["trial"]}
 _BATCHES = {name: _schema(_TOLD[name]) for name in ("batch", "end")}
+_BATCH_OR_END = form.tagged_union_schema(_BATCHES, lambda one: "end" if "stopped" in one else "batch")
 
 RECORD, SERIES, HISTOGRAMS, FACTS = (
     Form(name, SchemaValidator(_schema(_TOLD[name]))) for name in ("record", "series", "histograms", "facts")
 )
 TRIAL = Form("trial", SchemaValidator(_schema(_COLUMNS | _TOLD["trial"])))
-BATCH = Form(
-    "batch",
-    SchemaValidator(form.tagged_union_schema(_BATCHES, lambda one: "end" if "stopped" in one else "batch")),
-)
+BATCH = Form("batch", SchemaValidator(_BATCH_OR_END))

@@ -11,7 +11,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import astuple
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -21,10 +21,9 @@ import yaml
 
 from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
-from deadzone.store.histograms import histogram_table
 from deadzone.store.journal import Journal, read_lines
 from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form
-from deadzone.store.table import telemetry_table, tidy_table
+from deadzone.store.table import histogram_table, telemetry_table, tidy_table
 from deadzone.store.whole import written_whole
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.loading import dump_study, parse_study, read_yaml
@@ -72,8 +71,7 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._journal: Journal | None = None
-        self._telemetry: Journal | None = None
+        self._journals: dict[str, Journal] = {}
 
     @property
     def run_id(self) -> str:
@@ -96,15 +94,15 @@ class Run:
         Raises StoreError if the folder exists or cannot be made.
         """
         run = cls(runs / study.study / (run_id or new_run_id()))
-        try:
-            run.folder.parent.mkdir(parents=True, exist_ok=True)
-            run.folder.mkdir()
-        except OSError as error:
-            if run.folder.is_dir():
+        with SaidAs(StoreError, f"{run.folder}: cannot make the run's folder"):
+            try:
+                run.folder.mkdir(parents=True)
+            except FileExistsError as error:
+                if not run.folder.is_dir():
+                    raise
                 raise StoreError(
                     f"{run.folder} exists already; two runs never share a folder. Use --resume to go on."
                 ) from error
-            raise StoreError(f"{run.folder}: cannot make the run's folder: {error.strerror}.") from error
         try:
             for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():
                 run._write_whole(name, lambda path, text=text: path.write_text(text, encoding="utf-8"))
@@ -175,21 +173,18 @@ class Run:
     def lock(self) -> Iterator[None]:
         """Hold the run for writing; a second process is refused, a dead one's lock is gone with it."""
         with SaidAs(StoreError, f"{self.folder}: cannot write here"):
-            descriptor = os.open(self.folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(descriptor)
-            raise StoreError(
-                f"Run {self.run_id} is being written by another process; wait for it to end."
-            ) from error
-        try:
+            holder = (self.folder / LOCK_FILE).open("ab", buffering=0)
+        with holder:
+            try:
+                fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise StoreError(
+                    f"Run {self.run_id} is being written by another process; wait for it to end."
+                ) from error
             with contextlib.suppress(OSError):  # on a full disk nobody is told who writes; the lock holds
-                os.truncate(descriptor, 0)
-                os.write(descriptor, str(os.getpid()).encode())
+                holder.truncate(0)
+                holder.write(str(os.getpid()).encode())
             yield
-        finally:
-            os.close(descriptor)
 
     def discard(self) -> None:
         """Remove a run that holds no trial, as if it had not been started."""
@@ -213,17 +208,21 @@ class Run:
         profiles: Sequence[ProfileFile] = (),
     ) -> None:
         """Add a finished trial to the journal, its time series and histograms beside it, its profiles as files."""
-        if self._journal is None or self._telemetry is None:
-            self._journal = Journal(self.journal_file)
-            self._telemetry = Journal(self.folder / TELEMETRY_JOURNAL_FILE, durable=False)
+        of = {"trial": record["trial"], "attempt": record["attempt"]}
         if samples:
-            rows = [(one.t_s, one.metric, one.value) for one in samples]
-            self._telemetry.append({"trial": record["trial"], "attempt": record["attempt"], "samples": rows})
+            rows = [astuple(one) for one in samples]
+            self._journal(TELEMETRY_JOURNAL_FILE).append({**of, "samples": rows})
         if histograms:
-            slices = [list(asdict(one).values()) for one in histograms]
-            beside = Journal(self.folder / HISTOGRAM_JOURNAL_FILE, durable=False)
-            beside.append({"trial": record["trial"], "attempt": record["attempt"], "histograms": slices})
-        self._journal.append({**record, "profiles": self._keep(record, profiles)} if profiles else record)
+            rows = [astuple(one) for one in histograms]
+            self._journal(HISTOGRAM_JOURNAL_FILE).append({**of, "histograms": rows})
+        kept = {"profiles": self._keep(record, profiles)} if profiles else {}
+        self._journal(JOURNAL_FILE).append({**record, **kept})
+
+    def _journal(self, name: str) -> Journal:
+        """A journal of the run, opened once: whatever a kill left torn is cut off then."""
+        if name not in self._journals:
+            self._journals[name] = Journal(self.folder / name, durable=name == JOURNAL_FILE)
+        return self._journals[name]
 
     def _keep(self, record: Mapping[str, Any], profiles: Sequence[ProfileFile]) -> dict[str, str]:
         """Write the profiles of a trial; by kind, the name of the file within the run's folder."""
@@ -294,10 +293,8 @@ class Run:
     def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
         """Keep claims that are made now, stamped with the time. Raises StoreError if they cannot be written."""
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        kept = [(claim, when) for claim, when in self.claims() if when] + [
-            (claim, added_at) for claim in claims
-        ]
-        document = [{"added_at": when, "claim": claim.stated()} for claim, when in kept]
+        document = [{"added_at": when, "claim": one.stated()} for one, when in self.claims() if when]
+        document += [{"added_at": added_at, "claim": one.stated()} for one in claims]
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
         self._write_whole(CLAIMS_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 

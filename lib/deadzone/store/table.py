@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadzone.measurement import HistogramSlice, Sample
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """The kind of each column that every workload may have, by what it is of."""
 
 IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(KINDS[of]) for of in KINDS)
 FOREIGN_PROCESSES, PRINTED_UNITS = WORDS
-COLUMNS = (*IDENTITY, *SHARED, *PLACED, *WORDS, *TRACES, *ACCOUNT)
-"""Every column that is no workload's own."""
+COLUMNS: dict[str, str] = {name: kind for of in KINDS.values() for name, kind in of.items()}
+"""Every column that is no workload's own, with its kind."""
 
 NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")
 """What a record of the journal holds besides."""
@@ -44,8 +44,7 @@ def tidy_table(records: Iterable[dict[str, Any]], run_id: str, factors: Sequence
     table = pd.DataFrame(rows, columns=[*dict.fromkeys((*IDENTITY, *factors, *SHARED, *further, *own))])
     for name in factors:
         table[name] = _factor_column(table[name])
-    kinds: dict[str, Any] = {name: kind for of in KINDS.values() for name, kind in of.items()}
-    kinds |= dict.fromkeys(own, "float64")
+    kinds: dict[str, Any] = COLUMNS | dict.fromkeys(own, "float64")
     for name in table.columns.intersection([*kinds]):
         column = pd.to_numeric(table[name], errors="coerce") if kinds[name] == "float64" else table[name]
         table[name] = column.astype(kinds[name])
@@ -70,11 +69,17 @@ def _factor_column(levels: pd.Series) -> pd.Series:
 
 def telemetry_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
     """Time series in long format, one row a reading: run_id, trial, attempt, t_s, metric, value."""
+    return _long_table(records, run_id, "samples", Sample)
+
+
+def histogram_table(records: Iterable[dict[str, Any]], run_id: str) -> pd.DataFrame:
+    """Slices in long format, one row a slice: run_id, trial, attempt, metric, t_s, duration_s, count, histogram."""
+    return _long_table(records, run_id, "histograms", HistogramSlice)
+
+
+def _long_table(records: Iterable[dict[str, Any]], run_id: str, key: str, kind: type) -> pd.DataFrame:
+    """One row for each that the records hold under a key, as the values of the fields of its kind."""
     import pandas as pd
 
-    rows = [
-        (run_id, record["trial"], record["attempt"], *sample)
-        for record in records
-        for sample in record["samples"]
-    ]
-    return pd.DataFrame(rows, columns=["run_id", "trial", "attempt", "t_s", "metric", "value"])
+    rows = [(run_id, record["trial"], record["attempt"], *one) for record in records for one in record[key]]
+    return pd.DataFrame(rows, columns=["run_id", "trial", "attempt", *(one.name for one in fields(kind))])

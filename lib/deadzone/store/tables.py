@@ -30,9 +30,8 @@ def read_table(path: Path) -> pd.DataFrame:
     try:
         table = _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
     except (OSError, ValueError) as error:
-        raise TableError(
-            f"{path}: cannot be read as {path.suffix[1:]}: {str(error).splitlines()[0]}."
-        ) from error
+        reason = str(error).splitlines()[0]
+        raise TableError(f"{path}: cannot be read as {path.suffix[1:]}: {reason}.") from error
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
     return table.apply(lambda column: column.map(_held) if column.dtype == object else column)

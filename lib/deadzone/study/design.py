@@ -42,6 +42,18 @@ class Treatment:
 
 
 @dataclass(frozen=True)
+class NextTreatments:
+    """What a proposer answers, of whole treatments; none where the sweep may stop. Fields are those of
+    `deadzone.explaining.adaptive.proposing.Proposal`."""
+
+    treatments: tuple[Treatment, ...]
+    reason: Message
+    gain: tuple[float, ...]
+    open: tuple[Message, ...]
+    cost: float
+
+
+@dataclass(frozen=True)
 class Limits:
     """The limits in force in a trial, by the names of their factors: each a number, `none` or `unchanged`."""
 

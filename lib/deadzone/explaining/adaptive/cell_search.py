@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.adaptive.gains import entropy
-from deadzone.explaining.adaptive.proposing import LEAST_GAIN, NextTreatments
+from deadzone.explaining.adaptive.proposing import LEAST_GAIN
 from deadzone.explaining.capacity.cells import cells_of
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
 from deadzone.explaining.capacity.objectives import objectives_of
 from deadzone.language.catalogue import Message, say
+from deadzone.study.design import NextTreatments
 from deadzone.study.levels import is_number
 from deadzone.study.plan import Plan
 from deadzone.study.promises import RATE, judged_level

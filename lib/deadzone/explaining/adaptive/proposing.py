@@ -29,7 +29,6 @@ from deadzone.explaining.phases.prepare import Sample, prepare
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.explaining.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.language.catalogue import Message, say
-from deadzone.study.design import Treatment
 from deadzone.study.levels import Level
 from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scale_of
 from deadzone.study.until_specs import UntilSpec
@@ -136,17 +135,6 @@ class Proposal:
     gain: tuple[float, ...] = ()
     open: tuple[Message, ...] = ()
     cost: float = float("nan")
-
-
-@dataclass(frozen=True)
-class NextTreatments:
-    """What `propose` says, of whole treatments; none where the sweep may stop. Fields are those of `Proposal`."""
-
-    treatments: tuple[Treatment, ...]
-    reason: Message
-    gain: tuple[float, ...]
-    open: tuple[Message, ...]
-    cost: float
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.adaptive.proposing import NextTreatments
 from deadzone.explaining.capacity.cells import NOT_OF_THE_SERVER
 from deadzone.explaining.capacity.objectives import Objective, column_values, objectives_of
 from deadzone.language.catalogue import Message, say
 from deadzone.store.table import rows_at
-from deadzone.study.design import Treatment, treatments
+from deadzone.study.design import NextTreatments, Treatment, treatments
 from deadzone.study.load_specs import CAPACITY, LEAST_RATE, MOST_RATE, RateSearch
 from deadzone.study.plan import Plan
 from deadzone.study.spec import Study

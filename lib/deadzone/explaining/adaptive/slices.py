@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from deadzone.explaining.adaptive.cell_search import next_cells, seeks_cells
-from deadzone.explaining.adaptive.proposing import NextTreatments, Proposal, propose
+from deadzone.explaining.adaptive.proposing import Proposal, propose
 from deadzone.explaining.adaptive.rate_search import next_rates
 from deadzone.language.catalogue import Message, say
 from deadzone.store.table import rows_at
-from deadzone.study.design import Treatment
+from deadzone.study.design import NextTreatments, Treatment
 from deadzone.study.levels import Level, format_level
 from deadzone.study.plan import Plan
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Protocol
+from typing import Any
 
 from deadzone.errors import DeadzoneError, StudyError, WorkloadError
 from deadzone.measurement import ProfileFile
@@ -46,19 +46,6 @@ class Subject:
     process: Callable[[], int | None] = lambda: None
 
 
-class Profiler(Protocol):
-    """A way to take profiles."""
-
-    def check(self) -> dict[str, Any]:
-        """Facts for the provenance. Raises WorkloadError if a program that it needs is missing here."""
-
-    def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
-        """Take one profile; a kind that counts over a time takes that long.
-
-        stop: set when nobody waits for it any more. Raises CaptureError with what went wrong.
-        """
-
-
 DEFAULT_URL = f"{{{SERVICE_URL}}}/debug/pprof"
 
 ANSWER_S = 20.0
@@ -81,11 +68,11 @@ class PprofPages:
         self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
     def check(self) -> dict[str, Any]:
-        """Nothing is needed here."""
+        """Facts for the provenance; nothing is needed here."""
         return {"profiler": "pprof pages"}
 
     def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
-        """Fetch the page of a kind."""
+        """Fetch the page of a kind; one that counts over a time takes that long. Raises CaptureError with what went wrong."""
         address = self.address(kind, subject, duration_s)
         timeout_s = ANSWER_S + (0 if kind in SNAPSHOTS else duration_s)
         try:
@@ -99,9 +86,8 @@ class PprofPages:
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise CaptureError(f"{address}: the answer broke off: {_reason(error)}") from error
         if len(content) > MOST_BYTES:
-            raise CaptureError(
-                f"{address} answered with more than {MOST_BYTES >> 20} MB, which no profile has"
-            )
+            most = f"{MOST_BYTES >> 20} MB"
+            raise CaptureError(f"{address} answered with more than {most}, which no profile has")
         if not content:
             raise CaptureError(f"{address} answered with no sample{IDLE if kind == 'cpu' else ''}")
         return ProfileFile(kind, _ending(content), content)
@@ -151,11 +137,14 @@ class PySpy:
         self._subprocesses = subprocesses
 
     def check(self) -> dict[str, Any]:
-        """Raise WorkloadError unless py-spy is installed."""
+        """Facts for the provenance. Raises WorkloadError unless py-spy is installed."""
         return {"profiler": program_version((installed(), "--version")) or PROGRAM}
 
     def take(self, kind: str, subject: Subject, duration_s: int, stop: Event) -> ProfileFile:
-        """Sample the process for a time."""
+        """Sample the process for a time.
+
+        stop: set when nobody waits for it any more. Raises CaptureError with what went wrong.
+        """
         pid = subject.process()
         if pid is None:
             raise CaptureError("there is no process on this machine that py-spy could look at")
@@ -194,8 +183,7 @@ class PySpy:
 
 def installed() -> str:
     """Where py-spy is: on the PATH, or beside this Python. Raises WorkloadError if it is neither."""
-    beside = Path(sys.executable).with_name(PROGRAM)
-    found = shutil.which(PROGRAM) or (str(beside) if beside.is_file() else None)
+    found = shutil.which(PROGRAM) or shutil.which(PROGRAM, path=str(Path(sys.executable).parent))
     if not found:
         raise WorkloadError(f"profiles.profiler is py-spy, which is not installed here: {INSTALL}.")
     return found
@@ -211,6 +199,10 @@ def _explained(said: str) -> str:
             "kernel.yama.ptrace_scope to 0"
         )
     return f"py-spy failed: {reason}"
+
+
+Profiler = PprofPages | PySpy
+"""A way to take profiles."""
 
 
 def make_profiler(spec: ProfilesSpec) -> Profiler:
@@ -244,8 +236,8 @@ class Capturing:
     """Takes the profiles of one trial: `begin` as the load begins, `finish` as it has ended."""
 
     def __init__(self, spec: ProfilesSpec, profiler: Profiler) -> None:
-        self._spec = spec
-        self._profiler = profiler
+        self._spec, self._profiler = spec, profiler
+        self._window_s = spec.start_s + spec.duration_s
         self._stop = Event()
         self._threads: dict[str, Thread] = {}
         self._taken: dict[str, tuple[ProfileFile, float]] = {}
@@ -266,16 +258,16 @@ class Capturing:
         A profile that was not over when the load was is a failure: it would be of an idle program.
         """
         ended = time.monotonic()
-        latest = self._began + self._spec.start_s + self._spec.duration_s + GRACE_S
-        if ended - self._began < self._spec.start_s + self._spec.duration_s:
+        latest = self._began + self._window_s + GRACE_S
+        if ended - self._began < self._window_s:
             self._stop.set()  # whatever comes now is of no use
             latest = ended + LETTING_GO_S
         for thread in self._threads.values():
             thread.join(max(latest - time.monotonic(), 0.0))
         self._stop.set()
-        failures = [self._failure(kind, ended) for kind in self._threads]
+        failures = filter(None, (self._failure(kind, ended) for kind in self._threads))
         files = tuple(self._taken[kind][0] for kind in self._threads if kind in self._taken)
-        return Captured(files, next((failure for failure in failures if failure), None))
+        return Captured(files, next(failures, None))
 
     def abandon(self) -> None:
         """The trial did not come to its end: let the profilers go."""
@@ -296,12 +288,11 @@ class Capturing:
 
     def _failure(self, kind: str, ended: float) -> str | None:
         """What is wrong with the profile of a kind, None if nothing is. ended: when the load did."""
-        window = self._spec.start_s + self._spec.duration_s
         lasted = ended - self._began
-        if lasted < window:
+        if lasted < self._window_s:
             return (
                 f"the load was over after {lasted:.3g} s, before the {kind} profile was (profiles.start_s + "
-                f"profiles.duration_s = {window:g} s); profile for less long, or load for longer"
+                f"profiles.duration_s = {self._window_s:g} s); profile for less long, or load for longer"
             )
         if kind in self._failed:
             return f"the {kind} profile was not taken: {self._failed[kind]}"

@@ -4,6 +4,7 @@ import http.client
 import socket
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 from deadzone.errors import SaidAs
 from deadzone.measuring.services.base import ServiceError
@@ -56,19 +57,17 @@ def await_ready(
     Raises ServiceError if it ends first, or the time is over.
     """
     began = time.monotonic()
-    seen = "nothing listens there"
     while True:
         alive = runs()  # asked first: what answers afterwards may be somebody else
         problem = _said_by(argv) if argv else _problem(host, port, spec)
         if problem is None:
             return time.monotonic() - began
-        seen = problem
         if not alive:
             raise ServiceError("the service ended before it was ready")
         if time.monotonic() - began > spec.timeout_s:
-            where = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
-            where = " ".join(argv) or where
-            raise ServiceError(f"the service was not ready within {spec.timeout_s:g} s: {where}: {seen}")
+            address = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
+            where = " ".join(argv) or address
+            raise ServiceError(f"the service was not ready within {spec.timeout_s:g} s: {where}: {problem}")
         time.sleep(LOOK_EVERY_S)
 
 
@@ -84,12 +83,10 @@ def _problem(host: str, port: int, spec: ReadinessSpec) -> str | None:
         if spec.path is None:
             socket.create_connection((host, port), timeout=ANSWER_TIMEOUT_S).close()
             return None
-        connection = http.client.HTTPConnection(host, port, timeout=min(ANSWER_TIMEOUT_S, spec.timeout_s))
-        try:
+        timeout_s = min(ANSWER_TIMEOUT_S, spec.timeout_s)
+        with closing(http.client.HTTPConnection(host, port, timeout=timeout_s)) as connection:
             connection.request("GET", spec.path)
             status = connection.getresponse().status
-        finally:
-            connection.close()
     except ConnectionRefusedError:
         return "nothing listens there"
     except (OSError, http.client.HTTPException) as error:

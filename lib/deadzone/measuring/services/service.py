@@ -1,9 +1,8 @@
 """A service in one environment: started or only reached, ready before a client asks, stopped afterwards, its log kept."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from deadzone.errors import SaidAs, StudyError, WorkloadError
@@ -61,21 +60,13 @@ class Service:
         self._promised: Path | None = None
         self.start_s: float | None = None
 
-    @property
-    def url(self) -> str | None:
-        """Address of a service that is up already; None where it is started."""
-        return self._spec.url
-
     def prepare_sweep(self) -> None:
         """Run the setup. Raises WorkloadError if it fails, StudyError if the host starts no services."""
-        if self.url is None and not hasattr(self._host, "start"):
-            raise StudyError(
-                f"{self._where()}: this target starts no services; give the url of one that is up."
-            )
-        if (self._spec.user or self._data) and self.url is None and not isinstance(self._host, LocalTarget):
-            raise StudyError(
-                f"{self._where()}: user and data are for services that are started on this machine."
-            )
+        where, is_started = self._where(), self._spec.url is None
+        if is_started and not hasattr(self._host, "start"):
+            raise StudyError(f"{where}: this target starts no services; give the url of one that is up.")
+        if is_started and (self._spec.user or self._data) and not isinstance(self._host, LocalTarget):
+            raise StudyError(f"{where}: user and data are for services that are started on this machine.")
         if self._spec.setup and self._host:
             python = getattr(self._host, "python", sys.executable)
             self._run("setup", self._spec.setup, {INPUTS: str(self._inputs()), PYTHON: python})
@@ -85,13 +76,8 @@ class Service:
 
         Raises ServiceError if it does not become ready; then nothing of it runs any more.
         """
-        goes_on = (
-            self._reached is not None
-            and self._spec.restart == "treatment"
-            and self._treatment == treatment
-            and (self._program is None or self._program.runs())
-        )
-        if goes_on and self._reached:
+        stays = self._spec.restart == "treatment" and self._treatment == treatment
+        if self._reached and stays and (self._program is None or self._program.runs()):
             return self._reached
         self.stop()
         if self._host:
@@ -102,7 +88,7 @@ class Service:
                 self._run("hook", self._spec.hook, self._values(treatment.levels, None))
         except WorkloadError as error:
             raise ServiceError(str(error)) from error
-        self._reached = self._reach() if self.url else self._start(treatment)
+        self._reached = self._reach() if self._spec.url else self._start(treatment)
         if self._spec.read_back:
             values = {**treatment.levels, **self._reached.placeholders, PYTHON: sys.executable}
             try:
@@ -116,8 +102,9 @@ class Service:
     def _promise_to_restore(self) -> None:
         """Note, before the first change, what gives the setting back."""
         if self._spec.restore and self._promised is None:
-            values = {PYTHON: sys.executable, **(Reached(self.url).placeholders if self.url else {})}
-            argv = as_user(self._spec.user, [fill(part, values) for part in self._spec.restore])
+            places = Reached(self._spec.url).placeholders if self._spec.url else {}
+            values = {PYTHON: sys.executable, **places}
+            argv = self._filled(self._spec.restore, values)
             what = f"the setting of {self._where()}"
             with SaidAs(WorkloadError, f"{self._where()}.restore cannot be noted"):
                 self._promised = promise(Promise(what, argv=argv, cwd=str(self._cwd())))
@@ -157,7 +144,7 @@ class Service:
 
     def displaced(self) -> None:
         """A trial of another environment came between: what is shared with that one has to be set up again."""
-        if self.url:
+        if self._spec.url:
             self._treatment, self._reached = None, None
 
     def after_trial(self) -> None:
@@ -184,7 +171,7 @@ class Service:
         port = spec.port or free_port(spec.host)
         values = self._values(treatment.levels, getattr(self._host, "inner_port", None) or port)
         command = Command(
-            argv=as_user(spec.user, [fill(argument, values) for argument in spec.argv or ()]),
+            argv=self._filled(spec.argv or (), values),
             env={name: fill(value, values) for name, value in spec.env.items()},
             cwd=self._cwd(),
         )
@@ -209,11 +196,11 @@ class Service:
 
     def _reach(self) -> Reached:
         """A service that is up already has to be ready too."""
-        reached = Reached(str(self.url))
+        reached = Reached(str(self._spec.url))
         places = reached.placeholders
         try:
             self.start_s = None
-            if urlsplit(str(self.url)).scheme in ("http", "ws", "tcp"):
+            if urlsplit(str(self._spec.url)).scheme in ("http", "ws", "tcp"):
                 asks = self._asks_ready(places)
                 await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True, asks)
         except ServiceError as error:
@@ -223,18 +210,14 @@ class Service:
     def _asks_ready(self, places: Mapping[str, Level]) -> tuple[str, ...]:
         """The program that tells whether the service is ready; empty where none does."""
         asked = self._spec.ready.argv
-        return (
-            as_user(self._spec.user, [fill(part, {PYTHON: sys.executable, **places}) for part in asked])
-            if asked
-            else ()
-        )
+        return self._filled(asked, {PYTHON: sys.executable, **places}) if asked else ()
 
     def _processes(self) -> tuple[Pids, Pids]:
         if self._program and self._host and hasattr(self._host, "processes"):
             first, *others = self._host.processes()
             return tuple(others), (first,) if first else ()
-        if self.url:
-            parts = urlsplit(self.url)
+        if self._spec.url:
+            parts = urlsplit(self._spec.url)
             if is_this_machine(parts.hostname or ""):
                 found = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
                 return (*found, *below(*found)), ()
@@ -249,8 +232,8 @@ class Service:
                 values[DATA] = str(self._data.ready(self._inputs(), self._spec.user))
         if port is not None:
             values |= {PORT: port, HOST: self._spec.host}
-        elif self.url:
-            values |= Reached(self.url).placeholders
+        elif self._spec.url:
+            values |= Reached(self._spec.url).placeholders
         return values
 
     def _inputs(self) -> Path:
@@ -274,32 +257,34 @@ class Service:
     def _last_words(self) -> str:
         if self._log is None or not self._log.is_file():
             return ""
-        end = _end_of(self._log, LOG_KEPT_BYTES).decode(errors="replace").strip()[-LOG_SHOWN:]
+        end = _end_of(self._log).decode(errors="replace").strip()[-LOG_SHOWN:]
         return masked(f"; the end of its log {self._log.name}: {end}") if end else "; its log is empty"
 
     def _where(self) -> str:
         return f"environments.{self._environment}" if self._environment else "service"
 
-    def _run(self, key: str, argv: tuple[str, ...], values: Mapping[str, Any]) -> None:
+    def _run(self, key: str, argv: Sequence[str], values: Mapping[str, Level]) -> None:
         """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
-        filled = as_user(self._spec.user, [fill(argument, values) for argument in argv])
-        run_unmeasured(Here(), f"service.{key}", filled, self._cwd())
+        run_unmeasured(Here(), f"service.{key}", self._filled(argv, values), self._cwd())
+
+    def _filled(self, argv: Sequence[str], values: Mapping[str, Level]) -> tuple[str, ...]:
+        """The argument vector that runs a program of the study, as its user."""
+        return as_user(self._spec.user, [fill(argument, values) for argument in argv])
 
 
 def _trim(log: Path) -> None:
     """Keep the end of a log, with secrets in addresses masked; an empty one is removed."""
     if not log.is_file():
         return
-    end = _end_of(log, LOG_KEPT_BYTES)
+    end = _end_of(log)
+    clean = masked(end.decode(errors="replace")).encode()
     if not end:
         log.unlink()
-        return
-    clean = masked(end.decode(errors="replace")).encode()
-    if log.stat().st_size > LOG_KEPT_BYTES or clean != end:
+    elif log.stat().st_size > LOG_KEPT_BYTES or clean != end:
         log.write_bytes(clean)
 
 
-def _end_of(path: Path, size: int) -> bytes:
-    with path.open("rb") as handle:
-        handle.seek(max(0, path.stat().st_size - size))
+def _end_of(log: Path) -> bytes:
+    with log.open("rb") as handle:
+        handle.seek(max(0, log.stat().st_size - LOG_KEPT_BYTES))
         return handle.read()

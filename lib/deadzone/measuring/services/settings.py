@@ -44,10 +44,8 @@ def account_of(user: str) -> pwd.struct_passwd:
     try:
         return pwd.getpwnam(user)
     except KeyError:
-        known = [one.pw_name for one in pwd.getpwall()]
-        raise StudyError(
-            f"service.user: there is no user {user!r} here.{did_you_mean(user, known)}"
-        ) from None
+        hint = did_you_mean(user, [one.pw_name for one in pwd.getpwall()])
+        raise StudyError(f"service.user: there is no user {user!r} here.{hint}") from None
 
 
 def hand_over(folder: Path, user: str | None) -> Path:
@@ -67,16 +65,15 @@ def check_taken(
 
     asked: what stands for the placeholders.
     """
-    wanted = format_level(levels[spec.factor])
+    factor = spec.factor
+    wanted = format_level(levels[factor])
     text = _answer(spec, asked, user)
     found = found_by(spec.regex, text)
     if found is None:
         said = masked(text.strip()[-200:]) or "nothing"
-        raise ServiceError(
-            f"the setting {spec.factor} cannot be read back: {spec.regex!r} is not in {said!r}"
-        )
+        raise ServiceError(f"the setting {factor} cannot be read back: {spec.regex!r} is not in {said!r}")
     if not same_value(str(found), wanted):
-        raise ServiceError(f"the setting did not take: {spec.factor} is {found} where {wanted} was asked for")
+        raise ServiceError(f"the setting did not take: {factor} is {found} where {wanted} was asked for")
 
 
 def same_value(found: str, wanted: str) -> bool:
@@ -98,10 +95,8 @@ def _answer(spec: ReadBackSpec, asked: Mapping[str, Level], user: str | None) ->
     if spec.url:
         import urllib.request  # 0.03 s that other studies need not wait for
 
-        with (
-            SaidAs(ServiceError, what),
-            urllib.request.urlopen(fill(spec.url, asked), timeout=ANSWER_TIMEOUT_S) as got,
-        ):
+        url = fill(spec.url, asked)
+        with SaidAs(ServiceError, what), urllib.request.urlopen(url, timeout=ANSWER_TIMEOUT_S) as got:
             return str(got.read(1_000_000).decode(errors="replace"))
     answer = answer_of(as_user(user, [fill(part, asked) for part in spec.argv or ()]), ANSWER_TIMEOUT_S)
     if answer.returncode:

@@ -108,11 +108,8 @@ def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
         fill(template, dict.fromkeys((PYTHON, PORT, HOST, *reached), ""))
     for template in service.setup or ():
         fill(template, {INPUTS: "", PYTHON: ""})
-    if (
-        service.argv
-        and service.port is None
-        and not any(PORT in placeholders(text) for text in service.templates())
-    ):
+    names_port = any(PORT in placeholders(text) for text in service.templates())
+    if service.argv and service.port is None and not names_port:
         raise StudyError(
             "service.argv names no {port}, so it is not known where the service listens; write {port} in it, or in "
             "service.env, or give service.port."

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 HARMLESS = 0.05
 """Neighbours that surely change the response by less than this make no difference that matters [ln]."""
 
@@ -35,18 +37,13 @@ class Harm:
     def is_none(self, foreign_cpu: float) -> bool:
         """Whether neighbours that use so many cores make no difference: the slope of ln(response) over what they used, within
         levels (analysis of covariance: Fisher 1932, Statistical Methods for Research Workers, section 49.1)."""
-        within = [_centred(pairs) for pairs in self._seen.values()]
-        freedom = sum(len(pairs) - 1 for pairs in within) - 1
-        used, both, response = (
-            sum(one[i] * one[j] for pairs in within for one in pairs) for i, j in ((0, 0), (0, 1), (1, 1))
-        )
-        if freedom < FEWEST or used <= 0:
+        freedom = sum(len(pairs) - 1 for pairs in self._seen.values()) - 1
+        if freedom < FEWEST:
+            return False
+        within = np.vstack([pairs - np.mean(pairs, axis=0) for pairs in self._seen.values()])
+        (used, both), (_, response) = (within.T @ within).tolist()
+        if used <= 0:
             return False
         slope = both / used
         error = math.sqrt(max(response - slope * both, 0.0) / freedom / used)
         return (abs(slope) + SURE * error) * foreign_cpu <= HARMLESS
-
-
-def _centred(pairs: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    means = [math.fsum(column) / len(pairs) for column in zip(*pairs, strict=True)]
-    return [(used - means[0], response - means[1]) for used, response in pairs]

@@ -31,26 +31,30 @@ from deadzone.study.plan import NOWHERE, Plan
 class Measuring:
     """A plan's workload on its target. A context manager: the target is open inside it."""
 
-    def __init__(self, plan: Plan, around: Surroundings | None = None) -> None:
-        """around: what the target is told."""
+    def __init__(self, plan: Plan, around: Surroundings | None = None, target: Target | None = None) -> None:
+        """around: what the target is told. target: where the workload runs, by default the plan's."""
         self._plan = plan
-        self._target = make_target(plan.targets[NOWHERE], around)
-        self._workload = self._at_place_of(
-            self._target, make_workload(plan.workload, plan.folder, plan.treatments)
-        )
+        self._note = (around or Surroundings()).note
+        self._target = target or make_target(plan.targets[NOWHERE], around)
+        workload = make_workload(plan.workload, plan.folder, plan.treatments)
+        self._workload = self._at_place_of(self._target, workload)
         self._profiling = Profiling(plan.profiles)
-        self.belongings = Belongings(plan.belongs, (around or Surroundings()).note)
+        self.belongings = Belongings(plan.belongs, self._note)
+        if isinstance(self._target, LocalTarget):
+            self._target.belongs = self.belongings
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.callback(self._finish)
-            stack.enter_context(self._target)
-            stack.enter_context(self.belongings)
+            self._open(stack)
             self._stack = stack.pop_all()
-        if isinstance(self._target, LocalTarget):
-            self._target.belongs = self.belongings
         return self
+
+    def _open(self, stack: ExitStack) -> None:
+        """Open what trials need; the stack closes it."""
+        stack.enter_context(self._target)
+        stack.enter_context(self.belongings)
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)

@@ -1,7 +1,7 @@
 """Several trials at once: each worker takes the next trial of the plan as it gets free; the first error stops all."""
 
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
@@ -26,21 +26,19 @@ def in_parallel(
 
     Raises the first error that any of them raised.
     """
-    waiting: queue.SimpleQueue[Trial] = queue.SimpleQueue()
-    for trial in trials:
-        waiting.put(trial)
+    waiting = deque(trials)
     stopped = threading.Event()
 
     def work(worker: Worker) -> None:
         try:
             while not stopped.is_set():
                 try:
-                    trial = waiting.get_nowait()
-                except queue.Empty:
+                    trial = waiting.popleft()
+                except IndexError:
                     release(worker)
                     return
                 measure(worker, trial)
-                if not waiting.empty():
+                if waiting:
                     stopped.wait(cooldown_s)
         except BaseException:
             stopped.set()

@@ -4,35 +4,20 @@ A batch is in the run's journal of batches before its first trial starts, so a r
 it was killed before, the same trials and the same seed give the same batch again.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
 from deadzone.language.catalogue import LANGUAGES, Message, join, say
-from deadzone.measuring.sweep.progress import Estimate, Progress
+from deadzone.measuring.sweep.progress import Progress, expected_s
 from deadzone.measuring.sweep.running import TrialSource, planned_trials, remaining
 from deadzone.store.run import Run
-from deadzone.study.design import PlannedTrial, Treatment
+from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
 from deadzone.study.plan import Plan
 
-
-class Proposal(Protocol):
-    """What a proposer answers: see `deadzone.explaining.adaptive.proposing.Proposal`; of treatments in place of levels."""
-
-    @property
-    def treatments(self) -> Sequence[Treatment]: ...
-    @property
-    def reason(self) -> Message: ...
-    @property
-    def gain(self) -> Sequence[float]: ...
-    @property
-    def open(self) -> Sequence[Message]: ...
-    @property
-    def cost(self) -> float: ...
-
-
-Proposer = Callable[[pd.DataFrame], Proposal]
+Proposer = Callable[[pd.DataFrame], NextTreatments]
 """The next trials, from the tidy table of those before without its warm-up; none where the sweep may stop."""
 
 
@@ -79,15 +64,12 @@ def within_budget(progress: Progress) -> TrialSource:
     """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the most even grid."""
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
-        blocks: dict[int, list[PlannedTrial]] = {}
-        for trial in remaining(plan.trials, run.finished()):
-            blocks.setdefault(trial.block, []).append(trial)
+        blocks = itertools.groupby(remaining(plan.trials, run.finished()), lambda trial: trial.block)
         first = min((trial.block for trial in plan.trials if not trial.warmup), default=0)
-        for number, block in blocks.items():
-            estimate = Estimate(block, plan.design.cooldown_s)
-            for record in run.records():
-                estimate.add(record)
-            if number > first and (estimate.left_s() or 0.0) > _budget_left(plan, run):
+        for number, trials in blocks:
+            block = [*trials]
+            takes_s = expected_s(block, run.records(), plan.design.cooldown_s) or 0.0
+            if number > first and takes_s > _budget_left(plan, run):
                 return _stop(run, progress, _spent(plan, run), ())
             for part in [block] if number > first else [[trial] for trial in block]:
                 if _budget_left(plan, run) <= 0:
@@ -112,7 +94,7 @@ def _numbered(
     return trials
 
 
-def _record(batch: Sequence[PlannedTrial], proposal: Proposal, plan: Plan) -> dict[str, Any]:
+def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan) -> dict[str, Any]:
     """A line of the journal of batches."""
     until = plan.design.until
     return {

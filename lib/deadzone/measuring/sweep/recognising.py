@@ -11,10 +11,8 @@ from typing import Any
 
 from deadzone.measurement import Measurement
 from deadzone.measuring.services.belonging.finding import GoneError
-from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.progress import Progress
-from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.processes import listening, names_of, totals
 from deadzone.measuring.trust import foreign_cpu
 from deadzone.study.belonging_specs import BelongingSpec
@@ -39,7 +37,7 @@ RESTS = 0.2
 class Recognising:
     """Of one sweep: sees every attempt until it is decided."""
 
-    def __init__(self, measuring: Measuring | ServiceMeasuring, progress: Progress, trust: TrustSpec) -> None:
+    def __init__(self, measuring: Measuring, progress: Progress, trust: TrustSpec) -> None:
         self._measuring, self._progress, self._trust = measuring, progress, trust
         self._candidates: set[str] | None = None
         self._looks, self._begun = 0, 1
@@ -58,15 +56,13 @@ class Recognising:
 
     def go_on(self, records: list[dict[str, Any]]) -> None:
         """Count what an earlier part of the run recognised."""
-        for seen in {
-            str(found): found for record in records for found in record.get("recognised", ())
-        }.values():
+        seen = {str(found): found for record in records for found in record.get("recognised", ())}
+        for found in seen.values():
             try:
-                self._belongings.add(BelongingSpec.model_validate(seen))
+                self._measuring.belongings.add(BelongingSpec.model_validate(found))
             except GoneError as error:
-                self._progress.note(
-                    f"{error} It was recognised as the trials' in an earlier part of this run."
-                )
+                said = f"{error} It was recognised as the trials' in an earlier part of this run."
+                self._progress.note(said)
 
     def see(self, measured: Measurement) -> tuple[Measurement, list[dict[str, Any]]]:
         """The attempt, in the last that decides without the CPU of what belongs to it, and what that is; none before."""
@@ -99,7 +95,7 @@ class Recognising:
         if not self._progress.agrees(f"{said}. Count it as the trials'?"):
             return None
         try:
-            self._belongings.add(spec)
+            self._measuring.belongings.add(spec)
         except GoneError:
             return None
         self._progress.note(
@@ -107,10 +103,6 @@ class Recognising:
             f"--belongs {spec.way}={getattr(spec, spec.way)}."
         )
         return spec
-
-    @property
-    def _belongings(self) -> Belongings:
-        return self._measuring.belongings
 
 
 def _spec_of(name: str) -> tuple[BelongingSpec, int | None]:

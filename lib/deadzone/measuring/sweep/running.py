@@ -47,9 +47,7 @@ SHOWN_OUTPUT = 1_000
 """How much of a failing program's output is shown [characters]."""
 
 
-def measuring_of(
-    plan: Plan, run: Run | None = None, around: Surroundings | None = None
-) -> Measuring | ServiceMeasuring:
+def measuring_of(plan: Plan, run: Run | None = None, around: Surroundings | None = None) -> Measuring:
     """How the trials of a plan are measured: a program on a target, or a client that asks a service.
 
     run: keeps the logs of a service. around: what a target is told.
@@ -135,7 +133,7 @@ class _Sweep:
         self.total = self.repeats = 0
         self._turn = threading.Lock()
 
-    def begin(self, measuring: Measuring | ServiceMeasuring) -> None:
+    def begin(self, measuring: Measuring) -> None:
         """Take account of what the run holds already."""
         self._recognising = Recognising(measuring, self._progress, self._plan.asked.trust)
         records = self._run.records()
@@ -148,23 +146,21 @@ class _Sweep:
         self._done = self.total = len(finished_trials(records))
         self._fresh = not self._attempts
 
-    def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring | ServiceMeasuring) -> None:
+    def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring) -> None:
         """Measure and record every trial of a batch, as many at once as there are workers."""
         self.total += len(batch)
         self._estimate.expect(batch)
         cooldown_s = self._plan.design.cooldown_s
-        if isinstance(measuring, Measuring) and len(workers := measuring.workers()) > 1:
+        if len(workers := measuring.workers()) > 1:
             # To stop all is not to stop each: a worker that is stopped gives up its pod, which is right for one that is done.
-            in_parallel(
-                batch, workers, self._measure, cooldown_s, measuring.stop, lambda worker: worker.stop()
-            )
+            in_parallel(batch, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop)
             return
         for trial in batch:
             self._measure(measuring, trial)
             if cooldown_s and trial is not batch[-1]:
                 time.sleep(cooldown_s)
 
-    def _measure(self, worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> None:
+    def _measure(self, worker: Measuring, trial: PlannedTrial) -> None:
         with self._turn:
             self._progress.show(self._done, self.total, trial.treatment.label(), self._estimate.left_s())
         last = self._until_trusted(worker, trial)
@@ -184,7 +180,7 @@ class _Sweep:
             if self._failures >= FAILURES_IN_A_ROW and not bounded:
                 raise SweepError(_failing(last, self._failures))
 
-    def _until_trusted(self, worker: Measuring | ServiceMeasuring, trial: PlannedTrial) -> dict[str, Any]:
+    def _until_trusted(self, worker: Measuring, trial: PlannedTrial) -> dict[str, Any]:
         """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
         In a resumed run the attempts of before count.
         """
@@ -193,7 +189,7 @@ class _Sweep:
         for attempt in count(self._attempts.get(trial.trial, 0) + 1):
             measured, outcome = worker.measure(trial.treatment)
             open_yet = is_undecided(measured.interference, asked.trust.max_foreign_cpu)
-            if open_yet and not trial.warmup and isinstance(worker, Measuring):
+            if open_yet and not trial.warmup:
                 measured = worker.looked_on(measured)
             measured, recognised = recognising.see(measured)
             harmless = self._spared(measured.interference)
@@ -208,9 +204,8 @@ class _Sweep:
             record |= {"recognised": recognised} if recognised else {}
             with self._turn:
                 self._harm.add(record)
-                self._run.append(
-                    record, (*measured.telemetry, *outcome.samples), outcome.histograms, outcome.profiles
-                )
+                samples = (*measured.telemetry, *outcome.samples)
+                self._run.append(record, samples, outcome.histograms, outcome.profiles)
                 if again:
                     self._tell_repeat(trial, masked((*lost, *reasons)[0]))
             if not again:
@@ -227,9 +222,8 @@ class _Sweep:
 
     def _spared(self, seen: Interference) -> bool:
         """Whether neighbours that would make a trial distrusted make no difference in this run; told the first time."""
-        if not foreign_cpu(seen, self._plan.asked.trust.max_foreign_cpu) or not self._harm.is_none(
-            seen.foreign_cpu
-        ):
+        is_disturbed = foreign_cpu(seen, self._plan.asked.trust.max_foreign_cpu)
+        if not is_disturbed or not self._harm.is_none(seen.foreign_cpu):
             return False
         if not self._spares:
             self._progress.note(
@@ -279,11 +273,8 @@ def _unread(last: Mapping[str, Any]) -> str:
     """Why nothing can be read, with the places where numbers stand: the study is wrong and not the program."""
     lines = [line.strip()[:SHOWN_LINE] for line in last["printed"].splitlines() if re.search(r"\d", line)]
     places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
-    where = (
-        f"numbers stand in {places}"
-        if places
-        else f"it printed {last['printed'][:SHOWN_LINE] or 'nothing'!r}"
-    )
+    shown = last["printed"][:SHOWN_LINE] or "nothing"
+    where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
     return f"In the first trials {last['error']}: {where}."
 
 
@@ -293,6 +284,10 @@ def _failing(last: Mapping[str, Any], failures: int) -> str:
         f"The last {failures} trials failed, the last one with: {last['error']}. The sweep was stopped.\n"
         f"The program printed: {printed}"
     )
+
+
+def _in_budget(plan: Plan, time_s: float | None) -> float | None:
+    return min(time_s, plan.design.budget_s or time_s) if time_s else time_s
 
 
 def preview(
@@ -307,15 +302,13 @@ def preview(
     if plan.is_adaptive:
         every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
         once = expected_s(every, earlier, design.cooldown_s)
-        whole = once * plan.most_trials / len(every) if once else None
-        most = min(whole, design.budget_s or whole) if whole else None
+        most = _in_budget(plan, once * plan.most_trials / len(every) if once else None)
         words = f"{in_words(min(once * OPENING, most))} to {in_words(most)}" if once and most else None
         measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
         longest_n = max(plan.most_trials - measured, 0)
         n_trials = measured + longest_n
     else:
-        most = expected_s(left, earlier, design.cooldown_s)
-        most = min(most, design.budget_s or most) if most else most
+        most = _in_budget(plan, expected_s(left, earlier, design.cooldown_s))
         words = in_words(most) if most is not None else None
         n_trials, longest_n = len(plan.trials), len(left)
     return {

@@ -5,22 +5,20 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from deadzone.measurement import Measurement, Status, not_measured
 from deadzone.measuring.capture.capturing import Subject
 from deadzone.measuring.services.base import Host, ServiceError, Use
-from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
-from deadzone.measuring.sweep.profiling import Profiling
+from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.limits.base import THROTTLING
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.promises import tell
 from deadzone.measuring.targets.registry import make_target
 from deadzone.measuring.workloads.base import Outcome
-from deadzone.measuring.workloads.registry import make_workload
 from deadzone.store.provenance import git_facts, host_facts
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.levels import is_number
@@ -29,38 +27,25 @@ from deadzone.study.plan import Plan
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 
-class ServiceMeasuring:
+class ServiceMeasuring(Measuring):
     """A plan's client against its service. A context manager: all environments are open inside it."""
 
     def __init__(self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
-        self._plan = plan
-        self._note = (around or Surroundings()).note
-        self._workload = make_workload(plan.workload, plan.folder, plan.treatments)
         self._client = LocalTarget(LocalSpec(mechanism="unlimited", account=False))
-        self._client.belongs = self.belongings = Belongings(plan.belongs, self._note)
-        self._profiling = Profiling(plan.profiles)
+        super().__init__(plan, around, self._client)
         self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
         self._services = {name: self._service(name, logs) for name in plan.services}
-        self._stack = ExitStack()
 
-    def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(self._client)
-            stack.enter_context(self.belongings)
-            for host in self._hosts.values():
-                stack.enter_context(host)
-            for service in self._services.values():
-                stack.push(partial(self._close, service))
-            stack.callback(self._workload.finish)
-            self._stack = stack.pop_all()
-        return self
+    def _open(self, stack: ExitStack) -> None:
+        super()._open(stack)
+        for host in self._hosts.values():
+            stack.enter_context(host)
+        for service in self._services.values():
+            stack.push(partial(self._close, service))
 
     def _close(self, service: Service, _: Any, error: BaseException | None, __: Any) -> None:
         tell(service.close(), error, self._note)
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
@@ -86,20 +71,18 @@ class ServiceMeasuring:
             **git_facts(self._plan.folder),
             **self.belongings.facts(),
             "environments": {
-                name: {**on.get(name, {}), **({"url": masked(one.url)} if one.url else {})}
-                for name, one in self._services.items()
+                name: {**on.get(name, {}), **({"url": masked(one.spec.url)} if one.spec.url else {})}
+                for name, one in planned.items()
             },
         }
 
-    def measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
-        """Ask the service once, or as long as the load of a trial lasts.
-
-        What belongs to the trial is there, under its limits, or the trial is lost. A service that does not become ready, or ends meanwhile, is a failed trial. Raises TargetError or
-        WorkloadError where nothing can be started as the study asks.
-        """
-        return self.belongings.beside(treatment.levels, lambda: self._measure(treatment))
+    def looked_on(self, measured: Measurement) -> Measurement:
+        """The last trial as it was: its service may work on after it."""
+        return measured
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
+        """Ask the service once, or as long as the load of a trial lasts; one that does not become ready, or ends meanwhile, is
+        a failed trial."""
         service = self._services[self._plan.environment_of(treatment)]
         for other in self._services.values():
             if other is not service:
@@ -116,19 +99,15 @@ class ServiceMeasuring:
             with self._profiling.beside(Subject(values, service.process)) as profiles:
                 client = self._client.execute(command, self._plan.design.timeout_s, watch)
             use = watch.use()
-            outcome = (
-                self._workload.outcome(client, self._client.scratch) if client.status == "ok" else Outcome()
-            )
+            ended_well = client.status == "ok"
+            outcome = self._workload.outcome(client, self._client.scratch) if ended_well else Outcome()
             started = {} if service.start_s is None else {"service_start_s": service.start_s}
-            responses = {**_known(limits), **_client(client), **started, **use.responses, **outcome.responses}
+            asking = {"client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0)}
+            responses = {**_known(limits), **asking, **started, **use.responses, **outcome.responses}
             measured = _of_service(client, use, outcome, service.death())
             return measured, profiles.added_to(replace(outcome, responses=responses))
         finally:
             service.after_trial()
-
-    def others_between_trials(self, seconds: float) -> dict[str, float]:
-        """What other processes use while no trial runs [cores], by name."""
-        return self._client.others_between_trials(seconds)
 
     def _service(self, environment: str, logs: Path | None) -> Service:
         planned = self._plan.services[environment]
@@ -141,10 +120,6 @@ def _known(limits: Limits) -> dict[str, float]:
     """The limits in force as columns; no limit is a missing value."""
     named = {"service_cpu_limit": limits.cpu_limit, "service_memory_limit_bytes": limits.memory_limit}
     return {name: float(limit) for name, limit in named.items() if is_number(limit)}
-
-
-def _client(client: Measurement) -> dict[str, float]:
-    return {"client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0)}
 
 
 def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | None) -> Measurement:

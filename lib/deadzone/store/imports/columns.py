@@ -13,3 +13,6 @@ MEASURED: dict[str, tuple[str, str]] = {name: tuple(told) for name, told in _TOL
 
 NOTE = "note"
 """Last column: how far the tool's numbers can be believed."""
+
+OURS = {*FIRST, *MEASURED, NOTE}
+"""Every column that is no factor and no further measurement of a tool."""

@@ -23,17 +23,8 @@ from deadzone.store.imports.document import quoted, text_of
 from deadzone.store.imports.latency import CLOSED_LOOP
 from deadzone.store.imports.result import Results, Row, own_name
 
-SECONDS, BYTES, RATES = tomllib.loads(
-    Path(__file__).with_name("units.toml").read_text(encoding="utf-8")
-).values()
-COLUMN_UNITS = {
-    "_rate": (RATES, 1.0),
-    "_ms": (SECONDS, 1e-3),
-    "_bytes_s": (BYTES, 1.0),
-    "_bytes": (BYTES, 1.0),
-    "_s": (SECONDS, 1.0),
-}
-"""What a column holds, by the ending of its name: the units it can be printed in, and the size of its own."""
+UNITS = tomllib.loads(Path(__file__).with_name("units.toml").read_text(encoding="utf-8"))
+"""Sizes of units by kind, and of each column, by the ending of its name, its kind and own unit."""
 
 CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 """h:mm:ss or m:ss.ss"""
@@ -70,12 +61,12 @@ class Description:
     version: str
     kind: str
     needs: Sequence[str]
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     traps: tuple[str, ...]
     doubts: Mapping[str, str]
     begins: str = ""
     levels: str = ""
-    sizes: Mapping[str, float] = field(default_factory=lambda: BYTES)
+    sizes: Mapping[str, float] = field(default_factory=lambda: UNITS["sizes"])
 
     def __call__(self, path: Path) -> Results:
         """The results in a file. Raises FormatError if it is none of this tool, or damaged."""
@@ -90,10 +81,9 @@ class Description:
                 f"{path}: is no complete result of {self.tool}: it has no {self.needs[0]}. It is not complete, or it is "
                 f"no output of {self.tool}: was it cut off?"
             )
-        head = {"source": path.name, "tool": self.tool}
         known = set.intersection(*(set(row) for row in kept))
         doubts = (doubt for mark, doubt in self.doubts.items() if mark not in known and mark not in text)
-        return Results(tuple({**head, **row} for row in kept), (*self.traps, *doubts))
+        return Results.read(path.name, self.tool, kept, (*self.traps, *doubts))
 
     def _row(self, part: Any, path: Path) -> Row:
         row: Row = {}
@@ -113,8 +103,6 @@ class Description:
         if self.kind == "text":
             match = re.search(column.find, part, re.MULTILINE)
             return (match[1] if match else None), (match[2] if match and match.re.groups > 1 else column.unit)
-        if self.kind == "csv":
-            return part.get(column.find) or None, column.unit
         unit = jmespath.search(column.unit[1:], part) if column.unit.startswith("=") else column.unit
         return jmespath.search(column.find, part), str(unit or "")
 
@@ -135,10 +123,10 @@ class Description:
         if not unit:
             return int(number) if number.is_integer() and not isinstance(found, float) else number
         unit = unit.removesuffix("/op")
-        kind, own = next(known for end, known in COLUMN_UNITS.items() if column.name.endswith(end))
-        units = self.sizes if kind is BYTES else kind
+        kind, own = next(known for end, known in UNITS["columns"].items() if column.name.endswith(end))
+        units = self.sizes if kind == "sizes" else UNITS[kind]
         if unit not in units:
-            what = "a time" if kind is SECONDS else "an amount"
+            what = "a time" if kind == "times" else "an amount"
             raise FormatError(
                 f"{path}: {column.name} is in {quoted(unit)}, a unit that {self.tool} is not known to use where {what} stands."
             )
@@ -149,8 +137,9 @@ class Description:
         starts = [match.start() for match in re.finditer(self.begins, text, re.MULTILINE)]
         return (text[start:stop] for start, stop in itertools.pairwise([*starts, len(text)]))
 
-    def _csv(self, text: str, path: Path) -> Iterator[Mapping[str, str]]:
-        return iter(csv.DictReader(io.StringIO(text)))
+    def _csv(self, text: str, path: Path) -> Iterator[Mapping[str, str | None]]:
+        rows = csv.DictReader(io.StringIO(text))
+        return ({name: cell or None for name, cell in row.items()} for row in rows)
 
     def _json(self, text: str, path: Path) -> Iterator[Any]:
         try:
@@ -176,12 +165,10 @@ def _named(levels: Mapping[str, Any]) -> Row:
 
 
 def _described(tool: str, told: dict[str, Any]) -> Description:
-    labels = (Column(name, find, label=True) for name, find in told.pop("labels", {}).items())
-    found = (
-        (name, where if isinstance(where, dict) else {"find": where})
-        for name, where in told.pop("columns").items()
-    )
-    columns = (*labels, *(Column(name, **where) for name, where in found))
+    columns = [Column(name, find, label=True) for name, find in told.pop("labels", {}).items()]
+    for name, where in told.pop("columns").items():
+        keys = where if isinstance(where, dict) else {"find": where}
+        columns.append(Column(name, **keys))
     loop = CLOSED_LOOP.format(tool=tool)
     traps = tuple(trap.replace("{closed_loop}", loop) for trap in told.pop("traps"))
     doubts = {mark: doubt.replace("{closed_loop}", loop) for mark, doubt in told.pop("doubts", {}).items()}

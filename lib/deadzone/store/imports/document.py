@@ -30,12 +30,10 @@ def opened(path: Path) -> Iterator[TextIO]:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise FormatError(f"{path}: there is no such file.{did_you_mean(path.name, near)}")
     try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-            if path.suffix == ".gz"
-            else path.open(encoding="utf-8-sig", newline="") as file
-        ):
-            yield file
+        with path.open("rb") as raw:
+            content = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+            with io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as file:
+                yield file
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: is no text file (byte {error.start} is not UTF-8).") from error
     except (OSError, EOFError, zlib.error) as error:
@@ -147,13 +145,28 @@ class Node:
             raise FormatError(f"{self.where}: is no result of {self.tool}: {key!r} is missing.")
         return Node(self.value[key], f"{self.where}: {key}", self.tool)
 
-    def entries(self) -> dict[str, Node]:
-        """All members of an object by key, without those that are null. Raises FormatError if it is no object."""
-        if not isinstance(self.value, dict):
+    def under(self, *keys: str) -> Node | None:
+        """What stands under a path of keys, or None where a key is missing."""
+        node = self
+        for key in keys:
+            if key not in node:
+                return None
+            node = node.child(key)
+        return node
+
+    def entries(self, *keys: str) -> dict[str, Node]:
+        """All members of the object under a path of keys, without those that are null; none where a key is missing.
+
+        Raises FormatError if it is no object.
+        """
+        node = self.under(*keys)
+        if node is None:
+            return {}
+        if not isinstance(node.value, dict):
             raise FormatError(
-                f"{self.where}: is no result of {self.tool}: {quoted(self.value)} is no object."
+                f"{node.where}: is no result of {self.tool}: {quoted(node.value)} is no object."
             )
-        return {key: self.child(key) for key, value in self.value.items() if value is not None}
+        return {key: node.child(key) for key, value in node.value.items() if value is not None}
 
     def items(self) -> list[Node]:
         """All members of a list. Raises FormatError if it is no list."""
@@ -161,14 +174,13 @@ class Node:
             raise FormatError(f"{self.where}: is no result of {self.tool}: {quoted(self.value)} is no list.")
         return [Node(value, f"{self.where}[{i}]", self.tool) for i, value in enumerate(self.value)]
 
-    def number(self, *keys: str) -> float | None:
-        """The finite number under a path of keys, or None where a key is missing. Raises FormatError for no number."""
-        node = self
-        for key in keys:
-            if key not in node:
-                return None
-            node = node.child(key)
-        return node.own_number()
+    def number(self, *keys: str, parts: float = 1.0) -> float | None:
+        """The finite number under a path of keys, or None where a key is missing. Raises FormatError for no number.
+
+        parts: how many of the number's unit are one of that which is asked for.
+        """
+        node = self.under(*keys)
+        return None if node is None else node.own_number() / parts
 
     def own_number(self) -> float:
         """The value itself as a finite number. Raises FormatError if it is none."""

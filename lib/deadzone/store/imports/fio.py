@@ -2,11 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, parse_json, text_of
 from deadzone.store.imports.latency import PERCENTILES
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, own_name
 
 TOOL = "fio"
@@ -22,7 +22,11 @@ SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size_bytes", "i
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 """fio's default: k is 1024 (kb_base=1024)."""
 
-COMPLETION = "fio's latencies are completion latencies (clat): the time to submit a call is not in them."
+LATENCIES = {
+    **{f"latency_{name}_ms": (name,) for name in ("mean", "min", "max")},
+    **{ours: ("percentile", f"{percent:f}") for ours, percent in PERCENTILES.items()},
+}
+"""Our columns, and where fio tells them [ns]."""
 
 
 def read_fio(path: Path) -> Results:
@@ -34,20 +38,18 @@ def read_fio(path: Path) -> Results:
     start = re.search(r"^\s*\{", text, re.MULTILINE)  # fio writes its own warnings before the document
     document = parse_json(text[start.start() :] if start else text, path, TOOL)
     version = document.child("fio version").value
-    rows = [row for job in document.child("jobs").items() for row in _job(job, document, str(version), path)]
+    rows = [row for job in document.child("jobs").items() for row in _job(job, document)]
     if not rows:
         raise FormatError(f"{path}: no job of this fio run read or wrote anything.")
-    return Results(tuple(rows), (COMPLETION,))
+    return Results.read(path.name, str(version), rows, READERS[TOOL]["traps"])
 
 
-def _job(job: Node, document: Node, version: str, path: Path) -> list[Row]:
+def _job(job: Node, document: Node) -> list[Row]:
     moved = [name for name in DIRECTIONS if name in job and (job.number(name, "total_ios") or 0) > 0]
     error = job.count("error") or 0
     cpu = _cpu_time(job) if len(moved) == 1 else {}
     return [
         {
-            "source": path.name,
-            "tool": version,
             "job": job.text("jobname"),
             "operation": name,
             **_options(document, "global options", name),
@@ -68,21 +70,13 @@ def _direction(side: Node) -> Row:
             f"{side.where}: has no latencies in nanoseconds; results of fio 3 and later can be read."
         )
     latency = side.child("clat_ns" if "clat_ns" in side else "lat_ns")
-    kept = latency.child("percentile") if "percentile" in latency else None
     return {
-        "wall_s": _scaled(side.number("runtime"), 1e3),
+        "wall_s": side.number("runtime", parts=1e3),
         "transferred_bytes": side.count("io_bytes"),
         "throughput_bytes_s": side.number("bw_bytes"),
         "iops": side.number("iops"),
         "requests": side.count("total_ios"),
-        "latency_mean_ms": _scaled(latency.number("mean"), 1e6),
-        "latency_min_ms": _scaled(latency.number("min"), 1e6),
-        "latency_max_ms": _scaled(latency.number("max"), 1e6),
-        **(
-            {ours: _scaled(kept.number(f"{percent:f}"), 1e6) for ours, percent in PERCENTILES.items()}
-            if kept
-            else {}
-        ),
+        **{ours: latency.number(*theirs, parts=1e6) for ours, theirs in LATENCIES.items()},
     }
 
 
@@ -97,12 +91,8 @@ def _cpu_time(job: Node) -> Row:
 
 def _options(node: Node, key: str, direction: str) -> Row:
     """Options as factors: sizes in bytes, everything else as it was written."""
-    if key not in node:
-        return {}
-    factors: dict[str, Any] = {}
-    for name, option in node.child(key).entries().items():
-        if name in NOT_FACTORS:
-            continue
+    factors: Row = {}
+    for name, option in node.entries(key).items():
         value = str(option.value)
         if name in SIZES:
             factors[SIZES[name]] = _bytes(_of_direction(value, direction))
@@ -110,7 +100,7 @@ def _options(node: Node, key: str, direction: str) -> Row:
             factors[name] = value != "0"
         elif name == "runtime":
             factors["duration_s"] = value
-        else:
+        elif name not in NOT_FACTORS:
             factors[own_name(name)] = value
     return factors
 
@@ -125,8 +115,3 @@ def _bytes(value: str) -> str:
     """A size in bytes as text; a range or a percentage stays as it is."""
     found = re.fullmatch(r"(\d{1,18})\s*([kmgtp]?)(?:i?b)?", value.strip().lower())
     return str(int(found[1]) * UNITS[found[2]]) if found else value
-
-
-def _scaled(value: float | None, parts: float) -> float | None:
-    """A number in a unit that has so many parts."""
-    return None if value is None else value / parts

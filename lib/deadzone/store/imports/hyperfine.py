@@ -3,18 +3,15 @@
 from pathlib import Path
 
 from deadzone.store.imports.document import Node, csv_table, number_in, parse_json, text_of
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, own_name
 
 TOOL = "hyperfine"
 
-MEANS_ONLY = (
-    "hyperfine tells user and system time as means of all runs only; they are not in the rows of single runs."
-)
+TOLD = READERS[TOOL]
 
-STATISTICS_ONLY = (
-    "hyperfine's CSV tells statistics of each command and not how many runs they rest on: wall_s is the median, user_s "
-    "and sys_s are means. The JSON export has every run."
-)
+PARAMETER = "parameter_"
+"""Begins the columns of parameters in the CSV."""
 
 
 def read_hyperfine(path: Path) -> Results:
@@ -28,12 +25,12 @@ def read_hyperfine(path: Path) -> Results:
 
 def _from_json(text: str, path: Path) -> Results:
     results = parse_json(text, path, TOOL).child("results").items()
-    rows = [row for result in results for row in _runs(result, path)]
-    return Results(tuple(rows), (MEANS_ONLY,))
+    rows = [row for result in results for row in _runs(result)]
+    return Results.read(path.name, TOOL, rows, TOLD["json"])
 
 
-def _runs(result: Node, path: Path) -> list[Row]:
-    named = result.child("parameters").entries() if "parameters" in result else {}
+def _runs(result: Node) -> list[Row]:
+    named = result.entries("parameters")
     treatment: Row = {own_name(name): str(node.value) for name, node in named.items()}
     treatment["command"] = result.text("command")
     times = [node.own_number() for node in result.child("times").items()]
@@ -41,14 +38,12 @@ def _runs(result: Node, path: Path) -> list[Row]:
     sizes = result.child("memory_usage_byte").value if "memory_usage_byte" in result else []
     return [
         {
-            "source": path.name,
-            "tool": TOOL,
             "replicate": i + 1,
             **treatment,
             "wall_s": time,
             "max_rss_bytes": _at(sizes, i),
             "exit_code": _at(codes, i),
-            "status": "ok" if _at(codes, i) in (0, None) and not _was_killed(codes, i) else "failed",
+            "status": "failed" if _at(codes, i) or _was_killed(codes, i) else "ok",
         }
         for i, time in enumerate(times)
     ]
@@ -66,22 +61,14 @@ def _was_killed(codes: object, i: int) -> bool:
 
 
 def _from_csv(text: str, path: Path) -> Results:
-    columns = {
-        "median": "wall_s",
-        "min": "wall_min_s",
-        "max": "wall_max_s",
-        "stddev": "wall_stddev_s",
-        "user": "user_s",
-        "system": "sys_s",
-    }
+    columns: dict[str, str] = TOLD["columns"]
     rows = []
     for line in csv_table(text, path, TOOL, ("command", *columns)):
         measured = {ours: number_in(line[theirs], path, theirs) for theirs, ours in columns.items()}
-        prefix = "parameter_"
         levels = {
-            own_name(name.removeprefix(prefix)): level
+            own_name(name.removeprefix(PARAMETER)): level
             for name, level in line.items()
-            if name.startswith(prefix)
+            if name.startswith(PARAMETER)
         }
-        rows.append({"source": path.name, "tool": TOOL, **levels, "command": line["command"], **measured})
-    return Results(tuple(rows), (STATISTICS_ONLY,))
+        rows.append({**levels, "command": line["command"], **measured})
+    return Results.read(path.name, TOOL, rows, TOLD["csv"])

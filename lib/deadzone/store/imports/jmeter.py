@@ -9,6 +9,7 @@ import numpy as np
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import csv_rows, number_in, opened
 from deadzone.store.imports.latency import CLOSED_LOOP, requests_row
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results
 
 TOOL = "jmeter"
@@ -17,9 +18,6 @@ NUMBERS = ("timeStamp", "elapsed", "bytes")
 """When a sample began [ms since 1970], how long it took [ms], and the bytes received."""
 
 READ = "JMeter, which writes it unless jmeter.save.saveservice.output_format is xml"
-
-ROUNDED = "JMeter writes times in whole milliseconds, and those of samples that failed are among them."
-NESTED = "Samples inside a transaction controller stand in its own row once more: rows do not add up."
 
 
 def read_jmeter(path: Path) -> Results:
@@ -38,6 +36,6 @@ def read_jmeter(path: Path) -> Results:
         began, took, received, failed = np.frombuffer(flat).reshape(-1, 4).T
         wall_s = float((began + took).max() - began.min()) / 1e3
         measured = requests_row(took, wall_s, int(failed.sum()))
-        head = {"source": path.name, "tool": TOOL, "benchmark": label}
-        rows.append({**head, **measured, "transferred_bytes": int(received.sum())})
-    return Results(tuple(rows), (ROUNDED, NESTED, CLOSED_LOOP.format(tool="JMeter")))
+        rows.append({"benchmark": label, **measured, "transferred_bytes": int(received.sum())})
+    traps = (*READERS[TOOL]["traps"], CLOSED_LOOP.format(tool="JMeter"))
+    return Results.read(path.name, TOOL, rows, traps)

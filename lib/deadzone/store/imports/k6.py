@@ -23,6 +23,7 @@ import numpy as np
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, csv_rows, number_in, opened, parse_json, quoted, text_of
 from deadzone.store.imports.latency import latency_columns
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, own_name
 
 TOOL = "k6"
@@ -30,29 +31,9 @@ TOOL = "k6"
 STATISTICS = {"avg": "mean", "min": "min", "med": "p50", "max": "max"}
 PERCENTILE = re.compile(r"p\((\d+(?:\.\d+)?)\)")
 
-TIMES = (
-    "http_req_",
-    "iteration_duration",
-    "group_duration",
-    "ws_connecting",
-    "ws_session_duration",
-    "ws_ping",
-    "grpc_",
-)
-"""Beginnings of k6's own metrics that are times in milliseconds."""
-
-MAIN = {
-    "requests": ("http_reqs", "count"),
-    "achieved_rate": ("http_reqs", "rate"),
-    "iterations": ("iterations", "count"),
-    "errors": ("http_req_failed", "passes"),
-    "dropped": ("dropped_iterations", "count"),
-    "checks_failed": ("checks", "fails"),
-    "vus_max": ("vus_max", "max"),
-    "transferred_bytes": ("data_received", "count"),
-    "sent_bytes": ("data_sent", "count"),
-    "throughput_bytes_s": ("data_received", "rate"),
-}
+TOLD = READERS[TOOL]
+TIMES = tuple(TOLD["times"])
+MAIN: dict[str, tuple[str, str]] = TOLD["columns"]
 """Our columns, with metric and statistic of k6's summary."""
 
 OWN_COLUMNS = {"http_req_duration", "vus", *(metric for metric, _ in MAIN.values())}
@@ -61,14 +42,7 @@ OWN_COLUMNS = {"http_req_duration", "vus", *(metric for metric, _ in MAIN.values
 SUMMED = {metric: column for column, (metric, told) in MAIN.items() if told in ("count", "passes")}
 """Metrics whose points add up, and our columns."""
 
-NO_P99 = "k6 tells no 99th percentile unless asked with --summary-trend-stats."
-
-
 NEEDED = ("metric_name", "timestamp", "metric_value")
-
-SPAN = "wall_s and achieved_rate are of the time from the first point to the last."
-
-WHOLE_SECONDS = "k6's CSV has times in whole seconds, so wall_s and achieved_rate are off by up to a second."
 
 Point = tuple[str, str, float, float]
 """Scenario, metric, time in seconds since 1970, value."""
@@ -76,22 +50,17 @@ Point = tuple[str, str, float, float]
 
 def read_summary(document: Node, source: str) -> Results:
     """One row: the whole test. Raises FormatError if the document is no summary of k6."""
-    metrics = {
-        name: node.child("values") if "values" in node else node
-        for name, node in document.child("metrics").entries().items()
-    }
-    if not any(
-        name in metrics for name in ("iterations", "iteration_duration", "http_reqs", "vus_max", "data_sent")
-    ):
+    told = document.child("metrics")
+    metrics = {name: node.under("values") or node for name, node in told.entries().items()}
+    if metrics.keys().isdisjoint(TOLD["own"]):
         raise FormatError(f"{document.where}: is no summary of k6: none of k6's own metrics is in it.")
-    row: Row = {"source": source, "tool": TOOL, "wall_s": _duration(document, metrics)}
-    row |= _main_columns(metrics)
+    row: Row = {"wall_s": _duration(document, metrics), **_main_columns(metrics)}
     for name, values in metrics.items():
         if name not in OWN_COLUMNS and "{" not in name:
-            row |= _further(name, values, document.child("metrics").child(name))
-    crossed = _crossed(document.child("metrics"))
+            row |= _further(name, values, told.child(name))
+    crossed = _crossed(told)
     row["thresholds_crossed"] = None if crossed is None else len(crossed)
-    return Results((row,), tuple(_doubts(row, crossed or [])))
+    return Results.read(source, TOOL, [row], _doubts(row, crossed or []))
 
 
 def _main_columns(metrics: dict[str, Node]) -> Row:
@@ -126,10 +95,9 @@ def _further(name: str, values: Node, metric: Node) -> Row:
 
 def _duration(document: Node, metrics: dict[str, Node]) -> float | None:
     """k6's own duration, or that of its counters: count / rate."""
-    if "state" in document:
-        told = document.child("state").number("testRunDurationMs")
-        if told is not None:
-            return told / 1e3
+    told = document.number("state", "testRunDurationMs", parts=1e3)
+    if told is not None:
+        return told
     for name in ("iterations", "http_reqs", "data_sent"):
         if name in metrics:
             count, rate = metrics[name].number("count"), metrics[name].number("rate")
@@ -140,15 +108,12 @@ def _duration(document: Node, metrics: dict[str, Node]) -> float | None:
 
 def _crossed(metrics: Node) -> list[str] | None:
     """The thresholds that were not kept, or None where none was set."""
-    crossed, some = [], False
-    for name, metric in metrics.entries().items():
-        if "thresholds" not in metric:
-            continue
-        for rule, told in metric.child("thresholds").entries().items():
-            some = True
-            if _is_crossed(told):
-                crossed.append(f"{name} {rule}")
-    return crossed if some else None
+    rules = [
+        (f"{name} {rule}", _is_crossed(told))
+        for name, metric in metrics.entries().items()
+        for rule, told in metric.entries("thresholds").items()
+    ]
+    return [rule for rule, is_crossed in rules if is_crossed] if rules else None
 
 
 def _is_crossed(told: Node) -> bool:
@@ -165,14 +130,11 @@ def _doubts(row: Row, crossed: list[str]) -> list[str]:
     doubts = []
     if row["dropped"]:
         due = row["dropped"] + (row["iterations"] or 0)
-        doubts.append(
-            f"k6 dropped {row['dropped']:,} of {due:,} iterations for want of virtual users: the load was not the one asked "
-            "for, and what those requests would have waited is not in the latencies."
-        )
+        doubts.append(TOLD["dropped_of"].format(dropped=row["dropped"], due=due))
     if crossed:
         doubts.append(f"Thresholds crossed: {', '.join(crossed)}.")
     if "latency_mean_ms" in row and "latency_p99_ms" not in row:
-        doubts.append(NO_P99)
+        doubts.append(TOLD["no_p99"])
     return doubts
 
 
@@ -200,23 +162,19 @@ def _results(points: Iterator[Point], path: Path, doubts: tuple[str, ...]) -> Re
         scenarios.setdefault(scenario, _Scenario()).add(metric, at, value)
     if not scenarios:
         raise FormatError(f"{path}: this k6 run recorded no points.")
-    rows = tuple(_row(name, seen, path) for name, seen in scenarios.items())
+    rows = [_row(name, seen) for name, seen in scenarios.items()]
     lost = sum(row["dropped"] or 0 for row in rows)
     if lost:
-        doubts += (
-            f"k6 dropped {lost:,} iterations for want of virtual users: the load was not the one asked for.",
-        )
-    return Results(rows, (SPAN, *doubts))
+        doubts += (TOLD["dropped"].format(dropped=lost),)
+    return Results.read(path.name, TOOL, rows, (TOLD["span"], *doubts))
 
 
-def _row(name: str, seen: _Scenario, path: Path) -> Row:
+def _row(name: str, seen: _Scenario) -> Row:
     span = seen.last - seen.first
     sums = {ours: seen.sums.get(theirs) for theirs, ours in SUMMED.items()}
     row: Row = {name: None if value is None else round(value) for name, value in sums.items()}
     received = row["transferred_bytes"]
     return {
-        "source": path.name,
-        "tool": TOOL,
         "started_at": datetime.fromtimestamp(seen.first, UTC).isoformat(timespec="milliseconds"),
         "scenario": name or None,
         "wall_s": span,
@@ -264,7 +222,7 @@ def read_k6(path: Path) -> Results:
         first = file.readline(100_000)
         file.seek(0)
         if first.startswith("metric_name,"):
-            return _results(_csv_points(file, path), path, (WHOLE_SECONDS,))
+            return _results(_csv_points(file, path), path, (TOLD["whole_seconds"],))
         if first.startswith("{") and ('"type":"Metric"' in first or '"type":"Point"' in first):
             return _results(_json_points(file, path), path, ())
     text = text_of(path)

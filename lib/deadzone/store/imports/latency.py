@@ -6,12 +6,7 @@ from typing import Any
 import numpy as np
 
 PERCENTILES = {
-    "latency_p50_ms": 50.0,
-    "latency_p75_ms": 75.0,
-    "latency_p90_ms": 90.0,
-    "latency_p95_ms": 95.0,
-    "latency_p99_ms": 99.0,
-    "latency_p99_9_ms": 99.9,
+    f"latency_p{percent:g}_ms".replace(".", "_"): percent for percent in (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 }
 
 CLOSED_LOOP = (

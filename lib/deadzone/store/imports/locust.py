@@ -5,26 +5,17 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, count_in, csv_table, number_in, parse_json, text_of
-from deadzone.store.imports.latency import CLOSED_LOOP, PERCENTILES, counted_percentiles
+from deadzone.store.imports.latency import CLOSED_LOOP, counted_percentiles
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row
 
 TOOL = "Locust"
 
-ROUNDED = (
-    "Locust rounds response times before it counts them (above 100 ms to two digits), so its percentiles are rounded and "
-    "may pass the true maximum; mean, shortest and longest are not."
-)
+TOLD = READERS["locust"]
+COLUMNS: dict[str, str] = TOLD["columns"]
+"""Locust's columns and ours."""
 
-TOTAL_LEFT_OUT = "The row Aggregated repeats the endpoints and is left out."
-
-COLUMNS = {
-    "Average Response Time": "latency_mean_ms",
-    "Min Response Time": "latency_min_ms",
-    **{f"{percent:g}%": name for name, percent in PERCENTILES.items()},
-    "Max Response Time": "latency_max_ms",
-    "Requests/s": "achieved_rate",
-}
-"""Locust's columns and ours; the column 100% is a rounded maximum and is left alone."""
+TRAPS = (*TOLD["traps"], CLOSED_LOOP.format(tool=TOOL))
 
 LATEST_S = 1e11
 """Seconds since 1970 beyond which a number is no time of day."""
@@ -44,21 +35,18 @@ def _from_csv(text: str, path: Path) -> Results:
         )
     lines = csv_table(text, path, TOOL, ("Type", "Name", "Request Count", "Failure Count", *COLUMNS))
     endpoints = [line for line in lines if line["Name"] != "Aggregated"]
-    rows = [_csv_row(line, path) for line in endpoints or lines]
-    left_out = (TOTAL_LEFT_OUT,) if len(lines) > len(endpoints) > 0 else ()
-    return Results(tuple(rows), (ROUNDED, CLOSED_LOOP.format(tool=TOOL), *left_out))
-
-
-def _csv_row(line: dict[str, str], path: Path) -> Row:
-    return {
-        "source": path.name,
-        "tool": TOOL,
-        "method": line["Type"] or None,
-        "endpoint": line["Name"],
-        "requests": count_in(line["Request Count"], path, "Request Count"),
-        "errors": count_in(line["Failure Count"], path, "Failure Count"),
-        **{ours: number_in(line[theirs], path, theirs) for theirs, ours in COLUMNS.items()},
-    }
+    rows = [
+        {
+            "method": line["Type"] or None,
+            "endpoint": line["Name"],
+            "requests": count_in(line["Request Count"], path, "Request Count"),
+            "errors": count_in(line["Failure Count"], path, "Failure Count"),
+            **{ours: number_in(line[theirs], path, theirs) for theirs, ours in COLUMNS.items()},
+        }
+        for line in endpoints or lines
+    ]
+    left_out = (TOLD["total_left_out"],) if len(lines) > len(endpoints) > 0 else ()
+    return Results.read(path.name, TOOL, rows, (*TRAPS, *left_out))
 
 
 def _from_json(text: str, path: Path) -> Results:
@@ -67,8 +55,7 @@ def _from_json(text: str, path: Path) -> Results:
         raise FormatError(
             f"{path}: the list is empty. Locust's --json prints to standard output: redirect that into the file."
         )
-    rows = tuple(_json_row(entry, path) for entry in entries)
-    return Results(rows, (ROUNDED, CLOSED_LOOP.format(tool=TOOL)))
+    return Results.read(path.name, TOOL, [_json_row(entry, path) for entry in entries], TRAPS)
 
 
 def _json_row(entry: Node, path: Path) -> Row:
@@ -84,8 +71,6 @@ def _json_row(entry: Node, path: Path) -> Row:
         if (number := number_in(key, path, "a response time")) is not None
     }
     return {
-        "source": path.name,
-        "tool": TOOL,
         "started_at": _moment(start),
         "method": entry.text("method"),
         "endpoint": entry.text("name"),

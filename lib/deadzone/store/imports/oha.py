@@ -4,6 +4,7 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, number_in, parse_json, text_of
+from deadzone.store.imports.readers import READERS
 from deadzone.store.imports.result import Results, Row, milliseconds
 
 TOOL = "oha"
@@ -20,14 +21,7 @@ the first counts from when a request was due, the second from when it was sent."
 SMALL_BYTES = 2**16
 """Answers up to this size take no time to read beyond the first byte, so the difference cannot come from that."""
 
-UNCORRECTED = (
-    "oha was run without --latency-correction as far as its figures show, or nothing stalled: a server that stalls is asked "
-    "less often meanwhile, so the percentiles flatter it."
-)
-UNKNOWN = (
-    "oha does not say whether it corrected latencies (--latency-correction), and its figures do not show it; without, the "
-    "percentiles flatter a server that stalls."
-)
+TOLD = READERS[TOOL]
 
 
 def read_oha(path: Path) -> Results:
@@ -41,8 +35,6 @@ def read_oha(path: Path) -> Results:
     errors, cut_off, answered = _outcomes(document, path)
     kept = document.child("latencyPercentiles")
     row: Row = {
-        "source": path.name,
-        "tool": TOOL,
         "wall_s": summary.number("total"),
         "requests": answered,
         "achieved_rate": summary.number("requestsPerSec"),
@@ -55,31 +47,27 @@ def read_oha(path: Path) -> Results:
         "transferred_bytes": summary.count("totalData"),
         "throughput_bytes_s": summary.number("sizePerSec"),
     }
-    return Results((row,), tuple(_doubts(document, summary)))
+    return Results.read(path.name, TOOL, [row], _doubts(document, summary))
 
 
 def _outcomes(document: Node, path: Path) -> tuple[int, int, int]:
     """Requests that failed, that the end cut off, and that were answered."""
-    told = document.child("errorDistribution").entries() if "errorDistribution" in document else {}
-    failures = {reason: node.count_itself() for reason, node in told.items()}
-    cut_off = sum(count for reason, count in failures.items() if reason == CUT_OFF)
-    statuses = (
-        document.child("statusCodeDistribution").entries() if "statusCodeDistribution" in document else {}
-    )
+    failures = {reason: node.count_itself() for reason, node in document.entries("errorDistribution").items()}
+    cut_off = failures.pop(CUT_OFF, 0)
     answers = {
-        number_in(code, path, "a status code") or 0: node.count_itself() for code, node in statuses.items()
+        number_in(code, path, "a status code") or 0: node.count_itself()
+        for code, node in document.entries("statusCodeDistribution").items()
     }
     refused = sum(count for code, count in answers.items() if code >= 400)
-    return sum(failures.values()) - cut_off + refused, cut_off, sum(answers.values())
+    return sum(failures.values()) + refused, cut_off, sum(answers.values())
 
 
 def _doubts(document: Node, summary: Node) -> list[str]:
     """Whether latencies count from when a request was due is not in the file; the first byte gives it away."""
-    details = document.child("details") if "details" in document else None
-    first_byte = details.number("firstByte", "average") if details else None
+    first_byte = document.number("details", "firstByte", "average")
     mean = summary.number("average")
     if not first_byte or mean is None:
-        return [UNKNOWN]
+        return [TOLD["unknown"]]
     if mean <= ALIKE * first_byte:
-        return [UNCORRECTED]
-    return [] if (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES else [UNKNOWN]
+        return [TOLD["uncorrected"]]
+    return [] if (summary.number("sizePerRequest") or SMALL_BYTES + 1) <= SMALL_BYTES else [TOLD["unknown"]]

@@ -52,13 +52,9 @@ def reader_of(name: str) -> Reader:
     return FORMATS[name]
 
 
-RESPONSES = tuple(
-    name
-    for name in dict.fromkeys(
-        [*MEASURED, *(column.name for one in ALL for column in one.columns if not column.label)]
-    )
-    if name not in (*IDENTITY, *SHARED, *FIRST)
-)
+_DESCRIBED_COLUMNS = (column.name for one in ALL for column in one.columns if not column.label)
+_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *_DESCRIBED_COLUMNS))
+RESPONSES = tuple(name for name in _MEASURED_SOMEWHERE if name not in (*IDENTITY, *SHARED, *FIRST))
 """What may be a response: whatever a format measures and a trial does not measure itself."""
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
+from deadzone.store.imports.columns import FIRST, MEASURED, NOTE, OURS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,12 +22,6 @@ WIDEST = 2.0**53
 """Beyond, a float no longer holds every whole number; such values stay floats."""
 
 
-class Reader(Protocol):
-    """Reads one result file of a tool. Raises FormatError if it is no such file, or damaged."""
-
-    def __call__(self, path: Path) -> Results: ...
-
-
 @dataclass(frozen=True)
 class Results:
     """The trials in one or more files. warnings: sentences on how far the tool's numbers can be believed."""
@@ -35,10 +29,15 @@ class Results:
     rows: tuple[Row, ...]
     warnings: tuple[str, ...] = ()
 
-    def noted(self) -> Results:
-        """The same with the warnings written into each row, so that they stay with the table."""
-        note = " ".join(self.warnings)
-        return replace(self, rows=tuple({**row, NOTE: note} for row in self.rows)) if note else self
+    @classmethod
+    def read(cls, source: str, tool: str, rows: Iterable[Row], warnings: Iterable[str] = ()) -> Results:
+        """What a file holds, each row with the name of the file and its tool."""
+        head = {"source": source, "tool": tool}
+        return cls(tuple({**head, **row} for row in rows), tuple(warnings))
+
+
+Reader = Callable[[Path], Results]
+"""Reads one result file of a tool. Raises FormatError if it is no such file, or damaged."""
 
 
 def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFrame:
@@ -51,30 +50,23 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
     """
     import pandas as pd
 
-    rows = [row for result in results for row in result.noted().rows]
+    # Warnings stand in each row, so that they stay with the table.
+    rows = [{**row, NOTE: " ".join(result.warnings) or None} for result in results for row in result.rows]
     for name, level in settings.items():
         _check_setting(name, level, rows)
         rows = [{**row, name: level} for row in rows]
     seen = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
-    factors = [name for name in seen if name not in FIRST and name not in MEASURED and name != NOTE]
-    own = [name for name in factors if _is_measured(name, rows)]
-    order = [
-        *(name for name in FIRST if name in seen),
-        *(name for name in factors if name not in own),
-        *(name for name in MEASURED if name in seen),
-        *own,
-        *([NOTE] if NOTE in seen else []),
-    ]
-    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in order})
+    further = [name for name in seen if name not in OURS]
+    factors = [name for name in further if not _is_measured(name, rows)]
+    order = dict.fromkeys((*FIRST, *factors, *MEASURED, *further, NOTE))
+    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in order if name in seen})
 
 
 def own_name(name: str) -> str:
     """A tool's own name as that of a column: letters, digits and underscores, and not the name of another column."""
-    plain = (
-        "".join(letter if letter.isalnum() else "_" for letter in name.strip()).strip("_").lower()
-        or "unnamed"
-    )
-    return f"parameter_{plain}" if plain in {*FIRST, *MEASURED, NOTE} else plain
+    letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
+    plain = letters.strip("_").lower() or "unnamed"
+    return f"parameter_{plain}" if plain in OURS else plain
 
 
 def milliseconds(seconds: float | None) -> float | None:
@@ -83,7 +75,7 @@ def milliseconds(seconds: float | None) -> float | None:
 
 
 def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
-    if name in MEASURED or name in FIRST or name == NOTE:
+    if name in OURS:
         raise FormatError(
             f"{name} is not set but measured or recorded; --set names a factor, for example threads=4."
         )
@@ -103,8 +95,7 @@ def _column(values: Sequence[Any]) -> pd.Series:
     known = [value for value in values if value is not None]
     if all(isinstance(value, bool) for value in known):
         return pd.Series(values, dtype="boolean")
-    numbers = [_number(value) for value in known]
-    if any(number is None for number in numbers):
+    if not all(map(_is_number, known)):
         return pd.Series([None if value is None else str(value) for value in values], dtype="string")
     if all(_is_whole(value) for value in known):
         return pd.Series([None if value is None else int(float(value)) for value in values], dtype="Int64")
@@ -116,9 +107,8 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int | str) and float(value).is_integer() and abs(float(value)) < WIDEST
 
 
-def _number(value: object) -> float | None:
+def _is_number(value: object) -> bool:
     try:
-        number = float(value)  # type: ignore[arg-type]
+        return math.isfinite(float(value))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+        return False

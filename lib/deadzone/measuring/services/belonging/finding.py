@@ -1,9 +1,11 @@
 """The processes of what belongs to a trial, by unit, process, port, pid file, control group, container or pod."""
 
 import contextlib
+import itertools
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -37,9 +39,10 @@ def roots_of(spec: BelongingSpec) -> tuple[int, ...]:
     return tuple(found)
 
 
-def group_of_spec(spec: BelongingSpec) -> tuple[Group, Path] | None:
+def group_of_spec(spec: BelongingSpec) -> Group | None:
     """The control group that a spec names; None where it names processes."""
-    return group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
+    found = group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
+    return found[0] if found else None
 
 
 Found = tuple[Iterable[int], Iterable[str], str]
@@ -49,19 +52,17 @@ Found = tuple[Iterable[int], Iterable[str], str]
 def _by_process(name: str) -> Found:
     ours = {os.getpid(), os.getppid(), *below(os.getpid())}  # a harness and a server may both be python3
     all_names = {pid: names_of(pid) for pid in psutil.pids() if pid not in ours}
-    return [pid for pid, names in all_names.items() if name in names], _names(all_names.values()), ""
+    found = [pid for pid, names in all_names.items() if name in names]
+    return found, itertools.chain.from_iterable(all_names.values()), ""
 
 
 def _by_port(port: str) -> Found:
     there = listening()
     pids = there.get(int(port), ())
-    hint = (
-        "which process listens there, this user may not see; be root, or name the process"
-        if int(port) in there
-        else ""
-    )
+    unseen = "which process listens there, this user may not see; be root, or name the process"
+    hint = unseen if int(port) in there else "nothing listens there"
     nearest = sorted(there, key=lambda one: abs(one - int(port)))[:MOST_NAMED]
-    return pids, [f"{one}{_named(there[one])}" for one in nearest], hint or "nothing listens there"
+    return pids, [f"{one}{_named(there[one])}" for one in nearest], hint
 
 
 def _by_pid_file(path: str) -> Found:
@@ -98,13 +99,11 @@ def _by_container(name: str) -> Found:
 
 def _by_pod(name: str) -> Found:
     """A container of a pod has the pod's name for its host's, unless it shares the node's network."""
-    pods: dict[str, list[int]] = {}
+    pods: dict[str, list[int]] = defaultdict(list)
     for pid in psutil.pids():
         with contextlib.suppress(OSError):
             if KUBERNETES in Path(f"/proc/{pid}/cgroup").read_text():
-                pods.setdefault(
-                    Path(f"/proc/{pid}", "root", "etc", "hostname").read_text().strip(), []
-                ).append(pid)
+                pods[Path(f"/proc/{pid}", "root", "etc", "hostname").read_text().strip()].append(pid)
     return pods.get(name, ()), pods, "no container of it runs on this node"
 
 
@@ -112,10 +111,6 @@ _FINDERS = {
     "unit": _by_group, "cgroup": _by_group, "process": _by_process, "port": _by_port, "pid_file": _by_pid_file,
     "container": _by_container, "pod": _by_pod,
 }  # fmt: skip
-
-
-def _names(all_names: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    return iter(dict.fromkeys(name for names in all_names for name in names))
 
 
 def _named(pids: Iterable[int]) -> str:

@@ -27,7 +27,7 @@ class HeldLimits:
     def __init__(
         self,
         what: str,
-        own: Callable[[], tuple[Group, Path] | None],
+        own: Callable[[], Group | None],
         processes: Callable[[], tuple[int, ...]],
     ) -> None:
         """own: the group that is its alone, None where it shares one. processes: its processes now."""
@@ -45,10 +45,10 @@ class HeldLimits:
                 group.set_cpu_limit(as_cores(limits["cpu_limit"]))
             if "memory_limit" in limits:
                 group.set_memory_limit(as_bytes(limits["memory_limit"]))
-        except OSError as error:
-            raise TargetError(self._refused(system_reason(error))) from error
-        except TargetError as error:
-            raise TargetError(self._refused(str(error))) from error
+        except (OSError, TargetError) as error:
+            why = system_reason(error) if isinstance(error, OSError) else str(error)
+            said = f"The limits of {self._what} are not ours to change: {why.rstrip('.')}. Root may."
+            raise TargetError(said) from error
 
     def give_back(self) -> str | None:
         """Give back what was in force before; what could not be."""
@@ -57,10 +57,9 @@ class HeldLimits:
         return keep(note) if note else None
 
     def _hold(self) -> Group:
-        found = self._own()
-        if found is None:
+        group = self._own()
+        if group is None:
             return self._make()
-        group = found[0]
         files = {str(path): path.read_text().strip() for path in group.limit_files()}
         self._note = promise(Promise(self._what, files=files))
         if isinstance(group, CgroupV1):
@@ -96,9 +95,6 @@ class HeldLimits:
                 if Path(f"/proc/{pid}").is_dir():
                     assert self._group is not None
                     self._group.adopt(pid)
-
-    def _refused(self, why: str) -> str:
-        return f"The limits of {self._what} are not ours to change: {why.rstrip('.')}. Root may."
 
 
 def _homes(pid: int) -> dict[str, Path]:

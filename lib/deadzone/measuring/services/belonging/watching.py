@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Self
 
 from deadzone.errors import TargetError
@@ -13,7 +12,7 @@ from deadzone.measuring.services.belonging.finding import GoneError, group_of_sp
 from deadzone.measuring.services.belonging.limits import HeldLimits
 from deadzone.measuring.services.watching import Pids, Watch
 from deadzone.measuring.targets.interrupts import undisturbed
-from deadzone.measuring.targets.limits.base import Counters, start_ticks
+from deadzone.measuring.targets.limits.base import THROTTLING, Counters, start_ticks
 from deadzone.measuring.targets.limits.inhabited import Group, group_of, is_theirs_alone
 from deadzone.measuring.targets.processes import below, names_of
 from deadzone.measuring.targets.promises import tell
@@ -31,7 +30,7 @@ class Belonging:
     def __init__(self, spec: BelongingSpec) -> None:
         self._spec = spec
         self._roots: dict[int, int | None] = {}
-        self._named: tuple[Group, Path] | None = None
+        self._named: Group | None = None
         self._limits = HeldLimits(f"{spec.label} ({spec})", self._own_group, self.processes)
         self._watch = Watch(self._read, self._pids, disk_waits=False)
         self._group: Group | None = None
@@ -40,17 +39,11 @@ class Belonging:
         self._wall_s = (0.0, 0.0)
         self._ticked_s = 0.0
 
-    @property
-    def label(self) -> str:
-        """What its columns begin with."""
-        return self._spec.label
-
     def find(self) -> str:
         """Find its processes anew; who they are. Raises GoneError where there are none."""
         self._roots = {pid: start_ticks(pid) for pid in roots_of(self._spec)}
         self._named = group_of_spec(self._spec)
-        found = self._own_group()
-        self._group = found[0] if found else None
+        self._group = self._own_group()
         pids = self.processes()
         names = dict.fromkeys(name for pid in pids for name in names_of(pid)[:1])
         return f"{self._spec}: {', '.join(names)} ({len(pids)} {'processes' if len(pids) > 1 else 'process'})"
@@ -74,11 +67,10 @@ class Belonging:
 
     def prepare(self, levels: Mapping[str, Level]) -> None:
         """Put its limits in force where these are factors. Raises TargetError where that is not permitted."""
-        asked = {limit: levels[name] for limit in LIMITS if (name := f"{self.label}_{limit}") in levels}
+        asked = {limit: levels[name] for limit in LIMITS if (name := f"{self._spec.label}_{limit}") in levels}
         if asked:
             self._limits.put(asked)
-            found = self._own_group()
-            self._group = found[0] if found else None
+            self._group = self._own_group()
             self._last_s = None  # another account
 
     def give_back(self) -> str | None:
@@ -108,26 +100,27 @@ class Belonging:
         wall_s = max(self._wall_s[1] - self._wall_s[0], 1e-9)
         cpu_s = None if use.user_s is None else use.user_s + (use.sys_s or 0.0)
         cpu_limit, memory_limit = self._limits_in_force()
-        counted = {name: getattr(use.grown, name) for name in ("nr_periods", "nr_throttled", "throttled_s")}
+        counted = {name: getattr(use.grown, name) for name in THROTTLING}
         told: dict[str, Any] = {
             "cores": None if cpu_s is None else cpu_s / wall_s, "cpu_s": cpu_s, "cpu_limit": cpu_limit,
             "memory_limit_bytes": memory_limit, **counted,
             **{name.removeprefix("service_"): value for name, value in use.responses.items()},
         }  # fmt: skip
-        return {f"{self.label}_{name}": float(told[name]) for name in RECORDED if told.get(name) is not None}
+        label = self._spec.label
+        return {f"{label}_{name}": float(told[name]) for name in RECORDED if told.get(name) is not None}
 
     def _limits_in_force(self) -> tuple[float | None, int | None]:
         with suppress(OSError):
             return self._group.limits() if self._group else (None, None)
         return None, None
 
-    def _own_group(self) -> tuple[Group, Path] | None:
+    def _own_group(self) -> Group | None:
         """The control group that holds it alone, by which it is read and limited; None where it shares one."""
         if self._named:
             return self._named
         pids = self.processes()
         found = group_of(pids[0]) if pids else None
-        return found if found and is_theirs_alone(found[1], pids) else None
+        return found[0] if found and is_theirs_alone(found[1], pids) else None
 
     def _read(self) -> Counters:
         with suppress(OSError, TargetError):
@@ -140,7 +133,7 @@ class Belonging:
         return (*roots, *below(*roots)), ()
 
     def _called(self, metric: str) -> str:
-        return f"{self.label}_{metric.removeprefix('service_')}"
+        return f"{self._spec.label}_{metric.removeprefix('service_')}"
 
     def _added_up(self, now_s: float) -> float:
         """CPU time in all; one that was started again counts on."""
