@@ -1,5 +1,7 @@
 """`propose`: the next trials of a sweep go where they tell most for their time, and end when enough is known."""
 
+from itertools import cycle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,6 +57,29 @@ def test_a_knee_is_found_as_by_the_grid_in_a_part_of_its_time():
     whole = sum(knee(level, rng) for level in LEVELS for _ in range(5))
     assert frame["wall_s"].sum() < 0.35 * whole
     assert len(frame) < 0.5 * 5 * len(LEVELS)
+
+
+@pytest.mark.parametrize("curve", draw_tier("real", 6, 3), ids=lambda curve: curve.name)
+def test_a_short_phase_is_believed_once_each_of_its_levels_was_measured_twice(curve):
+    trials = {level: cycle(curve.y[curve.x == level]) for level in curve.levels}
+    levels = [float(level) for level in curve.levels]
+    frame, said = sweep(lambda level, rng: next(trials[level]), levels)
+    assert said.done
+    phases = fit_phases(frame, "n", "wall_s").phases
+    for start, end in zip(phases["start"], phases["stop"], strict=True):
+        inside = [level for level in levels if start <= level <= end]
+        if len(inside) <= 3 and len(phases) > 1:
+            assert frame.loc[frame["n"].isin(inside), "n"].value_counts().min() >= 2
+
+
+def test_the_level_without_a_limit_stays_in_its_place_where_levels_are_added_below():
+    levels = [1, 2, 3, 4, 6, 8, 12, 16, 24, "none"]
+    frame, said = sweep(
+        lambda level, rng: knee(99 if level == "none" else level, rng),
+        levels,
+        until=UntilSpec(resolution=0.2),
+    )
+    assert said.done and not set(frame["n"]) <= set(levels)
 
 
 @pytest.mark.parametrize("at", [2.3, 3.4])

@@ -12,7 +12,7 @@ Whether enough is known: what is still open of phases and setting, in sentences.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -49,6 +49,9 @@ LEAST_GAIN = 0.02
 TOLD_AGAIN, TOLD_BESIDE = 0.5, 0.7
 """What is left of the gain of a level, and of its neighbours, that is in the batch already."""
 
+SHORT = 2
+"""A phase of so few steps [listed levels] may be one odd trial: each of its levels is measured twice before it is believed."""
+
 MOST_TRIALS = 30
 """Of one level; beyond them the mean of a level gets more precise than any two runs of a program agree."""
 
@@ -66,6 +69,8 @@ def open_questions(
     found: list[Message] = []
     if until.decide != "setting":
         found += _open_phases(posterior, coverage, names, knob, until)
+        odd = odd_levels(posterior, coverage)
+        found += [say("adaptive.open_odd", knob=knob, level=names[i]) for i in odd]
     if until.decide != "phases":
         chosen, loss = expected_loss(posterior)
         if loss > until.loss:
@@ -93,6 +98,19 @@ def _open_phases(
             above = measured[min(high_at + 1, len(measured) - 1)] - (high_at < len(measured) - 1)
             if above - below > 2 * until.joint_levels:
                 yield say("adaptive.open_joint", knob=knob, low=names[below], high=names[above])
+
+
+def odd_levels(posterior: Posterior, coverage: Coverage) -> np.ndarray:
+    """Listed levels (positions) measured once that belong to a short phase, of several: it may be one odd trial."""
+    measured = coverage.measured
+    phases = runs(decode(step_probabilities(posterior.pieces, len(measured) - 1)))
+    short = [
+        measured[first : stop + 1]
+        for first, stop, _ in phases
+        if measured[stop] - measured[first] <= SHORT and len(phases) > 1
+    ]
+    levels = np.unique(np.concatenate([*short, []])).astype(int)
+    return levels[coverage.counts[levels] == 1]
 
 
 def expected_loss(posterior: Posterior) -> tuple[int, float]:
@@ -198,14 +216,18 @@ def propose(
     between = levels_between(posterior, measured, levels, until)
     added = [one for one in (*measured, *between) if one not in levels]
     if added:
-        listed = _listed(frame, knob, response, [*levels, *added])
+        # A level without a limit stays where the fit has it, however many lie below it now.
+        longer = {**places, **{level_name(one): float(one) for one in between}}
+        listed = _listed(frame, knob, response, [*levels, *added], replace(listed.scale, positions=longer))
     return _informed(sample, posterior, listed, knob, batch, rng, until, between)
 
 
-def _listed(frame: pd.DataFrame, knob: str, response: str, levels: Sequence[Level]) -> _Listed:
+def _listed(
+    frame: pd.DataFrame, knob: str, response: str, levels: Sequence[Level], scale: KnobScale | None = None
+) -> _Listed:
     known = frame[knob].tolist() if knob in frame else []
     try:
-        scale = scale_of([*levels, *known])
+        scale = scale or scale_of([*levels, *known])
     except ValueError as error:
         raise PhaseError(f"{knob!r} {error}.") from error
     by_place = {scale.positions[level_name(one)]: one for one in levels if level_name(one) in scale.positions}
@@ -278,6 +300,9 @@ def _informed(
     barred[: measured[0]] = barred[measured[-1] + 1 :] = True
     gain[barred] = 0.0
     gain[edge] = np.log(2)
+    if until.decide != "setting":
+        odd = odd_levels(posterior, coverage)
+        gain[odd] = np.where(barred[odd] | (listed.tried[odd] > MOST_UNSOUND), gain[odd], np.log(2))
     names = [level_name(one) for one in listed.levels]
     questions = open_questions(posterior, coverage, gains, names, knob, until)
     if between:
