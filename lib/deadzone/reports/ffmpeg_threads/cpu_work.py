@@ -65,15 +65,8 @@ def facts(found: Change | None) -> dict[str, Any]:
     """What tells whether the breakthrough is more parallelism or less work."""
     if found is None:
         return {"has_breakthrough": False, "cpu_share": 0.0}
-    return {
-        "has_breakthrough": True,
-        "cpu_share": found.cpu_share,
-        "work_start": found.start,
-        "work_stop": found.stop,
-        "wall_times": 1 / found.wall,
-        "cpu_times": 1 / found.cpu,
-        "cores_times": found.cores,
-    }
+    work = {f"work_{name}": value for name, value in asdict(found).items()}
+    return {"has_breakthrough": True, "cpu_share": found.cpu_share, **work}
 
 
 def by_phase(model: PhaseModel, rows: pd.DataFrame) -> list[dict[str, Any]]:

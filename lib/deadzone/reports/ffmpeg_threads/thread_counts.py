@@ -70,10 +70,9 @@ def _fitted(rows: pd.DataFrame, is_without_flagged: bool) -> ThreadCount:
     return ThreadCount(float(rows["cpu_limit"].iloc[0]), rows, is_without_flagged, model, model.recommend())
 
 
-def at_limit(counts: Counts, limit: float, without_flagged: bool = True) -> ThreadCount:
-    """The curve at a limit; without the author's outliers where there are any and that is asked."""
-    there = [count for count in counts if count.limit == limit]
-    return next((count for count in there if count.is_without_flagged == without_flagged), there[0])
+def at_limit(counts: Counts, limit: float) -> ThreadCount:
+    """The curve at a limit; without the author's outliers where there are any."""
+    return [count for count in counts if count.limit == limit][-1]
 
 
 def counts_figure(counts: Counts) -> Figure:

@@ -1,13 +1,12 @@
 """Tables and figures of a run with profiles, as blocks of a report."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
-from deadzone.explaining.phases.quantities import capital
 from deadzone.explaining.profiles.attribution import Attribution
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.figures import headline, package_bars, waterfall
@@ -17,24 +16,14 @@ from deadzone.explaining.profiles.tables import cause_name, changes_table, inter
 from deadzone.explaining.profiles.units import readable
 from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Figure, Prose, Table, Title
+from deadzone.reports.document.display import Block, Figure, Prose, Table
 from deadzone.reports.profile_diff.sides import Sides
-from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.source import Source
 
 FUNCTIONS_SHOWN = 15
 """More rows than this nobody reads; the flame graph holds the others."""
 
 FLAME_WIDTH = 780.0
 """Width of a flame graph on a page, at which its letters keep their size [pixels]."""
-
-
-def head(
-    source: Source, sides: Sides, abstract: tuple[Claim, ...], doubts: Sequence[str], verdict: str
-) -> Title:
-    """The head of the report of a run."""
-    compared = {say("profile_run.compared"): f"{sides.factor}: {sides.before} → {sides.after}"}
-    return prose.head(source, abstract, doubts, verdict, n=len(source.analysed), more=compared)
 
 
 def slice_text(sides: Sides) -> str:
@@ -97,11 +86,6 @@ def flame_figure(comparison: Comparison, identity: str) -> Figure:
     description = say("profile_run.flame_description", headline=change_of_total(comparison))
     drawing = flame_graph(comparison, width=FLAME_WIDTH)
     return Figure(drawing, say("profile_run.flame_caption"), description, id=identity)
-
-
-def kind_heading(kind: str) -> Prose:
-    """The heading over one of the further kinds of profile."""
-    return Prose((), heading=capital(say(f"profile_run.kind_{kind}")), level=3, id=f"kind-{kind}")
 
 
 def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> list[Block]:

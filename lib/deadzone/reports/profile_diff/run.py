@@ -139,7 +139,11 @@ class ProfileRun:
             if attribution := self.attribution(self.main):
                 found.append(Claim(f"{largest_cause(attribution)}.", (Evidence("waterfall"),)))
         found.append(Claim(capital(str(self.shipping)), tuple(map(row_of, self.shipping.gates.values()))))
-        return [blocks.head(self.source, self.sides, tuple(found), self._doubts(), self._headline())]
+        own = self.comparisons[self.main].doubts if self.main else ()
+        doubts = tuple(dict.fromkeys((*self.source.doubts, *own)))
+        sides, n = self.sides, len(self.source.analysed)
+        more = {say("profile_run.compared"): f"{sides.factor}: {sides.before} → {sides.after}"}
+        return [prose.head(self.source, tuple(found), doubts, self._headline(), n=n, more=more)]
 
     def totals(self) -> list[Block]:
         """The total of every kind of profile before and after."""
@@ -187,7 +191,9 @@ class ProfileRun:
         """The other kinds of profile, by package and cause."""
         shown: list[Block] = []
         for kind, comparison in list(self.comparisons.items())[1:]:
-            shown += [blocks.kind_heading(kind), Prose((change_of_total(comparison), how_sure(comparison)))]
+            name = capital(say(f"profile_run.kind_{kind}"))
+            shown.append(Prose((), heading=name, level=3, id=f"kind-{kind}"))
+            shown.append(Prose((change_of_total(comparison), how_sure(comparison))))
             if comparison.doubts:
                 shown.append(Prose(comparison.doubts, style="warnings"))
             if comparison.identical:
@@ -232,10 +238,6 @@ class ProfileRun:
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the commands that make it again."""
         return [section("profile_run.origin"), *prose.origin(self.source)]
-
-    def _doubts(self) -> tuple[str, ...]:
-        own = self.comparisons[self.main].doubts if self.main else ()
-        return tuple(dict.fromkeys((*self.source.doubts, *own)))
 
     def _headline(self) -> str:
         """The whole report in a line, for the index."""

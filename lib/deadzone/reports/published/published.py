@@ -1,6 +1,5 @@
-"""A published study under report: its tables, where they come from, and what opens and closes its report."""
+"""A published study under report: its tables, and where they come from."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +7,6 @@ import pandas as pd
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Command, Paragraph, Prose, Table, Title, section
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published.reference import load_reference, reference_package
 
@@ -32,39 +30,15 @@ class Published:
         """When the document was published (ISO 8601), or an empty string where it does not say."""
         return str(self.package["sources"][0].get("date") or "")
 
-    def head(
-        self, title: str, subtitle: str, abstract: Sequence[Paragraph], doubts: Sequence[str], verdict: str
-    ) -> Title:
-        """The head of the report: where the figures come from, what was found, and what to know first."""
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Where the figures come from, for the head of the report."""
         document = self.package["sources"][0]
         author = document.get("author") or document.get("series") or say("study.not_stated")
-        facts = (
+        return (
             (say("study.document"), str(document["title"])),
             (say("study.author"), str(author)),
             (say("study.date"), say("study.day", day=self.date) if self.date else say("study.not_stated")),
         )
-        return Title(
-            title=title,
-            subtitle=subtitle,
-            abstract=tuple(abstract),
-            doubts=tuple(doubts),
-            facts=facts,
-            date=self.date,
-            study=self.name,
-            run_id=REFERENCE,
-            verdict=verdict,
-        )
-
-    def origin(self) -> list[Block]:
-        """Which tables the report rests on, and how to make it again."""
-        resources = self.package["resources"]
-        rows = [{"path": table["path"], "rows": len(self.table(table["name"]))} for table in resources]
-        return [
-            section("study.origin"),
-            Prose((say("study.origin_text"),)),
-            Table.of("published.tables", rows, study=self.name, n=len(rows)),
-            Command((f"deadzone publish --reference {self.name}",), heading=say("study.reproduce")),
-        ]
 
 
 def open_published(name: str, source: str, language: str) -> Published:

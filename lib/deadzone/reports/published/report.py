@@ -32,7 +32,17 @@ from deadzone.errors import ReportError, TableError
 from deadzone.explaining.claims.judging import Judged
 from deadzone.language.catalogue import say, written
 from deadzone.language.tabling import laid_out
-from deadzone.reports.document.display import Block, Claim, Evidence, Paragraph, Prose, Table, section
+from deadzone.reports.document.display import (
+    Block,
+    Claim,
+    Command,
+    Evidence,
+    Paragraph,
+    Prose,
+    Table,
+    Title,
+    section,
+)
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic, claims
 from deadzone.reports.published.formulas import Formulas
@@ -161,9 +171,10 @@ class PublishedReport:
 
     def title(self) -> list[Block]:
         """Title, findings with their evidence, and the doubt that comes first."""
-        abstract = [self._paragraph(entry) for entry in self.layout["abstract"]]
+        study, abstract = self.published, tuple(map(self._paragraph, self.layout["abstract"]))
         title, subtitle, doubt, verdict = map(self.said, ("title", "subtitle", "doubt", "verdict"))
-        return [self.published.head(title, subtitle, abstract, (doubt,), verdict)]
+        about = study.facts(), study.date, study.name, REFERENCE
+        return [Title(title, subtitle, abstract, (doubt,), *about, verdict=verdict)]
 
     def table(self, name: str) -> Table:
         """A table of the layout."""
@@ -215,8 +226,15 @@ class PublishedReport:
         return arithmetic.arithmetic(self.published.name)
 
     def origin(self) -> list[Block]:
-        """Tables and command."""
-        return self.published.origin()
+        """Which tables the report rests on, and how to make it again."""
+        study, resources = self.published, self.published.package["resources"]
+        rows = [{"path": table["path"], "rows": len(study.table(table["name"]))} for table in resources]
+        return [
+            section("study.origin"),
+            Prose((say("study.origin_text"),)),
+            Table.of("published.tables", rows, study=study.name, n=len(rows)),
+            Command((f"deadzone publish --reference {study.name}",), heading=say("study.reproduce")),
+        ]
 
 
 S = TypeVar("S", bound=PublishedReport)

@@ -163,13 +163,8 @@ def _abstract(analysis: Analysis) -> Claim:
     )
     is_line = analysis.answer is not None and not analysis.source.by
     found = say("report.abstract_found", verdict=analysis.verdict) if is_line else analysis.verdict
-    return Claim(join([measured, found]), _evidence_of(analysis))
-
-
-def _evidence_of(analysis: Analysis) -> tuple[Evidence, ...]:
-    if analysis.answer is None:
-        return (Evidence("failures"), RAW)
-    return tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (Evidence("response"),)
+    curves = tuple(Evidence(s.anchor("response")) for s in analysis.slices[:3]) or (Evidence("response"),)
+    return Claim(join([measured, found]), (Evidence("failures"), RAW) if analysis.answer is None else curves)
 
 
 def verdict(analysis: Analysis) -> list[Block]:

@@ -91,8 +91,7 @@ class SweepReport:
         found: list[Block | None] = [prose.findings(self.analysis)]
         for s in self.analysis:
             found += [tables.outliers_table(s), prose.warnings(s)]
-        source = self.analysis.source
-        found += [tables.untrusted_table(source), tables.failed_table(source)]
+        found += tables.left_out(self.analysis.source)
         return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
 
     def summaries(self) -> list[Block]:

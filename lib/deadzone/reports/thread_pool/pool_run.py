@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone import places
 from deadzone.errors import PhaseError, TableError
 from deadzone.explaining.capacity.cells import cells_of, statistic, trial_counts
 from deadzone.explaining.capacity.cold_start import ColdStart, cold_start
@@ -19,7 +18,7 @@ from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModels
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.sweep.source import Source
 from deadzone.store.histograms import series
 from deadzone.store.run import Run
 from deadzone.study.promises import RATE, judged_level
@@ -48,25 +47,24 @@ class PoolRun:
     left_out: tuple[str, ...]
 
 
-def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = False) -> PoolRun:
-    """The analysis of a load test's trials.
-
-    histograms: the slices of its run, empty where none were kept. keep_warmup: leave in what a warm-up that was
-    detected reaches into the measured window; what precedes the window is never analysed.
+def analyse_pools(source: Source) -> PoolRun:
+    """The analysis of a load test's trials. source: of its run; what a warm-up that was detected reaches into the measured
+    window is not analysed, and nor is what precedes the window.
 
     Raises TableError if the trials have no numeric pool or rate, PhaseError if an objective bounds a column that they
     do not have.
     """
     source, other = _one_slice(_with_rate(source))
+    assert source.folder is not None
     asked = Objectives((), {})
     if source.study:
         asked = objectives_of(source.study.objectives, (*source.study.factor_names(), RATE))
-    kept = _of_last_attempts(histograms, source.trials)
+    kept = _of_last_attempts(Run(source.folder).histograms(), source.trials)
     # The histogram that the response is a statistic of; that of the requests where it is of none.
     metric = Objective(source.response, "at_most", 0.0).metric or "latency_us"
     cold = cold_start(series(kept, metric))
-    counts = trial_counts(kept, {} if keep_warmup else cold.begins_s)
-    source = replace(source, trials=_freed(source.trials, counts, [] if keep_warmup else cold.reaching_in))
+    counts = trial_counts(kept, cold.begins_s)
+    source = replace(source, trials=_freed(source.trials, counts, cold.reaching_in))
     harmless = harmless_response(source.response, asked.bounds)
     try:
         models = harm_alone(
@@ -88,12 +86,6 @@ def analyse_pools(source: Source, histograms: pd.DataFrame, keep_warmup: bool = 
         tuple(reversals(models, source.analysed, harmless=harmless)) if models else (), feasible, cold,
         littles_law(source.analysed, source.knob, RATE), other,
     )  # fmt: skip
-
-
-def load_pools(name: str) -> PoolRun:
-    """The report of a run by its id, folder, or STUDY/latest."""
-    source = load_source(name, response="")
-    return analyse_pools(source, Run.find(places.runs_folder(), name).histograms())
 
 
 def _with_rate(source: Source) -> Source:

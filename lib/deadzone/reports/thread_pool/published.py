@@ -17,7 +17,7 @@ from deadzone.reports.published.report import PublishedReport, load_report
 from deadzone.reports.sweep.source import load_source
 from deadzone.reports.thread_pool import pools
 from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, analyse_connections
-from deadzone.reports.thread_pool.pool_run import load_pools
+from deadzone.reports.thread_pool.pool_run import analyse_pools
 from deadzone.reports.thread_pool.run import PoolRunReport
 from deadzone.style import MUTED, TRIAL_COLOUR
 
@@ -114,4 +114,6 @@ def load_run(name: str) -> PoolRunReport | ConnectionRun:
     """
     source = load_source(name, response="")
     mode: Any = getattr(source.study.workload, "mode", "constant") if source.study else "constant"
-    return analyse_connections(source, mode) if mode in get_args(Mode) else PoolRunReport(load_pools(name))
+    return (
+        analyse_connections(source, mode) if mode in get_args(Mode) else PoolRunReport(analyse_pools(source))
+    )
