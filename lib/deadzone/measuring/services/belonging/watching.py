@@ -13,7 +13,7 @@ from deadzone.measuring.services.belonging.limits import HeldLimits
 from deadzone.measuring.services.watching import Pids, Watch
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import THROTTLING, Counters, start_ticks
-from deadzone.measuring.targets.limits.inhabited import Group, group_of, is_theirs_alone
+from deadzone.measuring.targets.limits.inhabited import Group, group_of, inhabitants
 from deadzone.measuring.targets.processes import below, names_of
 from deadzone.measuring.targets.promises import tell
 from deadzone.measuring.workloads.base import Outcome
@@ -120,7 +120,7 @@ class Belonging:
             return self._named
         pids = self.processes()
         found = group_of(pids[0]) if pids else None
-        return found[0] if found and is_theirs_alone(found[1], pids) else None
+        return found if found and set(inhabitants(found)) <= set(pids) else None
 
     def _read(self) -> Counters:
         with suppress(OSError, TargetError):
