@@ -1,7 +1,7 @@
 """What belongs to a trial although it did not start it: found, read at the trial's moments, limited, given back."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
@@ -159,9 +159,6 @@ class Belongings:
         with undisturbed():
             problems = [problem for one in self._all if (problem := one.give_back())]
         tell("; ".join(problems), error, self._note)
-
-    def __iter__(self) -> Iterator[Belonging]:
-        return iter(self._all)
 
     def add(self, spec: BelongingSpec) -> None:
         """From now on this belongs too. Raises GoneError where it is not there."""
