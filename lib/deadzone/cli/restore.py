@@ -96,4 +96,4 @@ def _restored(context: str | None, namespaces: list[str], only: bool) -> Restore
         cluster = Cluster(context, lambda sentence: click.echo(sentence, err=True), PATIENCE_S)
         return restore_cluster(cluster, namespaces, only=only)
     except DeadzoneError as error:
-        return Restored(problems=(str(error),))
+        return Restored(problems=[str(error)])

@@ -22,20 +22,13 @@ def doubts(
     cpu_limit: the limit that was in force, or `none`. waits_on_io: whether the trial itself waits for a disk, so that
     stalls on I/O are what it measures. harmless: whether neighbours such as its own make no difference in this run.
     """
-    seen = measurement.interference
+    seen, most = measurement.interference, limits.max_pressure
+    io_pressure = None if waits_on_io else seen.io_pressure
     found = [
         None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
         _above(seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"),
-        _above(
-            seen.memory_pressure,
-            limits.max_pressure,
-            "tasks stalled on memory {:.0%} of the time (threshold {:.0%})",
-        ),
-        _above(
-            None if waits_on_io else seen.io_pressure,
-            limits.max_pressure,
-            "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})",
-        ),
+        _above(seen.memory_pressure, most, "tasks stalled on memory {:.0%} of the time (threshold {:.0%})"),
+        _above(io_pressure, most, "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})"),
         _above(seen.clock_drift, limits.max_clock_drift, "the clocks disagree by {:.1%} (threshold {:.1%})"),
         _unmeant_throttling(measurement, cpu_limit),
     ]

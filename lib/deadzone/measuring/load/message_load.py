@@ -56,9 +56,7 @@ class MessageLoad(WindowedLoad):
         starts = moments(plan.connection_rate, 0.0, end_s)
         self._unsettled = plan.connections
         self._origin = self._began + end_s + plan.timeout_s
-        self._pacer = Pacer(
-            self.loop, self._began, starts, end_s, self._connect, lambda t, late: None, lambda: None
-        )
+        self._pacer = Pacer(self.loop, self._began, starts, end_s, self._connect)
         self._pacer.start()
         self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
         self.loop.run()

@@ -42,8 +42,8 @@ class Pacer:
     due: Iterator[float]
     end_s: float
     fire: Callable[[float], None]
-    lag: Callable[[float, float], None]
-    on_end: Callable[[], None]
+    lag: Callable[[float, float], None] = lambda moment, late: None
+    on_end: Callable[[], None] = lambda: None
     given_up: int = 0
 
     def __post_init__(self) -> None:

@@ -113,11 +113,8 @@ class WebSocketSession(Session):
                 self._on_upgrade()
             for message in messages:
                 self._on_message(message)
-        except GarbageError:
-            self.give_up("garbage")
-            return
-        except RefusedError:
-            self.give_up("status")
+        except (GarbageError, RefusedError) as error:
+            self.give_up("status" if isinstance(error, RefusedError) else "garbage")
             return
         for answer in frames.answers:
             self.connection.send(answer)

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from deadzone.measuring.targets.kernel_files import told
+
 INTERVAL_S = 0.01
 """Between two looks; waits as short as a flush of a journal are caught in proportion to the time they take."""
 
@@ -98,6 +100,5 @@ def _waits(pid: int) -> bool:
 
 def _starts_another(syscall: Path) -> bool:
     """Whether a thread sleeps in a call that starts a process; False where the kernel does not tell."""
-    with contextlib.suppress(OSError, IndexError):
-        return syscall.read_text().split()[0] in STARTING.get(platform.machine(), ())
-    return False
+    number = told(syscall).partition(b" ")[0].decode()
+    return number in STARTING.get(platform.machine(), ())

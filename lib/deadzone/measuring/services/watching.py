@@ -8,7 +8,7 @@ from deadzone.measurement import Sample
 from deadzone.measuring.services.base import Use
 from deadzone.measuring.services.disk_waits import DiskWaits
 from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.processes import ProcessTotals, totals, whole
+from deadzone.measuring.targets.processes import HELD, ProcessTotals, totals, whole
 
 Pids = tuple[int, ...]
 
@@ -115,11 +115,8 @@ class Watch:
         """Remember the most that was seen at once."""
         self._known = self._known or counters.usage_s is not None or held.threads > 0
         self._most_memory = max(self._most_memory, counters.memory_bytes or 0)
-        self._most = ProcessTotals(
-            threads=max(self._most.threads, held.threads),
-            rss_bytes=max(self._most.rss_bytes, held.rss_bytes),
-            largest_rss_bytes=max(self._most.largest_rss_bytes, held.largest_rss_bytes),
-        )
+        most = {name: max(getattr(self._most, name), getattr(held, name)) for name in HELD}
+        self._most = ProcessTotals(**most)
 
     def _peak(self) -> int | None:
         """The most memory the group held: the kernel's mark where this trial raised it, else the most that was read."""

@@ -16,7 +16,7 @@ from deadzone.measuring.capture.capturing import Subject
 from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.profiling import Profiling
-from deadzone.measuring.targets.base import Surroundings, Target
+from deadzone.measuring.targets.base import Executing, Surroundings, Target
 from deadzone.measuring.targets.interference import WINDOW_S
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.local import LocalTarget
@@ -36,6 +36,7 @@ class Measuring:
         self._plan = plan
         self._note = (around or Surroundings()).note
         self._target = target or make_target(plan.targets[NOWHERE], around)
+        self._runs_on: Executing = self._target
         workload = make_workload(plan.workload, plan.folder, plan.treatments)
         self._workload = self._at_place_of(self._target, workload)
         self._profiling = Profiling(plan.profiles)
@@ -69,16 +70,16 @@ class Measuring:
 
     def workers(self) -> tuple[Measuring, ...]:
         """As many as trials may run at once, each with a place of its own on the target."""
-        targets: tuple[Target, ...] = getattr(self._target, "workers", tuple)()
-        return tuple(self._worker(target) for target in targets) or (self,)
+        parts: tuple[Executing, ...] = getattr(self._target, "workers", tuple)()
+        return tuple(map(self._worker, parts)) or (self,)
 
-    def _worker(self, target: Target) -> Measuring:
+    def _worker(self, part: Executing) -> Measuring:
         worker = copy(self)
-        worker._target = target
-        worker._workload = self._at_place_of(target, copy(self._workload))
+        worker._runs_on = part
+        worker._workload = self._at_place_of(part, copy(self._workload))
         return worker
 
-    def _at_place_of(self, target: Target, workload: Workload) -> Workload:
+    def _at_place_of(self, target: Executing, workload: Workload) -> Workload:
         """The workload, moved to where the target runs programs, if that is not here.
 
         Raises StudyError for a workload that runs on this machine only.
@@ -96,7 +97,7 @@ class Measuring:
 
     def stop(self) -> None:
         """Let whatever the workers wait for end soon."""
-        getattr(self._target, "stop", tuple)()
+        getattr(self._runs_on, "stop", tuple)()
 
     def prepare(self) -> dict[str, Any]:
         """Get everything ready before the first trial; returns the facts for the provenance.
@@ -128,15 +129,15 @@ class Measuring:
         return target.others_between_trials(seconds) if isinstance(target, LocalTarget) else None
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
-        self._target.prepare(treatment)
-        command = self._workload.prepare_trial(treatment.levels, self._target.scratch)
+        self._runs_on.prepare(treatment)
+        command = self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
         with self._profiling.beside(Subject(treatment.levels, self._program)) as profiles:
-            measured = self._target.execute(command, self._plan.design.timeout_s)
+            measured = self._runs_on.execute(command, self._plan.design.timeout_s)
         ended_well = measured.status == "ok"
-        outcome = self._workload.outcome(measured, self._target.scratch) if ended_well else Outcome()
+        outcome = self._workload.outcome(measured, self._runs_on.scratch) if ended_well else Outcome()
         return measured, profiles.added_to(outcome)
 
     def _program(self) -> int | None:
         """Process id of the program that runs now, None if it is not on this machine or has ended."""
-        processes: tuple[int, ...] = getattr(self._target, "processes", tuple)()
+        processes: tuple[int, ...] = getattr(self._runs_on, "processes", tuple)()
         return processes[1] if len(processes) > 1 else None

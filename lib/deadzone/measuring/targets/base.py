@@ -43,28 +43,36 @@ class Belongs(Companion, Protocol):
         """Its processes now."""
 
 
-class Limiting(Protocol):
+class Preparing(Protocol):
+    """Whatever is made ready for one treatment after the other."""
+
+    scratch: Path
+    """A folder for what a trial writes, emptied and removed with it."""
+
+    def prepare(self, treatment: Treatment) -> None:
+        """Put the treatment's limits in force. Raises TargetError where that cannot be done."""
+
+
+class Executing(Preparing, Protocol):
+    """Where one trial after the other executes: a target, or a part of one beside others."""
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """Run a command once and measure it."""
+
+
+class Limiting(Preparing, Protocol):
     """What puts limits in force. A context manager: whatever it changes is put back on leaving."""
 
     factors: tuple[str, ...]
     """Names of the factors it puts in force itself."""
 
-    scratch: Path
-    """A folder for what a trial writes, emptied and removed with it."""
-
     def __enter__(self) -> Self: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None: ...
-
-    def prepare(self, treatment: Treatment) -> None:
-        """Put the treatment's limits in force. Raises TargetError where that cannot be done."""
 
     def facts(self) -> dict[str, Any]:
         """What a reader of the results must know of it, for the provenance."""
 
 
-class Target(Limiting, Protocol):
+class Target(Limiting, Executing, Protocol):
     """Where trials execute."""
-
-    def execute(self, command: Command, timeout_s: float) -> Measurement:
-        """Run a command once and measure it."""

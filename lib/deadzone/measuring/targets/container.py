@@ -21,7 +21,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import GROUP_PREFIX, Counters, as_bytes, as_cores, is_left_over
-from deadzone.measuring.targets.limits.inhabited import read_group_of
+from deadzone.measuring.targets.limits.inhabited import group_of
 from deadzone.measuring.targets.local import make_scratch
 from deadzone.measuring.targets.processes import below
 from deadzone.store.programs import answer_of, last_words
@@ -108,8 +108,8 @@ class ContainerTarget:
     def read(self) -> Counters:
         """The accounting of the container's group, where this machine shows it; of one that ended, the last reading."""
         with contextlib.suppress(OSError, TargetError):
-            if self._running and self._running.pid and (counters := read_group_of(self._running.pid)):
-                self._last = counters
+            if self._running and self._running.pid and (group := group_of(self._running.pid)):
+                self._last = group.read()
         return self._last
 
     def processes(self) -> tuple[int, ...]:

@@ -41,6 +41,9 @@ class ProcessTotals:
         return ProcessTotals(**sums)
 
 
+HELD = ("threads", "rss_bytes", "largest_rss_bytes")
+"""What processes hold at a moment, and do not add to over time."""
+
 There = TypeVar("There")
 Read = TypeVar("Read")
 
@@ -64,8 +67,8 @@ def totals(pids: Iterable[int], account_only: Iterable[int] = ()) -> ProcessTota
 
     account_only: of these only what they and their ended descendants used counts, not what they hold now.
     """
-    held = {"threads": 0, "rss_bytes": 0, "largest_rss_bytes": 0}
-    return sum((*map(_of, pids), *(replace(_of(pid), **held) for pid in account_only)), ProcessTotals())
+    nothing = dict.fromkeys(HELD, 0)
+    return sum((*map(_of, pids), *(replace(_of(pid), **nothing) for pid in account_only)), ProcessTotals())
 
 
 def _of(pid: int) -> ProcessTotals:

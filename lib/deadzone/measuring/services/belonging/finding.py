@@ -41,8 +41,7 @@ def roots_of(spec: BelongingSpec) -> tuple[int, ...]:
 
 def group_of_spec(spec: BelongingSpec) -> Group | None:
     """The control group that a spec names; None where it names processes."""
-    found = group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
-    return found[0] if found else None
+    return group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
 
 
 Found = tuple[Iterable[int], Iterable[str], str]
@@ -80,7 +79,7 @@ def _by_pid_file(path: str) -> Found:
 def _by_group(name: str) -> Found:
     group = group_named(name)
     if group:
-        return inhabitants(group[1]), (), "no process runs in it"
+        return inhabitants(group), (), "no process runs in it"
     roots = {root for root in (v2_mount(), v1_mounts().get("cpu")) if root}
     return (), sorted({path.name for root in roots for path in root.glob("**/*") if path.is_dir()}), ""
 

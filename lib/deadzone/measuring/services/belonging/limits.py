@@ -9,8 +9,8 @@ from pathlib import Path
 
 from deadzone.errors import TargetError, system_reason
 from deadzone.measuring.targets.limits.base import PERIOD_US, as_bytes, as_cores, group_name
-from deadzone.measuring.targets.limits.cgroup_v1 import PRESSURE, CgroupV1, v1_homes
-from deadzone.measuring.targets.limits.cgroup_v2 import CgroupV2, own_v2_group
+from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1, v1_homes
+from deadzone.measuring.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group
 from deadzone.measuring.targets.limits.inhabited import Group, inhabitants
 from deadzone.measuring.targets.promises import Promise, keep, promise
 from deadzone.study.levels import Level
@@ -33,7 +33,7 @@ class HeldLimits:
         """own: the group that is its alone, None where it shares one. processes: its processes now."""
         self._what, self._own, self._processes = what, own, processes
         self._group: Group | None = None
-        self._moved: Path | None = None
+        self._moved: Group | None = None
         self._note: Path | None = None
 
     def put(self, limits: Mapping[str, Level]) -> None:
@@ -81,10 +81,9 @@ class HeldLimits:
             if any(home != homes[0] for home in homes):
                 group.close()
                 raise TargetError("its processes are in several control groups; name one of these")
-            ours = group.folders()
-            moves = {str(path): str(homes[0].get(one, homes[0].get(PRESSURE))) for one, path in ours.items()}
+            moves = {str(path): str(homes[0].get(one)) for one, path in group.folders().items()}
             self._note = promise(Promise(self._what, moves=moves))
-            self._moved = next(iter(ours.values()))
+            self._moved = group
             return group
         raise TargetError("; ".join(refused))
 
@@ -93,11 +92,10 @@ class HeldLimits:
         while self._moved and (outside := {*self._processes()} - {*inhabitants(self._moved)}):
             for pid in outside:
                 if Path(f"/proc/{pid}").is_dir():
-                    assert self._group is not None
-                    self._group.adopt(pid)
+                    self._moved.adopt(pid)
 
 
 def _homes(pid: int) -> dict[str, Path]:
-    """The groups of a process, by hierarchy; that of version 2 under the name of the group that tells stalls."""
+    """The groups of a process, by hierarchy."""
     group = own_v2_group(pid)
-    return {**v1_homes(pid), **({PRESSURE: group} if group else {})}
+    return {**v1_homes(pid), **({UNIFIED: group} if group else {})}

@@ -1,7 +1,7 @@
 """What belongs to a trial although it did not start it: found, read at the trial's moments, limited, given back."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
@@ -13,7 +13,7 @@ from deadzone.measuring.services.belonging.limits import HeldLimits
 from deadzone.measuring.services.watching import Pids, Watch
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import THROTTLING, Counters, start_ticks
-from deadzone.measuring.targets.limits.inhabited import Group, group_of, is_theirs_alone
+from deadzone.measuring.targets.limits.inhabited import Group, group_of, inhabitants
 from deadzone.measuring.targets.processes import below, names_of
 from deadzone.measuring.targets.promises import tell
 from deadzone.measuring.workloads.base import Outcome
@@ -120,7 +120,7 @@ class Belonging:
             return self._named
         pids = self.processes()
         found = group_of(pids[0]) if pids else None
-        return found[0] if found and is_theirs_alone(found[1], pids) else None
+        return found if found and set(inhabitants(found)) <= set(pids) else None
 
     def _read(self) -> Counters:
         with suppress(OSError, TargetError):
@@ -159,9 +159,6 @@ class Belongings:
         with undisturbed():
             problems = [problem for one in self._all if (problem := one.give_back())]
         tell("; ".join(problems), error, self._note)
-
-    def __iter__(self) -> Iterator[Belonging]:
-        return iter(self._all)
 
     def add(self, spec: BelongingSpec) -> None:
         """From now on this belongs too. Raises GoneError where it is not there."""

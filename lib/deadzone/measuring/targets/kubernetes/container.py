@@ -220,10 +220,6 @@ class Container:
             )
         return answer.stdout
 
-    def stop_trials(self) -> None:
-        """Kill whatever trials left running."""
-        self._act("stop")
-
     def clean_left(self) -> bool:
         """Clean up after a killed sweep; whether there was anything of it."""
         self._shell = self._shell or self._find_shell()
@@ -234,7 +230,7 @@ class Container:
 
     def clean(self) -> None:
         """Kill what trials left running, and remove the folder."""
-        self.stop_trials()
+        self._act("stop")
         self.shell('rm -rf "$1"', str(self.home))
 
     def prepare(self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Answer:

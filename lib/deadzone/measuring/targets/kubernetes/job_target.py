@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command, Measurement
@@ -107,8 +107,6 @@ class JobTarget(ClusterTarget):
 class JobWorker:
     """One trial after the other, each in a pod of its own."""
 
-    factors: tuple[str, ...] = ("cpu_limit",)
-
     def __init__(self, target: JobTarget) -> None:
         self._target = target
         self.place = PodPlace(target.spec.inputs)
@@ -117,12 +115,6 @@ class JobWorker:
         self.pod: Object = {}
         self.probe: Probe
         self.container: Container | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self.stop()
 
     def prepare(self, treatment: Treatment) -> None:
         """A fresh pod with the treatment's limit, seen in its own control group."""
@@ -195,10 +187,6 @@ class JobWorker:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
         assert self.container is not None
         return self._target.trial(self.container, self.pod, command, timeout_s)
-
-    def facts(self) -> dict[str, Any]:
-        """Those of the target."""
-        return self._target.facts()
 
     def stop(self) -> str | None:
         """Remove the Job with its pod; what could not be done, in words."""

@@ -38,7 +38,8 @@ class Lease:
         self._namespace = namespace
         self._name = name[:253]
         self._subject = subject
-        self.holder = f"{run}@{this_process()}"
+        # Machine, boot, process and its start: this process as nobody else is.
+        self.holder = f"{run}@{_machine()}/{group_name()}"
         self._version: str | None = None
         self._lost: str | None = None
         self._lock = threading.Lock()
@@ -157,11 +158,6 @@ class Lease:
 def lease_name(workload: Workload) -> str:
     """The name of the lock on a workload."""
     return f"deadzone-{workload.kind}-{workload.name}"
-
-
-def this_process() -> str:
-    """This process as nobody else is: machine, boot, process and its start."""
-    return f"{_machine()}/{group_name()}"
 
 
 def died_here(lease: Object) -> bool:

@@ -6,7 +6,7 @@ the lock of its sweep. A sweep that still lives holds its lock, and is left alon
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -28,13 +28,13 @@ RESTORER = "restore"
 """Whose lock it is while something is given back."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Restored:
     """What was done, what is left to sweeps that live, and what could not be done: one sentence each."""
 
-    done: tuple[str, ...] = ()
-    busy: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    done: list[str] = field(default_factory=list)
+    busy: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
 
 def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: bool = False) -> Restored:
@@ -46,24 +46,23 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
     Raises ClusterError where the cluster cannot even be asked.
     """
     places = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
-    done: list[str] = []
-    busy: list[str] = []
-    problems: list[str] = []
-    search = _Search(cluster, places, only, problems)
+    found = Restored()
+    search = _Search(cluster, places, only, found.problems)
     for lease, give_back in (*_annotated(search), *_jobs(search)):
         try:
             lease.acquire()
             try:
-                done += give_back()
+                found.done += give_back()
             finally:
                 lease.release()
         except errors.AbsentError:
             continue  # removed meanwhile, or goes with its namespace
         except errors.BusyError as error:
-            busy.append(str(error))
+            found.busy.append(str(error))
         except DeadzoneError as error:
-            problems.append(str(error))
-    return Restored(tuple(done), tuple(busy), tuple(dict.fromkeys(problems)))
+            found.problems.append(str(error))
+    found.problems = list(dict.fromkeys(found.problems))
+    return found
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,6 +135,31 @@ class LimitMechanism:
 
     def close(self) -> None:
         """Remove what open made. Called when no process is left in the group; never raises."""
+
+
+class ControlGroup(LimitMechanism):
+    """A control group of either version, made here or there already, by its folder in each hierarchy."""
+
+    hierarchy: str
+    """The one in which the CPU is limited."""
+
+    def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
+        """folders: those of a group that is there already, by hierarchy; by default open makes them."""
+        self._folders: dict[str, Path] = dict(folders or {})
+        self._list = "cgroup.procs"
+
+    @property
+    def folder(self) -> Path:
+        """The group where the CPU is limited."""
+        return self._folders[self.hierarchy]
+
+    def folders(self) -> dict[str, Path]:
+        """The group in each hierarchy."""
+        return dict(self._folders)
+
+    def procs_files(self) -> tuple[Path, ...]:
+        """The group's process list; all hierarchies hold the same processes."""
+        return (self.folder / self._list,) if self._folders else ()
 
 
 def group_name() -> str:

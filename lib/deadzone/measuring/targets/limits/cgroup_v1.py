@@ -4,20 +4,20 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.measuring.targets.kernel_files import key_values, stall_s, tell, whole_number
 from deadzone.measuring.targets.limits.base import (
     PERIOD_US,
+    ControlGroup,
     Counters,
-    LimitMechanism,
     proc_lines,
     quota_us,
     remove_group,
 )
-from deadzone.measuring.targets.limits.cgroup_v2 import PAGE_BYTES, v2_mount
+from deadzone.measuring.targets.limits.cgroup_v2 import PAGE_BYTES, UNIFIED, v2_mount
 
 NANOSECONDS = 1e9
 
@@ -26,46 +26,41 @@ NO_MEMORY_LIMIT = 2**62
 
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 
-PRESSURE = "pressure"
-"""A group in the v2 hierarchy, which systems with v1 controllers have beside them, tells the group's stalls."""
 
-
-class CgroupV1(LimitMechanism):
-    """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one."""
+class CgroupV1(ControlGroup):
+    """A group of its own in the hierarchies of cpu and cpuacct, and of memory where there is one. One in the v2 hierarchy, which
+    systems with v1 controllers have beside them, tells its stalls."""
 
     name = "cgroup-v1"
-
-    def __init__(self, groups: Mapping[str, Path] | None = None) -> None:
-        """groups: folders of a group that is there already, by hierarchy; by default open makes them."""
-        self._groups: dict[str, Path] = dict(groups or {})
+    hierarchy = "cpu"
 
     def open(self, group: str) -> None:
         """Make the groups below the ones this process is in."""
         homes, beside = v1_homes(), v2_mount()
         if beside and (beside / "io.pressure").exists():
-            homes[PRESSURE] = beside
+            homes[UNIFIED] = beside
         for controller in ("cpu", "cpuacct"):
             if controller not in homes:
                 raise TargetError(f"the cgroup v1 controller {controller} is not mounted")
         try:
             for controller in ("cpu", "cpuacct"):
                 self._make(homes[controller], group, controller)
-            self._write("cpu", "cpu.cfs_period_us", PERIOD_US)
+            tell(f"{self.folder}/cpu.cfs_period_us", PERIOD_US)
         except OSError as error:
             self.close()
             raise TargetError(system_reason(error)) from error
-        for further in homes.keys() & {"memory", PRESSURE}:
+        for further in homes.keys() & {"memory", UNIFIED}:
             with contextlib.suppress(OSError):
                 self._make(homes[further], group, further)
 
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)
-        self._groups[controller] = home / group
+        self._folders[controller] = home / group
 
     def adopt(self, pid: int) -> None:
         """Move the launcher into every group."""
         try:
-            for path in set(self._groups.values()):
+            for path in set(self._folders.values()):
                 (path / "cgroup.procs").write_text(str(pid))
         except OSError as error:
             raise TargetError(system_reason(error)) from error
@@ -74,82 +69,68 @@ class CgroupV1(LimitMechanism):
         """Write the quota, -1 for none; writing it also refills the group's budget."""
         quota = quota_us(cores) or -1
         with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
-            self._write("cpu", "cpu.cfs_quota_us", quota)
-            in_force = whole_number(f"{self._groups['cpu']}/cpu.cfs_quota_us")
+            tell(f"{self.folder}/cpu.cfs_quota_us", quota)
+            in_force = whole_number(f"{self.folder}/cpu.cfs_quota_us")
         if in_force != quota:
             raise TargetError(f"The CPU limit is {in_force} us a period where {quota} us was asked for.")
 
     def set_memory_limit(self, size: int | None) -> None:
         """Write the limit, -1 for none. Nothing is swapped out: the limit is to be met, not to be paged around."""
-        if "memory" not in self._groups:
+        memory = self._folders.get("memory")
+        if memory is None:
             if size is None:
                 return
             raise TargetError("the cgroup v1 controller memory is not mounted, or not permitted")
         with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
             with contextlib.suppress(OSError):
-                self._write("memory", "memory.swappiness", 0)
-            self._write("memory", "memory.limit_in_bytes", -1 if size is None else size)
-            in_force = whole_number(f"{self._groups['memory']}/memory.limit_in_bytes") or 0
+                tell(f"{memory}/memory.swappiness", 0)
+            tell(f"{memory}/memory.limit_in_bytes", -1 if size is None else size)
+            in_force = whole_number(f"{memory}/memory.limit_in_bytes") or 0
         if size is not None and not size - PAGE_BYTES < in_force <= size:
             raise TargetError(f"The memory limit is {in_force} bytes where {size} were asked for.")
 
     def read(self) -> Counters:
         """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
-        return read_v1(self._groups, self._groups.get(PRESSURE))
-
-    def procs_files(self) -> tuple[Path, ...]:
-        """The group's process list; all hierarchies hold the same processes."""
-        return (self._groups["cpu"] / "cgroup.procs",) if self._groups else ()
-
-    def folders(self) -> dict[str, Path]:
-        """The group in each hierarchy."""
-        return dict(self._groups)
+        cpuacct = self._folders["cpuacct"]
+        memory, pressure = (self._folders.get(name) for name in ("memory", UNIFIED))
+        stat = key_values(f"{self.folder}/cpu.stat")
+        used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
+        usage_s, user_s, sys_s = (None if one is None else one / NANOSECONDS for one in used)
+        return Counters(
+            usage_s=usage_s,
+            user_s=user_s,
+            sys_s=sys_s,
+            nr_periods=stat.get("nr_periods"),
+            nr_throttled=stat.get("nr_throttled"),
+            throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
+            oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill") if memory else None,
+            memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes") if memory else None,
+            memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes") if memory else None,
+            cpu_stall_s=stall_s(f"{pressure}/cpu.pressure") if pressure else None,
+            memory_stall_s=stall_s(f"{pressure}/memory.pressure") if pressure else None,
+            io_stall_s=stall_s(f"{pressure}/io.pressure") if pressure else None,
+        )
 
     def limit_files(self) -> tuple[Path, ...]:
         """What putting limits in force writes to."""
-        memory = self._groups.get("memory")
-        cpu = tuple(self._groups["cpu"] / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
+        memory = self._folders.get("memory")
+        cpu = tuple(self.folder / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
         return (*cpu, *((memory / "memory.swappiness", memory / "memory.limit_in_bytes") if memory else ()))
 
     def limits(self) -> tuple[float | None, int | None]:
         """CPU and memory limit in force, in cores and bytes; None: no limit."""
         quota, period = (
-            whole_number(f"{self._groups['cpu']}/cpu.cfs_{name}_us") or 0 for name in ("quota", "period")
+            whole_number(f"{self.folder}/cpu.cfs_{name}_us") or 0 for name in ("quota", "period")
         )
-        memory = self._groups.get("memory")
+        memory = self._folders.get("memory")
         size = whole_number(memory / "memory.limit_in_bytes") if memory else None
         return (quota / period if quota > 0 else None), (size if size and size < NO_MEMORY_LIMIT else None)
 
     def close(self) -> None:
         """Remove the groups."""
-        for path in set(self._groups.values()):
+        for path in set(self._folders.values()):
             remove_group(path)
-        self._groups = {}
-
-    def _write(self, controller: str, name: str, value: int) -> None:
-        tell(f"{self._groups[controller]}/{name}", value)
-
-
-def read_v1(groups: Mapping[str, Path], pressure: Path | None) -> Counters:
-    """Accounting of a group. groups: its folder in each hierarchy. pressure: its folder in the v2 hierarchy."""
-    cpuacct, memory = groups["cpuacct"], groups.get("memory")
-    stat = key_values(f"{groups['cpu']}/cpu.stat")
-    used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
-    usage_s, user_s, sys_s = (None if one is None else one / NANOSECONDS for one in used)
-    return Counters(
-        usage_s=usage_s,
-        user_s=user_s,
-        sys_s=sys_s,
-        nr_periods=stat.get("nr_periods"),
-        nr_throttled=stat.get("nr_throttled"),
-        throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
-        oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill") if memory else None,
-        memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes") if memory else None,
-        memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes") if memory else None,
-        cpu_stall_s=stall_s(f"{pressure}/cpu.pressure") if pressure else None,
-        memory_stall_s=stall_s(f"{pressure}/memory.pressure") if pressure else None,
-        io_stall_s=stall_s(f"{pressure}/io.pressure") if pressure else None,
-    )
+        self._folders = {}
 
 
 def v1_homes(pid: int | str = "self") -> dict[str, Path]:

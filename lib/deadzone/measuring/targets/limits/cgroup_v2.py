@@ -14,8 +14,8 @@ from deadzone.measuring.targets.kernel_files import key_values, stall_s, tell, t
 from deadzone.measuring.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
+    ControlGroup,
     Counters,
-    LimitMechanism,
     proc_lines,
     quota_us,
     remove_group,
@@ -34,20 +34,19 @@ name goes on with (`-lent_memory_io`)."""
 WANTED = ("cpu", "memory", "io")
 """Controllers that a group should have. Without the first there is no limit; the others limit and count more."""
 
+UNIFIED = "unified"
+"""Name of the one hierarchy of version 2, beside those of version 1, which are named by their controllers."""
+
 UNIT_SUFFIXES = (".scope", ".service", ".slice")
 
 SYSTEMCTL_TIMEOUT_S = 30.0
 
 
-class CgroupV2(LimitMechanism):
+class CgroupV2(ControlGroup):
     """A group of its own below one that hands the cpu controller down."""
 
     name = "cgroup-v2"
-
-    def __init__(self, group: Path | None = None) -> None:
-        """group: folder of a group that is there already; by default open makes one."""
-        self._group = group
-        self._list = "cgroup.procs"
+    hierarchy = UNIFIED
 
     def open(self, group: str) -> None:
         """Make the group in the first place that permits it."""
@@ -66,39 +65,40 @@ class CgroupV2(LimitMechanism):
 
     def _open_below(self, parent: Path, group: str) -> None:
         lent = [name for name in WANTED if _switch_on(parent, name)]
-        self._group = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
-        self._group.mkdir(exist_ok=True)
-        if told(self._group / "cgroup.type").split() == [b"domain", b"invalid"]:
+        made = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
+        self._folders[UNIFIED] = made
+        made.mkdir(exist_ok=True)
+        if told(made / "cgroup.type").split() == [b"domain", b"invalid"]:
             # The group above holds processes, this one among them: only threaded groups may live beside those.
-            (self._group / "cgroup.type").write_text("threaded")
-            self._list = "cgroup.threads"
-        (self._group / "cpu.max").write_text(f"max {PERIOD_US}")
+            (made / "cgroup.type").write_text("threaded")
+            self._list = "cgroup.threads"  # which serves as well
+        (made / "cpu.max").write_text(f"max {PERIOD_US}")
 
     def adopt(self, pid: int) -> None:
         """Move the launcher into the group."""
         try:
-            (self._path / "cgroup.procs").write_text(str(pid))
+            (self.folder / "cgroup.procs").write_text(str(pid))
         except OSError as error:
-            raise TargetError(f"{self._path}/cgroup.procs: {error.strerror}") from error
+            raise TargetError(f"{self.folder}/cgroup.procs: {error.strerror}") from error
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write cpu.max; writing it also refills the group's budget."""
         quota = quota_us(cores)
         wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
         with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
-            tell(f"{self._path}/cpu.max", wanted)
-        verify_cpu_max(self._path, wanted)
+            tell(f"{self.folder}/cpu.max", wanted)
+        verify_cpu_max(self.folder, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
         """Write memory.max, and no swap beside it. Raises TargetError also where another limit is in force afterwards."""
-        limit = self._path / "memory.max"
+        limit = self.folder / "memory.max"
         if not limit.exists():
             if size is None:
                 return
-            raise TargetError(f"{self._path} has no memory controller, so its memory cannot be limited")
+            raise TargetError(f"{self.folder} has no memory controller, so its memory cannot be limited")
         with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
             with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
-                (self._path / "memory.swap.max").write_text("max" if size is None else "0")
+                (self.folder / "memory.swap.max").write_text("max" if size is None else "0")
             limit.write_text("max" if size is None else str(size))
         in_force = whole_number(limit)
         if (in_force is None) != (size is None) or abs((in_force or 0) - (size or 0)) >= PAGE_BYTES:
@@ -106,38 +106,26 @@ class CgroupV2(LimitMechanism):
 
     def read(self) -> Counters:
         """The group's cpu.stat, and its memory and stalls."""
-        return read_v2(self._path)
-
-    def procs_files(self) -> tuple[Path, ...]:
-        """The group's process list; a threaded group has one of threads only, which serves as well."""
-        return (self._group / self._list,) if self._group else ()
-
-    def folders(self) -> dict[str, Path]:
-        """The group, by the name of its hierarchy."""
-        return {self.name: self._path}
+        return read_v2(self.folder)
 
     def limit_files(self) -> tuple[Path, ...]:
         """What putting limits in force writes to."""
-        files = (self._path / name for name in ("cpu.max", "memory.swap.max", "memory.max"))
+        files = (self.folder / name for name in ("cpu.max", "memory.swap.max", "memory.max"))
         return tuple(path for path in files if path.exists())
 
     def limits(self) -> tuple[float | None, int | None]:
         """CPU and memory limit in force, in cores and bytes; None: no limit."""
-        quota, _, period = (cpu_max(self._path) or "max 1").partition(" ")
-        return (None if quota == "max" else int(quota) / int(period)), whole_number(self._path / "memory.max")
+        quota, _, period = (cpu_max(self.folder) or "max 1").partition(" ")
+        return (None if quota == "max" else int(quota) / int(period)), whole_number(
+            self.folder / "memory.max"
+        )
 
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""
-        if self._group:
-            remove_group(self._group)
-            hand_back(self._group)
-            self._group = None
-            self._list = "cgroup.procs"
-
-    @property
-    def _path(self) -> Path:
-        assert self._group is not None
-        return self._group
+        for group in self._folders.values():
+            remove_group(group)
+            hand_back(group)
+        self._folders, self._list = {}, "cgroup.procs"
 
 
 def _switch_on(parent: Path, controller: str) -> bool:

@@ -75,7 +75,7 @@ class SystemdScope(CgroupV2):
             with contextlib.suppress(OSError):
                 group = own_v2_group(pid)
                 if group and group.name == self._unit:
-                    self._group = group
+                    self._folders[self.hierarchy] = group
                     return
             time.sleep(0.01)
         raise TargetError(f"systemd did not start the launcher in {self._unit}")
@@ -85,21 +85,21 @@ class SystemdScope(CgroupV2):
         quota = quota_us(cores)
         percent = "" if quota is None else f"{quota * 100 / PERIOD_US:.10g}%"
         wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
-        answer = self._set(lambda: cpu_max(self._path) in (wanted, None), f"CPUQuota={percent}")
+        answer = self._set(lambda: cpu_max(self.folder) in (wanted, None), f"CPUQuota={percent}")
         if answer.returncode != 0:
             raise TargetError(f"systemd refused the CPU limit: {last_words(answer)}")
-        if cpu_max(self._path) is None:
+        if cpu_max(self.folder) is None:
             raise TargetError(NOT_DELEGATED)
-        verify_cpu_max(self._path, wanted)
+        verify_cpu_max(self.folder, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
         """Set MemoryMax of the scope, without swap beside it, and read memory.max back."""
         limits = ("infinity", "infinity") if size is None else (str(size), "0")
         properties = (f"MemoryMax={limits[0]}", f"MemorySwapMax={limits[1]}")
-        answer = self._set(lambda: whole_number(self._path / "memory.max") == size, *properties)
+        answer = self._set(lambda: whole_number(self.folder / "memory.max") == size, *properties)
         if size is not None and answer.returncode != 0:
             raise TargetError(f"systemd refused the memory limit: {last_words(answer)}")
-        if size is not None and whole_number(self._path / "memory.max") != size:
+        if size is not None and whole_number(self.folder / "memory.max") != size:
             raise TargetError(
                 "systemd did not put the memory limit in force: it may not limit memory for this user"
             )
@@ -114,9 +114,9 @@ class SystemdScope(CgroupV2):
 
     def close(self) -> None:
         """Stop the scope if a process is left in it."""
-        if self._group and self._group.is_dir():
+        if self._folders and self.folder.is_dir():
             _run("systemctl", *self._manager, "stop", self._unit)
-        self._group = None
+        self._folders = {}
 
 
 def _run(*argv: str) -> subprocess.CompletedProcess[str]:
