@@ -20,11 +20,6 @@ archive_option = click.option(
 )
 
 
-def open_archive(url: str | None) -> Archive | None:
-    """The archive of a URL, None for none. Raises ArchiveError if it cannot be used."""
-    return Archive(url) if url else None
-
-
 def fetch_runs(archive: Archive | None, study: str, resume: str | None = None) -> None:
     """Fetch the run to resume, or else the latest one of the study, to set the new one beside.
 

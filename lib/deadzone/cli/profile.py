@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from deadzone.explaining.profiles.comparison import Comparison
     from deadzone.explaining.profiles.model import Profile
     from deadzone.explaining.profiles.pairing import Basis
+
+
+_at = partial(click.option, multiple=True, type=(float, FILE), metavar="LOAD FILE")
 
 
 @click.command("profile")
@@ -44,20 +48,8 @@ if TYPE_CHECKING:
 @click.option("--per", metavar="UNIT", help="Divide by the load, in this unit: stream, request, second, ...")
 @click.option("--load-before", type=float, metavar="N", help="Load of the profiles before.")
 @click.option("--load-after", type=float, metavar="N", help="Load of the profiles after.")
-@click.option(
-    "--before-at",
-    multiple=True,
-    type=(float, FILE),
-    metavar="LOAD FILE",
-    help="A profile before, at another load.",
-)
-@click.option(
-    "--after-at",
-    multiple=True,
-    type=(float, FILE),
-    metavar="LOAD FILE",
-    help="A profile after, at another load.",
-)
+@_at("--before-at", help="A profile before, at another load.")
+@_at("--after-at", help="A profile after, at another load.")
 @click.option("--project", type=float, metavar="LOAD", help="Project both sides to this load.")
 @click.option("--gates", type=FILE, metavar="YAML", help="Responses that must not get worse, with margins.")
 @click.option(

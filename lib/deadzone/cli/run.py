@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone import places
-from deadzone.cli.archiving import archive_option, archive_report, fetch_runs, open_archive
+from deadzone.cli.archiving import archive_option, archive_report, fetch_runs
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language
@@ -59,7 +59,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
     from deadzone.reports.document.publishing import publish_run
     from deadzone.reports.sweep.terminal import drawn_of
 
-    archive = open_archive(archive_url)
+    archive = Archive(archive_url) if archive_url else None
     run = _sweep(asked, archive)
     published = publish_run(run, analysis)
     for text in drawn_of(run, quiet or asked.as_json):

@@ -31,21 +31,15 @@ MOST_VALUES = 100_000
 """Ten times the levels that a range may have; only aliases of aliases come to more, and they take all memory there is."""
 
 PLAIN_WORDS = {
+    **dict.fromkeys(("dict_type", "model_attributes_type", "model_type"), "it must be a mapping of keys"),
+    **dict.fromkeys(("float_parsing", "float_type"), "it must be a number"),
+    **dict.fromkeys(("int_from_float", "int_parsing", "int_type"), "it must be a whole number"),
+    **dict.fromkeys(("list_type", "tuple_type"), "it must be a list"),
     "bool_parsing": "it must be true or false",
-    "dict_type": "it must be a mapping of keys",
-    "float_parsing": "it must be a number",
-    "float_type": "it must be a number",
     "finite_number": "it must be a finite number",
-    "int_from_float": "it must be a whole number",
-    "int_parsing": "it must be a whole number",
     "int_parsing_size": "it is too large",
-    "int_type": "it must be a whole number",
-    "list_type": "it must be a list",
-    "model_attributes_type": "it must be a mapping of keys",
-    "model_type": "it must be a mapping of keys",
     "string_type": "it must be text",
     "too_short": "it must not be empty",
-    "tuple_type": "it must be a list",
 }
 """What pydantic's kinds of problems mean to somebody who writes YAML."""
 

@@ -31,29 +31,31 @@ class Spike:
     high: float
     failing: float | None
     died: float | None
-    response: str
 
+
+RESPONSE = "connect_p99_ms"
+"""The time to connect that the knee is sought in."""
 
 SPIKE_COLUMNS = ("connect_p50_ms", "connect_p90_ms", "connect_p99_ms", "connect_max_ms", "service_threads")
 
 
-def spike(trials: pd.DataFrame, rate: str = "connection_rate", response: str = "connect_p99_ms") -> Spike:
-    """The spike test of a table of trials. response: column of the time to connect that the knee is sought in.
+def spike(trials: pd.DataFrame, rate: str = "connection_rate") -> Spike:
+    """The spike test of a table of trials.
 
-    Raises PhaseError if rate or response is no column.
+    Raises PhaseError if rate or RESPONSE is no column.
     """
-    for column in (rate, response):
+    for column in (rate, RESPONSE):
         if column not in trials:
             raise PhaseError(f"The trials have no column {column!r}; a spike test needs it.")
     levels = _spike_levels(trials, rate)
-    model = _fitted(trials, rate, response)
+    model = _fitted(trials, rate)
     knee, low, high = None, float("nan"), float("nan")
     if model is not None and model.phases.iloc[-1]["label"] == "reversal":
         last = model.phases.iloc[-1]
         knee, low, high = (float(last[name]) for name in ("start", "start_low", "start_high"))
     bad = (levels["failed_percent"] >= FAILING_PERCENT, levels["died"] > 0)
     failing, died = (float(levels.loc[at, rate].min()) if at.any() else None for at in bad)
-    return Spike(levels, model, knee, low, high, failing, died, response)
+    return Spike(levels, model, knee, low, high, failing, died)
 
 
 def _spike_levels(trials: pd.DataFrame, rate: str) -> pd.DataFrame:
@@ -66,10 +68,9 @@ def _spike_levels(trials: pd.DataFrame, rate: str) -> pd.DataFrame:
     return levels.join(found).reset_index()
 
 
-def _fitted(trials: pd.DataFrame, rate: str, response: str) -> PhaseModel | None:
-    measured = trials[trials[response].notna() & (trials[response] > 0)]
+def _fitted(trials: pd.DataFrame, rate: str) -> PhaseModel | None:
     try:
-        return fit_phases(measured, rate, response)
+        return fit_phases(trials[trials[RESPONSE] > 0], rate, RESPONSE)
     except PhaseError:
         return None
 

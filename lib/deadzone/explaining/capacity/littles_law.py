@@ -11,6 +11,9 @@ import pandas as pd
 FULL = 0.95
 """A pool with this share of its threads taken on average is full."""
 
+ANSWERED, MEAN = "achieved_rate", "latency_mean_ms"
+"""Columns that are read: answers [1/s], and their mean latency [ms]."""
+
 UNSTABLE = 0.98
 """Where less than this share of the offered rate is answered, the queue grows and nothing is steady."""
 
@@ -19,25 +22,19 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def littles_law(
-    trials: pd.DataFrame,
-    pool: str,
-    rate: str,
-    rate_column: str = "achieved_rate",
-    mean: str = "latency_mean_ms",
-) -> pd.DataFrame:
+def littles_law(trials: pd.DataFrame, pool: str, rate: str) -> pd.DataFrame:
     """In flight and utilisation of every cell, one row a cell.
 
-    trials: with the factors pool and rate, the rate that was answered [1/s] and the mean latency [ms]; `offered_rate`
-    is read where present, else `rate` counts as offered. Returns the columns `COLUMNS`: in_flight is L; service_ms is
+    trials: with the factors pool and rate, `achieved_rate` [1/s] and `latency_mean_ms`; `offered_rate` is read where
+    present, else `rate` counts as offered. Returns the columns `COLUMNS`: in_flight is L; service_ms is
     the mean time without waiting, taken from the fastest cell; utilisation is rate times service time over the
     threads; waiting is the number in flight beyond those that all threads can hold, 0 at least; state is "idle",
     "busy", "full" or "unstable". Empty where a column is missing.
     """
     offered = "offered_rate" if "offered_rate" in trials else rate
-    if not {pool, rate, rate_column, mean} <= set(trials):
+    if not {pool, rate, ANSWERED, MEAN} <= set(trials):
         return pd.DataFrame(columns=list(COLUMNS))
-    columns = {"rate": rate, "pool": pool, "achieved_rate": rate_column, "mean_ms": mean, "offered": offered}
+    columns = {"rate": rate, "pool": pool, "achieved_rate": ANSWERED, "mean_ms": MEAN, "offered": offered}
     measured = pd.DataFrame({name: trials[column] for name, column in columns.items()})
     known = measured.dropna(subset=["achieved_rate", "mean_ms"])
     cells = known.groupby(["rate", "pool"], sort=True, as_index=False).median().astype(float)

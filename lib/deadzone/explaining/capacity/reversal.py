@@ -18,6 +18,7 @@ from deadzone.explaining.phases.fit import stack
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.relabel import relabel
 from deadzone.explaining.phases.thresholds import Thresholds
+from deadzone.study.promises import RATE
 
 TOLERANCE = 0.03
 """A pool is about as good as the best one up to this much worse."""
@@ -58,10 +59,7 @@ class Reversal:
 
 
 def reversals(
-    models: Mapping[Any, PhaseModel],
-    trials: pd.DataFrame | None = None,
-    rate: str = "rate",
-    harmless: float | None = None,
+    models: Mapping[Any, PhaseModel], trials: pd.DataFrame | None = None, harmless: float | None = None
 ) -> list[Reversal]:
     """The reversal of each rate's curve, in the order of the rates.
 
@@ -70,7 +68,7 @@ def reversals(
     """
     found = []
     for level, model in models.items():
-        rows = None if trials is None else trials[trials[rate] == level]
+        rows = None if trials is None else trials[trials[RATE] == level]
         measured = None if rows is None else _measured(float(level), model, rows, harmless)
         found.append(measured or _reversal(float(level), model))
     return found

@@ -34,15 +34,13 @@ Limits = tuple[np.ndarray, np.ndarray]
 """Lower and upper limits, arrays of one shape."""
 
 
-def sum_limits(
-    total: np.ndarray, variance: np.ndarray, weight: np.ndarray | float, level: float = LEVEL
-) -> Limits:
+def sum_limits(total: np.ndarray, variance: np.ndarray, weight: np.ndarray | float) -> Limits:
     """Limits of the expected value of sums of sampled events.
 
     total, variance: shape (n,), >= 0, in the unit and its square.
     weight: size of one more event, > 0, one for all or of shape (n,).
     """
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     total, variance = np.maximum(total, 0.0), np.maximum(variance, 0.0)
     present = (total > 0) & (variance > 0)
     one = np.where(present, total, 1.0), np.where(present, variance, 1.0)

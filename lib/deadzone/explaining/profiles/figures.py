@@ -72,7 +72,7 @@ def in_units(ax: Axes, unit: str, size: float) -> None:
     ax.xaxis.set_major_formatter(lambda value, _: tick(value, unit, size))
 
 
-def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
+def package_bars(comparison: Comparison) -> Figure:
     """The packages that changed most, before and after, with their change at the right.
 
     Where flat amounts stand in the way (goroutines all wait in one function), cumulative ones are drawn.
@@ -80,7 +80,7 @@ def package_bars(comparison: Comparison, shown: int = PACKAGES_SHOWN) -> Figure:
     from matplotlib.figure import Figure
 
     kind, table = _what(comparison.packages)
-    table = (table[table["change"] != 0] if (table["change"] != 0).any() else table).head(shown)
+    table = (table[table["change"] != 0] if (table["change"] != 0).any() else table).head(PACKAGES_SHOWN)
     with figure_style():
         figure = Figure(figsize=(WIDTH_IN, FRAME_IN + ROW_IN * max(len(table), 1)), layout="constrained")
         ax = figure.add_subplot()
