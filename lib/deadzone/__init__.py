@@ -3,8 +3,6 @@
 The names below are loaded when first used, so that `import deadzone` stays fast.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

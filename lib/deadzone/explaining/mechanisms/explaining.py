@@ -15,8 +15,6 @@ logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). A knob t
 most that were busy at once.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ where the kernel tells of threads as they end (`taskstats`), and else looked at 
 every user has the right. What they waited for is looked at in both cases, unless the kernel counts that too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections import Counter

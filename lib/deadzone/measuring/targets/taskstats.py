@@ -6,8 +6,6 @@ and memory took is counted where `kernel.task_delayacct` is on; it is left as it
 a library for netlink would bring some 100 modules for them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -3,8 +3,6 @@
 Page and PDF are both made from this, so that they say the same and number it alike.
 """
 
-from __future__ import annotations
-
 import ast
 import struct
 from base64 import b64decode
