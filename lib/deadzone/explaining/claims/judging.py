@@ -67,6 +67,5 @@ def judge(
 
 def _evidence(claim: ClaimSpec) -> tuple[str, ...]:
     """The blocks of a report that show what a claim speaks of."""
-    return {"phase": ("response", "phases"), "holds": ("treatments",), "cannot_be_judged": ()}.get(
-        claim.form, ("response", "treatments")
-    )
+    shown = {"phase": ("response", "phases"), "holds": ("treatments",), "cannot_be_judged": ()}
+    return shown.get(claim.form, ("response", "treatments"))

@@ -10,34 +10,15 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
+from deadzone import style
+from deadzone.explaining.phases import plot_axes
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.candidates import level_text, slice_name, trial_text
-from deadzone.explaining.phases.plot_axes import (
-    headroom,
-    is_log_better,
-    label_levels,
-    name_phases,
-    plain_values,
-    spread_factor,
-)
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.phases.recommend import Recommendation, recommend
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import say
-from deadzone.style import (
-    FIT_COLOUR,
-    HOVER,
-    INK,
-    LOG_RESPONSE_FACTOR,
-    MUTED,
-    OUTLIER_COLOUR,
-    PHASE_STYLES,
-    RC_PARAMS,
-    RECOMMENDED_COLOUR,
-    TRIAL_COLOUR,
-    figure_style,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +70,7 @@ def plot(
 
     advice = advice if advice is not None else recommend(model)
     is_own = ax is None
-    with figure_style():
+    with style.figure_style():
         if ax is None:
             _, ax = plt.subplots(figsize=figsize, layout="constrained")
         apart = _draw(model, ax, advice)
@@ -118,7 +99,7 @@ def plot_slices(by: str, models: Mapping[Any, PhaseResult], *, columns: int | No
 
     across = columns or min(math.ceil(math.sqrt(len(models))), MOST_COLUMNS)
     down = math.ceil(len(models) / across)
-    with figure_style():
+    with style.figure_style():
         size = (PANEL[0] * across, PANEL[1] * down)
         figure, grid = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
         axes = list(grid.flat)[: len(models)]
@@ -165,7 +146,7 @@ def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]]
     for _, ax, title, _ in panels:
         _set_title(ax, title)
         ax.margins(x=0.03)
-        plain_values(ax)
+        plot_axes.plain_values(ax)
     _lay_out(panels[0][1])
     for model, ax, _, apart in panels:
         _finish(model, ax, apart)
@@ -179,22 +160,23 @@ def _lay_out(ax: Axes) -> None:
 
 def _scale(model: PhaseResult, ax: Axes, apart: Sequence[float]) -> None:
     levels = model.levels["level"].to_numpy(float)
-    ax.set_xscale("linear" if model.axis.is_interval or not is_log_better(levels) else "log")
-    if spread_factor(np.append(model.trials["corrected"].to_numpy(float), apart)) >= LOG_RESPONSE_FACTOR:
+    ax.set_xscale("linear" if model.axis.is_interval or not plot_axes.is_log_better(levels) else "log")
+    drawn = np.append(model.trials["corrected"].to_numpy(float), apart)
+    if plot_axes.spread_factor(drawn) >= style.LOG_RESPONSE_FACTOR:
         ax.set_yscale("log")
 
 
 def _shade(model: PhaseResult, ax: Axes) -> None:
     for phase in model.phases.to_dict("records"):
-        style = PHASE_STYLES[phase["label"]]
-        ax.axvspan(phase["start"], phase["stop"], facecolor=style.colour, alpha=0.10, linewidth=0, zorder=0)
-        if style.hatch:
+        look = style.PHASE_STYLES[phase["label"]]
+        ax.axvspan(phase["start"], phase["stop"], facecolor=look.colour, alpha=0.10, linewidth=0, zorder=0)
+        if look.hatch:
             ax.axvspan(
-                phase["start"], phase["stop"], fill=False, hatch=style.hatch, edgecolor=style.colour, alpha=0.22,
+                phase["start"], phase["stop"], fill=False, hatch=look.hatch, edgecolor=look.colour, alpha=0.22,
                 linewidth=0, zorder=0,
             )  # fmt: skip
     for start in model.phases["start"].iloc[1:]:
-        ax.axvline(float(start), color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+        ax.axvline(float(start), color=style.MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
 
 
 def _draw_fit(model: PhaseResult, ax: Axes) -> None:
@@ -207,9 +189,9 @@ def _draw_fit(model: PhaseResult, ax: Axes) -> None:
 
     at, band = model.axis.backward(x), say("plot.band", certainty=model.certainty)
     ax.fill_between(
-        at, along("fitted_low"), along("fitted_high"), color=FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2, label=band,
+        at, along("fitted_low"), along("fitted_high"), color=style.FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2, label=band,
     )  # fmt: skip
-    ax.plot(at, along("fitted"), color=FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
+    ax.plot(at, along("fitted"), color=style.FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
 
 
 def _draw_trials(model: PhaseResult, ax: Axes) -> None:
@@ -223,15 +205,15 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
                 part["level"], part["corrected"],
                 s=size if is_sound else 34,
                 marker="o" if is_sound else "D",
-                facecolor=TRIAL_COLOUR if is_sound else "none",
-                edgecolor="white" if is_sound else OUTLIER_COLOUR,
+                facecolor=style.TRIAL_COLOUR if is_sound else "none",
+                edgecolor="white" if is_sound else style.OUTLIER_COLOUR,
                 linewidth=0.4 if is_sound else 1.3,
                 alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
                 zorder=4 if is_sound else 5,
                 label=say("plot.trial" if is_sound else "plot.outlier"),
             )  # fmt: skip
             if part["block"].notna().all():
-                drawn.set_urls([HOVER + trial_text(model, row) for row in part.to_dict("records")])
+                drawn.set_urls([style.HOVER + trial_text(model, row) for row in part.to_dict("records")])
 
 
 def _draw_apart(ax: Axes, apart: Sequence[Mapping[str, Any]], where: Mapping[Any, float]) -> None:
@@ -239,7 +221,7 @@ def _draw_apart(ax: Axes, apart: Sequence[Mapping[str, Any]], where: Mapping[Any
     for i, row in enumerate(apart):
         ends = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
         ax.errorbar(
-            where[row["setting"]], row["estimate"], yerr=ends, fmt="s", color=INK, markersize=5, capsize=4, zorder=5,
+            where[row["setting"]], row["estimate"], yerr=ends, fmt="s", color=style.INK, markersize=5, capsize=4, zorder=5,
             label="_" if i else say("plot.apart"),
         )  # fmt: skip
 
@@ -250,28 +232,29 @@ def _mark_advice(ax: Axes, advice: Recommendation, where: Mapping[Any, float]) -
     if len(tied) > 1:
         ax.scatter(
             tied, np.full(len(tied), 0.02), transform=ax.get_xaxis_transform(), marker="s", s=22,
-            color=RECOMMENDED_COLOUR, alpha=0.75, linewidth=0, zorder=6, clip_on=False,
+            color=style.RECOMMENDED_COLOUR, alpha=0.75, linewidth=0, zorder=6, clip_on=False,
             label=say("plot.tied" if advice.goal in ("fastest", "cost") else "plot.asked"),
         )  # fmt: skip
     if advice.setting in where:
         x = where[advice.setting]
         y = float(advice.chosen["estimate"])
-        ax.axvline(x, color=RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
+        ax.axvline(x, color=style.RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
         ax.scatter(
-            [x], [y], marker="v", s=90, color=RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
+            [x], [y], marker="v", s=90, color=style.RECOMMENDED_COLOUR, edgecolor="white", linewidth=0.8, zorder=7,
             label=say("plot.recommended", setting=str(advice.chosen["name"])),
         )  # fmt: skip
 
 
 def _name_axes(model: PhaseResult, ax: Axes) -> None:
     removed = model.drift is not None and model.drift.removed
-    ax.set_xlabel(axis_label(model.knob), color=INK)
+    ax.set_xlabel(axis_label(model.knob), color=style.INK)
     label = axis_label(model.response)
-    ax.set_ylabel(say("plot.drift_removed", label=label) if removed else label, color=INK)
+    ax.set_ylabel(say("plot.drift_removed", label=label) if removed else label, color=style.INK)
     ax.set_axisbelow(True)
-    ax.grid(visible=True, axis="y", color=RC_PARAMS["grid.color"], linewidth=RC_PARAMS["grid.linewidth"])
+    grid = {name: style.RC_PARAMS[f"grid.{name}"] for name in ("color", "linewidth")}
+    ax.grid(visible=True, axis="y", **grid)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["bottom", "left"]].set_color(MUTED)
+    ax.spines[["bottom", "left"]].set_color(style.MUTED)
 
 
 def _set_title(ax: Axes, text: str) -> None:
@@ -281,7 +264,7 @@ def _set_title(ax: Axes, text: str) -> None:
     figure: Any = ax.figure
     width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
     size = float(ax.title.get_fontsize())
-    ax.set_title("\n".join(_wrapped(text, width / size)), loc="left", color=INK)
+    ax.set_title("\n".join(_wrapped(text, width / size)), loc="left", color=style.INK)
 
 
 def _wrapped(text: str, width: float) -> list[str]:
@@ -308,13 +291,13 @@ def _explain(ax: Axes, is_own: bool) -> None:
     figure: Any = ax.figure
     width = figure.get_figwidth() if is_own else ax.get_window_extent().width / figure.dpi
     columns = max(min(int(width / LEGEND_COLUMN), 3), 1)
-    style: dict[str, Any] = {"fontsize": 8, "frameon": False, "handletextpad": 0.5, "columnspacing": 1.2}
+    text: dict[str, Any] = {"fontsize": 8, "frameon": False, "handletextpad": 0.5, "columnspacing": 1.2}
     if is_own:
-        figure.legend(loc="outside lower left", ncols=columns, **style)
+        figure.legend(loc="outside lower left", ncols=columns, **text)
         return
     below = ax.transAxes + ScaledTranslation(0, -LEGEND_POINTS / POINTS_OF_AN_INCH, figure.dpi_scale_trans)
     corner: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
-    ax.legend(**corner, borderaxespad=0.0, ncols=columns, **style)
+    ax.legend(**corner, borderaxespad=0.0, ncols=columns, **text)
 
 
 def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
@@ -327,5 +310,5 @@ def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:
     texts |= apart
     places = sorted(texts)
     important = [*apart, *model.phases["start"], levels[-1]]
-    label_levels(ax, np.array(places), [texts[place] for place in places], important)
-    headroom(ax, name_phases(ax, model.phases), STRIP_POINTS)
+    plot_axes.label_levels(ax, np.array(places), [texts[place] for place in places], important)
+    plot_axes.headroom(ax, plot_axes.name_phases(ax, model.phases), STRIP_POINTS)

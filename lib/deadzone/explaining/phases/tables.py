@@ -6,15 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.phases import intervals
 from deadzone.explaining.phases.inference import Posterior
-from deadzone.explaining.phases.intervals import (
-    central,
-    curve_values,
-    joint_interval,
-    phase_elasticities,
-    step_elasticities,
-    weighted_quantiles,
-)
 from deadzone.explaining.phases.labels import runs
 from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason
 from deadzone.explaining.phases.prepare import Sample
@@ -45,8 +38,8 @@ class Reading:
         self, possible: Callable[[Pieces, np.ndarray, int], tuple[np.ndarray, np.ndarray]], count: int
     ) -> np.ndarray:
         """Low end, middle and high end of the possible values at each of `count` places; shape (count, 3)."""
-        pieces, x, ends = self.posterior.pieces, self.posterior.x, central(self.certainty)
-        return np.array([weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)])
+        pieces, x, ends = self.posterior.pieces, self.posterior.x, intervals.central(self.certainty)
+        return np.array([intervals.weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)])
 
     def natural(self, value: np.ndarray) -> np.ndarray:
         """From the scale of the fit to units of the response."""
@@ -58,10 +51,10 @@ def phase_table(reading: Reading) -> pd.DataFrame:
     levels, pieces, x = reading.sample.levels, reading.posterior.pieces, reading.posterior.x
     rows = []
     for first, stop, label in runs(reading.labels):
-        slope, weight = phase_elasticities(pieces, x, first, stop, label)
-        low, middle, high = weighted_quantiles(slope, weight, central(reading.certainty))
+        slope, weight = intervals.phase_elasticities(pieces, x, first, stop, label)
+        low, middle, high = intervals.weighted_quantiles(slope, weight, intervals.central(reading.certainty))
         spread = np.sqrt(np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight))
-        begin = joint_interval(pieces, first, stop, label, reading.certainty) if first else [0, 0]
+        begin = intervals.joint_interval(pieces, first, stop, label, reading.certainty) if first else [0, 0]
         rows.append(
             {
                 "start": levels[first],
@@ -84,7 +77,7 @@ def joint_table(reading: Reading) -> pd.DataFrame:
     levels, pieces = reading.sample.levels, reading.posterior.pieces
     rows = []
     for first, stop, label in runs(reading.labels)[1:]:
-        low, high = levels[joint_interval(pieces, first, stop, label, reading.certainty)]
+        low, high = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
         near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & (pieces.start > 0)
         chance = min(1.0, float(pieces.weight[near].sum()))
         rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
@@ -95,7 +88,7 @@ def step_table(reading: Reading) -> pd.DataFrame:
     """One row a step between neighbouring levels."""
     levels = reading.sample.levels
     steps = len(levels) - 1
-    bounds = reading.intervals(step_elasticities, steps)
+    bounds = reading.intervals(intervals.step_elasticities, steps)
     table = pd.DataFrame(
         {
             "start": levels[:-1],
@@ -116,7 +109,7 @@ def level_table(reading: Reading) -> pd.DataFrame:
     """One row a level: what was measured there and what the curve says."""
     sample, n = reading.sample, len(reading.sample.levels)
     value, weight = sample.value - reading.correction, 1 - reading.spoiled
-    fitted = reading.intervals(curve_values, n)
+    fitted = reading.intervals(intervals.curve_values, n)
     used = np.bincount(sample.level, reading.spoiled <= OUTLIER_PROBABILITY, minlength=n)
     table = pd.DataFrame({"level": sample.levels, "label": sample.names})
     table["n"], table["n_used"] = np.bincount(sample.level, minlength=n), used.astype(int)

@@ -149,9 +149,8 @@ def ablation_text(ablations: Ablations) -> str:
 
 def projection_text(name: str, projection: Projection, unit: str) -> str:
     """The projected amount with its interval and doubts."""
-    return "\n".join(
-        [wording.projected(name, projection, unit), *(f"Warning: {doubt}" for doubt in projection.doubts)]
-    )
+    doubts = [f"Warning: {doubt}" for doubt in projection.doubts]
+    return "\n".join([wording.projected(name, projection, unit), *doubts])
 
 
 def aligned(table: pd.DataFrame) -> str:

@@ -5,20 +5,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from deadzone.measuring.load import protocols
 from deadzone.measuring.load.connection import Connection, Failure, Wire
 from deadzone.measuring.load.plan import ROOM, USER, LoadPlan
-from deadzone.measuring.load.protocols import (
-    SUBPROTOCOL,
-    FrameReader,
-    GarbageError,
-    RefusedError,
-    ResponseReader,
-    read_frame,
-    request,
-    text_frame,
-    upgrade,
-    write_frame,
-)
 
 HTTP_ERRORS = 400
 """Status codes from here on are errors."""
@@ -53,15 +42,15 @@ class Session:
         return text.replace(USER, str(self.number)).replace(ROOM, str(self.number // self._plan.room_size))
 
     def _on_open(self) -> None:
-        self._reader = ResponseReader()
+        self._reader = protocols.ResponseReader()
         plan, address = self._plan, self._address
         path, body = self.fill(address.path), self.fill(plan.body).encode()
-        self.connection.send(request(plan.method, path, address.host_header, plan.headers, body))
+        self.connection.send(protocols.request(plan.method, path, address.host_header, plan.headers, body))
 
     def _receive(self, data: bytes) -> None:
         try:
             complete = self._reader.feed(data)
-        except GarbageError:
+        except protocols.GarbageError:
             self.give_up("garbage")
             return
         if complete and not self.is_ready:
@@ -92,7 +81,7 @@ class WebSocketSession(Session):
 
     def send(self, payload: bytes) -> None:
         """Send a message."""
-        self.connection.send(text_frame(payload))
+        self.connection.send(protocols.text_frame(payload))
 
     def message(self, body: bytes) -> bytes:
         """What is sent for a body; here the body itself."""
@@ -100,8 +89,8 @@ class WebSocketSession(Session):
 
     def _on_open(self) -> None:
         path, host = self.fill(self._address.path), self._address.host_header
-        asked, accepted = upgrade(path, host, self._plan.headers, self.subprotocol)
-        self._frames = FrameReader(accepted)
+        asked, accepted = protocols.upgrade(path, host, self._plan.headers, self.subprotocol)
+        self._frames = protocols.FrameReader(accepted)
         self.connection.send(asked)
 
     def _receive(self, data: bytes) -> None:
@@ -113,8 +102,8 @@ class WebSocketSession(Session):
                 self._on_upgrade()
             for message in messages:
                 self._on_message(message)
-        except (GarbageError, RefusedError) as error:
-            self.give_up("status" if isinstance(error, RefusedError) else "garbage")
+        except (protocols.GarbageError, protocols.RefusedError) as error:
+            self.give_up("status" if isinstance(error, protocols.RefusedError) else "garbage")
             return
         for answer in frames.answers:
             self.connection.send(answer)
@@ -138,19 +127,21 @@ class WebSocketSession(Session):
 class StompSession(WebSocketSession):
     """STOMP 1.2 over WebSocket; ready when connected, with its subscriptions on their way."""
 
-    subprotocol = SUBPROTOCOL
+    subprotocol = protocols.SUBPROTOCOL
 
     def message(self, body: bytes) -> bytes:
         """A SEND frame with the body, which tells no length: it is text and ends at the null byte."""
         headers = {"destination": self.fill(self._plan.send_to), "content-type": "application/json"}
-        return write_frame("SEND", headers).removesuffix(b"\0") + body + b"\0"
+        return protocols.write_frame("SEND", headers).removesuffix(b"\0") + body + b"\0"
 
     def _on_upgrade(self) -> None:
         host = self._address.host
-        self.send(write_frame("CONNECT", {"accept-version": "1.2", "host": host, "heart-beat": "0,0"}))
+        self.send(
+            protocols.write_frame("CONNECT", {"accept-version": "1.2", "host": host, "heart-beat": "0,0"})
+        )
 
     def _on_message(self, message: bytes) -> None:
-        frame = read_frame(message)
+        frame = protocols.read_frame(message)
         if frame is None or self.is_over:
             return
         if frame.command == b"MESSAGE":
@@ -158,7 +149,9 @@ class StompSession(WebSocketSession):
         elif frame.command == b"CONNECTED" and not self.is_ready:
             for number, destination in enumerate(self._plan.subscribe):
                 self.send(
-                    write_frame("SUBSCRIBE", {"id": str(number), "destination": self.fill(destination)})
+                    protocols.write_frame(
+                        "SUBSCRIBE", {"id": str(number), "destination": self.fill(destination)}
+                    )
                 )
             self._say_first()
             self._ready()

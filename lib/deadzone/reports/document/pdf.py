@@ -90,6 +90,5 @@ def _texts(part: Part) -> str:
 
 def _plain_svg(svg: str) -> str:
     """A drawing as a file of its own, without the marks and scripts that are for a page."""
-    return re.sub(
-        r"<script>.*?</script>", "", re.sub(r' (role|aria-label)="[^"]*"', "", svg), flags=re.DOTALL
-    )
+    unmarked = re.sub(r' (role|aria-label)="[^"]*"', "", svg)
+    return re.sub(r"<script>.*?</script>", "", unmarked, flags=re.DOTALL)
