@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import betainc, betaincinv, hyp1f1
 
 from deadzone.explaining.capacity.cells import Cell, Cells, scatter_within
 from deadzone.explaining.capacity.estimates import Estimate, cell_means
@@ -111,6 +110,8 @@ def chance_met(
 
 
 def _errors_met(bound: Objective, counted: np.ndarray) -> float:
+    from scipy.special import betainc, hyp1f1
+
     a, b = _beta(counted)
     if bound.bound > 0:
         below = float(betainc(a, b, min(bound.bound, 1.0)))
@@ -120,6 +121,8 @@ def _errors_met(bound: Objective, counted: np.ndarray) -> float:
 
 def errors_interval(counted: np.ndarray) -> tuple[float, float]:
     """The ends of the 95 % interval of the share of errors. counted: as of `chance_met`."""
+    from scipy.special import betaincinv
+
     low, high = betaincinv(*_beta(counted), (0.025, 0.975))
     return float(low) if counted[:, 0].any() else 0.0, float(high)
 

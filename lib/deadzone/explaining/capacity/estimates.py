@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from deadzone.explaining.phases.level_estimates import level_noise, prior_degrees
 
@@ -30,6 +29,8 @@ class Estimate:
 
     def p_above(self, bound: float) -> float:
         """p-value of the null that the number is at most the bound (Student's t)."""
+        from scipy.special import stdtr
+
         return float(stdtr(self.df, -self.distance(bound)))
 
     def p_below(self, bound: float) -> float:
@@ -42,6 +43,8 @@ class Estimate:
 
     def interval(self, coverage: float = 0.95) -> tuple[float, float]:
         """The ends of the number's interval."""
+        from scipy.special import stdtrit
+
         half = float(stdtrit(self.df, (1 + coverage) / 2)) * self.error
         return self.value - half, self.value + half
 

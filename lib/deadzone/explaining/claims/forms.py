@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from deadzone.explaining.capacity.confidence import chance_met, errors_interval
 from deadzone.explaining.capacity.estimates import Estimate
@@ -164,6 +163,8 @@ def _beyond(stated: Level, claim: ClaimSpec, measured: Measured) -> Tested:
 
 def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Measured) -> Tested:
     """Of a claim without a setting: that some level of the knob meets all bounds."""
+    from scipy.special import ndtri
+
     bounds = objectives_of(stated).bounds
     anywhere = not claim.at and measured.knob not in claim.given
     settings = map(measured.at, measured.factors[measured.knob]) if anywhere else [claim.at or {}]
