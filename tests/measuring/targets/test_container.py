@@ -57,7 +57,9 @@ def engine(tmp_path_factory):
         made = ask((name,), "import", str(archive), IMAGE)
         tried = ask((name,), "run", "--rm", IMAGE, "/bin/cat", "/dev/null")
         if made.returncode or tried.returncode:
-            pytest.skip(f"{name} starts no container here: {(made if made.returncode else tried).stderr.strip()[-200:]}")
+            pytest.skip(
+                f"{name} starts no container here: {(made if made.returncode else tried).stderr.strip()[-200:]}"
+            )
         yield name
         ask((name,), "rmi", "--force", IMAGE)
     finally:
