@@ -42,15 +42,15 @@ def test_the_lengths_of_phases_are_probabilities():
 def test_a_levels_table_is_gaussian_where_its_trials_agree():
     rng = np.random.default_rng(0)
     value = 1.0 + 0.02 * rng.standard_normal(400)
-    mean, spread = level_tables(value, np.zeros(400, int), 1).moments()
+    mean, spread = level_tables(value, np.zeros(400, int), 1).moments
     assert mean[0] == pytest.approx(value.mean(), abs=2e-4)
     assert spread[0] == pytest.approx(0.02 / 20, rel=0.3)
 
 
 def test_an_outlier_hardly_moves_a_level_and_misfit_widens_it():
-    clean = level_tables(np.array([1.0, 1.01, 0.99, 1.0]), np.zeros(4, int), 1).moments()
-    spoiled = level_tables(np.array([1.0, 1.01, 0.99, 2.0]), np.zeros(4, int), 1).moments()
-    loose = level_tables(np.array([1.0, 1.01, 0.99, 1.0]), np.zeros(4, int), 1, misfit=0.05).moments()
+    clean = level_tables(np.array([1.0, 1.01, 0.99, 1.0]), np.zeros(4, int), 1).moments
+    spoiled = level_tables(np.array([1.0, 1.01, 0.99, 2.0]), np.zeros(4, int), 1).moments
+    loose = level_tables(np.array([1.0, 1.01, 0.99, 1.0]), np.zeros(4, int), 1, misfit=0.05).moments
     assert spoiled[0][0] == pytest.approx(clean[0][0], abs=0.005)
     assert loose[1][0] == pytest.approx(np.hypot(clean[1][0], 0.05), rel=0.1)
 

@@ -159,8 +159,8 @@ def _on_pieces(
 def _between(posterior: Posterior, at: float, step: int, straight: _Possible) -> _Possible:
     """The possible values at a level without trials, with those of a joint between its measured neighbours."""
     pieces, known = posterior.pieces, posterior.x
-    starts = np.bincount(pieces.start, pieces.weight, minlength=len(known))
-    chance = min(MOST_CORNERED, float(starts[step] * (step > 0) + starts[step + 1]))
+    starts = np.bincount(pieces.start, pieces.weight * pieces.opens, minlength=len(known))
+    chance = min(MOST_CORNERED, float(starts[step] + starts[step + 1]))
     parts = [
         _Possible(straight.value, straight.weight / straight.weight.sum() * (1 - chance), straight.piece)
     ]

@@ -76,3 +76,25 @@ def r_squared(
     plain = 1 - float(np.sum(weight * residual**2)) / total
     df = count - n_parameters
     return plain, (1 - (1 - plain) * (count - 1) / df if df > 0 else np.nan)
+
+
+LEAST_VARIANCE = 1e-24
+"""Residuals of exact arithmetic data are rounding errors; below this their logarithm means nothing."""
+
+
+def weighted_gaussian(
+    residual: np.ndarray, weight: np.ndarray, n_mean_parameters: int
+) -> tuple[float, float, float]:
+    """Log-likelihood, AIC and BIC of residuals of ln(response) with one noise level.
+
+    residual, weight: shape (m,). n_mean_parameters: parameters of the curve; the noise level is added.
+    A trial with weight w counts as w of a trial; the noise level is that of highest likelihood. All three
+    are nan where there are no more trials than parameters: the curve then passes through every point.
+    """
+    count = float(weight.sum())
+    if count < n_mean_parameters + 1:
+        return np.nan, np.nan, np.nan
+    variance = max(float(np.sum(weight * residual**2)) / count, LEAST_VARIANCE)
+    log_likelihood = float(-0.5 * count * (np.log(2 * np.pi * variance) + 1))
+    k = n_mean_parameters + 1
+    return log_likelihood, 2 * k - 2 * log_likelihood, float(k * np.log(count)) - 2 * log_likelihood

@@ -16,6 +16,7 @@ from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.outliers import spoiled
 from deadzone.explaining.phases.prepare import check_column, prepare
 from deadzone.explaining.phases.result import Noise
+from deadzone.explaining.phases.smooth import LAWS, law_table
 from deadzone.explaining.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.language.catalogue import say
 from deadzone.study.scales import KnobScale
@@ -103,7 +104,8 @@ def _fit_curve(
     if not correct_drift:
         correction = np.zeros_like(correction)
     value = sample.value - correction
-    posterior = infer(sample.axis.forward(sample.levels), value, sample.level, thresholds)
+    laws = () if sample.axis.is_interval else LAWS
+    posterior = infer(sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
     probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
     spoilt = spoiled(posterior, value, sample.level)
     labels = decode(probability)
@@ -126,6 +128,7 @@ def _fit_curve(
         noise=noise,
         drift=drift,
         criteria=tables.criteria_table(reading),
+        laws=law_table(posterior.laws, certainty),
         warnings=sample.warnings,
         none_level=sample.none_level,
         thresholds=thresholds,

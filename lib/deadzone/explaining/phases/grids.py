@@ -48,7 +48,7 @@ def value_grid(x: np.ndarray, tables: LevelTables, few: np.ndarray) -> ValueGrid
 
     x: shape (n,), ln(level). few: shape (n,), bool.
     """
-    mean, spread = tables.moments()
+    mean, spread = tables.moments
     offsets = (np.arange(VALUES) - (VALUES - 1) / 2) * SPACING
     value = mean[:, None] + spread[:, None] * offsets
     log_width = np.broadcast_to(np.log(spread * SPACING)[:, None], value.shape)

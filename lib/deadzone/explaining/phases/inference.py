@@ -11,7 +11,7 @@ nothing to resample.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from deadzone.explaining.phases.parabolas import parabolas
 from deadzone.explaining.phases.pieces import PieceScores, score_pieces
 from deadzone.explaining.phases.priors import SlopePrior, slope_prior
 from deadzone.explaining.phases.screening import around, candidate_joints, running_median
-from deadzone.explaining.phases.segmentation import Pieces, Segmentation, segment
+from deadzone.explaining.phases.segmentation import Pieces, Segmentation, log_sum_exp, segment
+from deadzone.explaining.phases.smooth import LAWS, FittedLaw, Law, averaged, with_laws
 from deadzone.explaining.phases.thresholds import Thresholds
 
 MISFITS = {0.05: 0.35, 0.35: 0.25, 0.8: 0.25, 1.6: 0.10, 3.0: 0.05}
@@ -96,7 +97,8 @@ class Posterior:
     """Everything the data say about the curve.
 
     x: ln(level), shape (n,). pieces: of all hypotheses, weights sum to 1 over each step.
-    noise, misfit: posterior means. best: the most probable hypothesis, scores: its pieces.
+    noise, misfit: posterior means. best: the most probable hypothesis, scores: its pieces. laws: the smooth laws, their
+    evidence relative to that of all models.
     """
 
     x: np.ndarray
@@ -106,12 +108,19 @@ class Posterior:
     misfit: float
     best: Hypothesis
     scores: PieceScores
+    laws: tuple[FittedLaw, ...]
 
 
 Fitted = tuple[Hypothesis, PieceScores, Segmentation]
 
 
-def infer(x: np.ndarray, value: np.ndarray, level: np.ndarray, thresholds: Thresholds) -> Posterior:
+def infer(
+    x: np.ndarray,
+    value: np.ndarray,
+    level: np.ndarray,
+    thresholds: Thresholds,
+    laws: tuple[Law, ...] = LAWS,
+) -> Posterior:
     """Posterior of the phases of one curve.
 
     x: shape (n,), ln(level), increasing. value: shape (trials,), ln(response), smaller is better.
@@ -121,7 +130,11 @@ def infer(x: np.ndarray, value: np.ndarray, level: np.ndarray, thresholds: Thres
     slope = slope_prior(thresholds)
     assumed = (_replicated if (trials.counts > 1).any() else _single)(x, trials)
     search = _search_all if len(x) <= SHORT_SWEEP else _search_long
-    return _average(x, trials, search(x, trials, slope, assumed))
+    fits = []
+    for hypothesis, scores, chains in search(x, trials, slope, assumed):
+        both, fitted = with_laws(x, hypothesis.tables, chains, thresholds, laws)
+        fits.append((hypothesis, scores, both, fitted))
+    return _average(x, trials, fits)
 
 
 def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
@@ -202,12 +215,12 @@ def _search_all(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: H
 def _search_long(x: np.ndarray, trials: Replicates, slope: SlopePrior, assumed: Hypotheses) -> list[Fitted]:
     """Two passes over a long sweep: likely joints first, then the levels around them, on a finer grid."""
     first = assumed.make(assumed.values[assumed.begin])
-    mean, spread = first.tables.moments()
+    mean, spread = first.tables.moments
     joints = candidate_joints(x, mean, spread)
     fitted, known = running_median(mean), spread / 2
 
     def fit(hypothesis: Hypothesis) -> Fitted:
-        own = np.maximum(hypothesis.tables.moments()[1], np.abs(mean - fitted) / 2)
+        own = np.maximum(hypothesis.tables.moments[1], np.abs(mean - fitted) / 2)
         grid = graded_grid(fitted[joints], known[joints], own[joints])
         shape = parabolas(hypothesis.tables, fitted)
         scores = score_pieces(x, hypothesis.tables, grid, slope, joints, shape)
@@ -238,21 +251,26 @@ def _curve(pieces: Pieces, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarra
     return fitted, known
 
 
-def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior:
+def _average(
+    x: np.ndarray, trials: Replicates, fits: list[tuple[*Fitted, tuple[FittedLaw, ...]]]
+) -> Posterior:
     """Bayesian model averaging over the noise hypotheses."""
-    score = np.array([hypothesis.log_prior + fit.log_evidence for hypothesis, _, fit in fits])
+    score = np.array([hypothesis.log_prior + fit.log_evidence for hypothesis, _, fit, _ in fits])
     weight = np.exp(score - score.max())
     weight /= weight.sum()
-    kept = [(w, fit) for w, fit in zip(weight, fits, strict=True) if w > FORGET]
-    total = sum(w for w, _ in kept)
+    kept = weight > FORGET
     count = float(np.median(trials.counts))
-    wide = [(w / total, fit[2].pieces.widened(_sharing(fit[0], count))) for w, fit in kept]
-    parts = [replace(pieces, weight=w * pieces.weight) for w, pieces in wide]
-    pieces = Pieces(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Pieces)))
-    best, scores, _ = fits[int(np.argmax(weight))]
-    spread = float(weight @ [hypothesis.noise for hypothesis, _, _ in fits])
-    misfit = float(weight @ [hypothesis.misfit for hypothesis, _, _ in fits])
-    return Posterior(x, trials, pieces, spread, misfit, best, scores)
+    wide = [fit.pieces.widened(_sharing(hypothesis, count)) for hypothesis, _, fit, _ in fits]
+    pieces = Pieces.joined(
+        [part for part, is_kept in zip(wide, kept, strict=True) if is_kept], weight[kept] / weight[kept].sum()
+    )
+    best, scores, _, _ = fits[int(np.argmax(weight))]
+    spread = float(weight @ [hypothesis.noise for hypothesis, _, _, _ in fits])
+    misfit = float(weight @ [hypothesis.misfit for hypothesis, _, _, _ in fits])
+    total = float(log_sum_exp(score, axis=0))
+    priors = [hypothesis.log_prior - total for hypothesis, _, _, _ in fits]
+    laws = tuple(averaged(one, priors) for one in zip(*(law for _, _, _, law in fits), strict=True))
+    return Posterior(x, trials, pieces, spread, misfit, best, scores, laws)
 
 
 def _sharing(hypothesis: Hypothesis, count: float) -> float:

@@ -60,18 +60,22 @@ def phase_elasticities(
     several pieces (scaling that fades in two stages) its elasticity is that from end to end.
     """
     overlap = np.minimum(pieces.stop, stop) - np.maximum(pieces.start, first)
-    here = (overlap > 0) & (pieces.label == label)
-    weight = pieces.weight[here] * overlap[here]
-    if np.average(overlap[here], weights=weight) < ONE_PIECE * (stop - first):
-        return _from_end_to_end(pieces, x, first, stop)
-    slope = (pieces.left[here] - pieces.right[here]) / (x[pieces.stop[here]] - x[pieces.start[here]])
-    return slope, weight
+    counted = pieces.weight * overlap * ((overlap > 0) & (pieces.label == label))
+    here = (counted > 0) & ~pieces.is_law
+    weight, steps = counted[here], (pieces.is_law & (overlap > 0)).nonzero()[0].reshape(-1, stop - first)
+    if (weight * overlap[here]).sum() < ONE_PIECE * (stop - first) * weight.sum():
+        slope, even = _from_end_to_end(pieces, x, first, stop)
+        weight = even * weight.sum() / even.sum()
+    else:
+        slope = (pieces.left[here] - pieces.right[here]) / (x[pieces.stop[here]] - x[pieces.start[here]])
+    along = (pieces.left[steps[:, 0]] - pieces.right[steps[:, -1]]) / (x[stop] - x[first])
+    return np.concatenate([slope, along]), np.concatenate([weight, counted[steps].sum(axis=1)])
 
 
 def joint_interval(pieces: Pieces, first: int, stop: int, label: int, certainty: float) -> np.ndarray:
     """Levels (positions) between which the phase over the steps first ... stop - 1 begins: whole levels that hold the
     certainty; shape (2,)."""
-    here = (pieces.label == label) & (pieces.start < stop) & (pieces.stop > first) & (pieces.start > 0)
+    here = (pieces.label == label) & (pieces.start < stop) & (pieces.stop > first) & pieces.opens
     mass = np.bincount(pieces.start[here], pieces.weight[here], minlength=stop + 1)
     if mass.sum() <= 0:
         return np.array([first, first])

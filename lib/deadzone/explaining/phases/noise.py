@@ -10,6 +10,7 @@ Biometrika 55.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -67,6 +68,7 @@ class LevelTables:
         """Middle of each table: the centre of the bulk of the level's trials; shape (n,)."""
         return self.origin + 0.5 * (POINTS - 1) * self.step
 
+    @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of the bulk of each table, read as a density; each shape (n,)."""
         weight = np.exp(self.log_likelihood - self.log_likelihood.max(axis=1, keepdims=True))

@@ -26,7 +26,7 @@ class Parabolas:
 
 def parabolas(tables: LevelTables, fitted: np.ndarray) -> Parabolas:
     """Parabolas that agree with the tables at the fitted values, shape (n,), in height and slope."""
-    centre, spread = tables.moments()
+    centre, spread = tables.moments
     level = np.arange(len(fitted))
     off = fitted - centre
     nudge = np.where(np.abs(off) < spread, np.where(off < 0, -spread, spread), off)

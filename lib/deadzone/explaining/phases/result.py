@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.axis import KnobAxis
@@ -73,6 +74,11 @@ class PhaseResult:
     noise, drift: see the classes; drift is None where the run does not let it be estimated.
     criteria: one row a number of phases: n_phases, log_likelihood, n_parameters, aic, bic,
         probability (posterior).
+    laws: one row a smooth law weighed beside the chains of pieces: law, log_probability (natural logarithm of its
+        posterior probability), share, share_low, share_high (of the work that more of the knob does not divide: the serial
+        share of Amdahl's law, the contention of the Universal Scalability Law), coherency, coherency_low,
+        coherency_high (the latter's alone); nan where the law is too improbable. No rows on an interval scale, where
+        a knob of twice the capacity is not twice the number.
     warnings: sentences a reader needs.
     none_level: the position on the knob's axis given to `none`, or None.
     thresholds, certainty: the settings of the call. axis: over which the pieces are straight; on an interval scale
@@ -92,11 +98,17 @@ class PhaseResult:
     noise: Noise
     drift: Drift | None
     criteria: pd.DataFrame
+    laws: pd.DataFrame
     warnings: tuple[str, ...]
     none_level: float | None
     thresholds: Thresholds
     certainty: float
     axis: KnobAxis = field(default_factory=KnobAxis)
+
+    @property
+    def smooth_probability(self) -> float:
+        """Posterior probability of the smooth laws together."""
+        return float(np.exp(self.laws["log_probability"].to_numpy(float)).sum())
 
     @property
     def n_levels(self) -> int:

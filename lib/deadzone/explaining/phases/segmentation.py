@@ -13,7 +13,8 @@ unknown break-points, Statistics in Medicine 22).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -46,10 +47,23 @@ class Pieces:
     label: np.ndarray
     bend: np.ndarray
     weight: np.ndarray
+    is_law: np.ndarray
+
+    @property
+    def opens(self) -> np.ndarray:
+        """Whether a joint lies at each piece's start, shape (pieces,): steps of a law with the label of the step before have none."""
+        return (self.start > 0) & (~self.is_law | (self.label != np.roll(self.label, 1)))
+
+    @staticmethod
+    def joined(parts: Sequence[Pieces], share: np.ndarray) -> Pieces:
+        """The pieces of several posteriors, each of which counts for its share."""
+        weighed = [replace(part, weight=w * part.weight) for part, w in zip(parts, share, strict=True)]
+        return Pieces(*(np.concatenate([getattr(one, f.name) for one in weighed]) for f in fields(Pieces)))
 
     def widened(self, factor: float) -> Pieces:
         """The pieces with the values at their ends `factor` times as far from the mean of all with their ends and label."""
-        group = (self.start * (self.stop.max() + 1) + self.stop) * len(LABELS) + self.label
+        group = (self.start * (self.stop.max() + 1) + self.stop) * (len(LABELS) + 1)
+        group += np.where(self.is_law, len(LABELS), self.label)
         total = np.maximum(np.bincount(group, self.weight), 1e-300)
 
         def spread(value: np.ndarray) -> np.ndarray:
@@ -151,7 +165,9 @@ def _collect(found: np.ndarray, scores: PieceScores) -> Pieces:
     every = np.concatenate([np.arange(len(i)), split])
     bend = np.concatenate([mean + deviation, (mean - deviation)[split]])
     i, j, a, b, k = i[every], j[every], a[every], b[every], k[every]
-    return Pieces(scores.joints[i], scores.joints[j], value[i, a], value[j, b], k, bend, weight[every])
+    return Pieces(
+        scores.joints[i], scores.joints[j], value[i, a], value[j, b], k, bend, weight[every], every < 0
+    )
 
 
 def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:

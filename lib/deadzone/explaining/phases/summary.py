@@ -15,12 +15,12 @@ import pandas as pd
 
 from deadzone.explaining.page import Page, Paged
 from deadzone.explaining.phases.candidates import level_text
-from deadzone.explaining.phases.diagnostics import diagnose, r_squared
+from deadzone.explaining.phases.diagnostics import diagnose, r_squared, weighted_gaussian
 from deadzone.explaining.phases.quantities import axis_label, number, unit_name
 from deadzone.explaining.phases.recommend import Recommendation, recommend
 from deadzone.explaining.phases.result import PhaseResult
-from deadzone.explaining.phases.rivals import phase_criteria, rivals_table
-from deadzone.language.catalogue import say
+from deadzone.explaining.phases.shape import NAMES
+from deadzone.language.catalogue import say, term
 from deadzone.language.formats import p_value
 from deadzone.language.tabling import Tabled, tabled
 from deadzone.style import PHASE_STYLES
@@ -33,7 +33,7 @@ LEVELS = ("level", "low", "high", "start", "stop", "knob")
 class Summary(Paged):
     """The summary of one phase model.
 
-    tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "criteria", "rivals",
+    tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "criteria", "laws",
     "residuals" (name, value), "outliers". recommendation: for the default goal. warnings: sentences.
     sections: the same tables as text, in the order in which they are printed.
     """
@@ -61,7 +61,7 @@ def summarise(model: PhaseResult) -> Summary:
         "phases": phase_table(model),
         "joints": model.joints.copy(),
         "criteria": model.criteria.assign(chosen=model.criteria["n_phases"] == len(model.phases)),
-        "rivals": rivals_table(model),
+        "laws": model.laws.copy(),
         "residuals": residual_table(model),
         "outliers": model.outliers.copy(),
     }
@@ -75,13 +75,17 @@ def summarise(model: PhaseResult) -> Summary:
 
 
 def fit_table(model: PhaseResult) -> pd.DataFrame:
-    """What was fitted and how well: columns name, value; noise and misfit are fractions."""
+    """What was fitted and how well: columns name, value; noise and misfit are fractions.
+
+    The curve of p phases has 2 p parameters: its value at the start, p elasticities and p - 1 joints.
+    """
     trials, noise = model.trials, model.noise
     weight = trials["weight"].to_numpy(float)
     log_y = np.log(trials["corrected"].to_numpy(float))
     residual = log_y - np.log(trials["fitted"].to_numpy(float))
-    likelihood, aic, bic, k = phase_criteria(model)
-    plain, adjusted = r_squared(log_y, residual, weight, k - 1)
+    k = 2 * len(model.phases)
+    likelihood, aic, bic = weighted_gaussian(residual, weight, k)
+    plain, adjusted = r_squared(log_y, residual, weight, k)
     facts: dict[str, Any] = {
         "response": model.response,
         "knob": model.knob,
@@ -89,7 +93,7 @@ def fit_table(model: PhaseResult) -> pd.DataFrame:
         "n_trials": model.n_trials,
         "n_levels": model.n_levels,
         "n_outliers": len(model.outliers),
-        "df_model": k - 1,
+        "df_model": k,
         "df_residual": residual_df(model),
         "noise": float(noise.replicate),
         "misfit": float(noise.misfit),
@@ -148,7 +152,7 @@ def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> 
         "phases": [_phase(i, row) for i, row in enumerate(_rows(model, tables["phases"]), start=1)],
         "joints": _rows(model, tables["joints"]),
         "criteria": [{**row, "phases": _phases(row)} for row in _rows(model, tables["criteria"])],
-        "rivals": [{**row, "told": _parameters(row)} for row in _rows(model, tables["rivals"])],
+        "laws": _models(model),
         "residuals": [_residuals(_named(tables["residuals"]))],
         "outliers": _rows(model, tables["outliers"]),
     }
@@ -204,9 +208,15 @@ def _phases(row: dict[Any, Any]) -> str:
     return say("summary.chosen", n=row["n_phases"]) if row["chosen"] else str(row["n_phases"])
 
 
-def _parameters(row: dict[Any, Any]) -> str:
-    text, note = row["parameters"], row["note"]
-    return say("rival.with_note", parameters=text, note=note) if text and note else text or note
+def _models(model: PhaseResult) -> list[dict[Any, Any]]:
+    """The chains of pieces and the smooth laws beside them, with their probabilities."""
+    phases = say("summary.phase_model", n=len(model.phases))
+    rows = [{"model": phases, "probability": 1 - model.smooth_probability, "told": say("summary.see_phases")}]
+    for law in model.laws.to_dict("records"):
+        told = say(f"summary.{NAMES[law['law']]}", **law) if np.isfinite(law["share"]) else ""
+        chance = float(np.exp(law["log_probability"]))
+        rows.append({"model": term("law", law["law"]), "probability": chance, "told": told})
+    return rows
 
 
 def _residuals(value: dict[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def joint_table(reading: Reading) -> pd.DataFrame:
     rows = []
     for first, stop, label in runs(reading.labels)[1:]:
         low, high = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
-        near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & (pieces.start > 0)
+        near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & pieces.opens
         chance = min(1.0, float(pieces.weight[near].sum()))
         rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
     return pd.DataFrame(rows, columns=["level", "low", "high", "probability"])
