@@ -120,7 +120,6 @@ def test_every_part_is_printed(summary):
         "90 % low",
         "Joints",
         "(chosen)",
-        "one power law",
         "Amdahl's law",
         "Universal Scalability Law",
         "Durbin-Watson",

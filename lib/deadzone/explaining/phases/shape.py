@@ -20,7 +20,7 @@ def shape(model: PhaseResult) -> Message | None:
     is_single = len(model.phases) == 1
     if model.laws.empty or (is_single and model.phases["label"].iloc[0] != "linear"):
         return None
-    best = model.laws.loc[model.laws["log_probability"].idxmax()]
+    best = model.laws.iloc[int(model.laws["log_probability"].argmax())]
     smooth = model.smooth_probability
     if smooth >= SURE:
         told = best[["share", "share_low", "share_high"]].to_dict()

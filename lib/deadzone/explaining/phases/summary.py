@@ -20,6 +20,7 @@ from deadzone.explaining.phases.quantities import axis_label, number, unit_name
 from deadzone.explaining.phases.recommend import Recommendation, recommend
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.shape import NAMES
+from deadzone.explaining.records import records
 from deadzone.language.catalogue import say, term
 from deadzone.language.formats import p_value
 from deadzone.language.tabling import Tabled, tabled
@@ -212,8 +213,8 @@ def _models(model: PhaseResult) -> list[dict[Any, Any]]:
     """The chains of pieces and the smooth laws beside them, with their probabilities."""
     phases = say("summary.phase_model", n=len(model.phases))
     rows = [{"model": phases, "probability": 1 - model.smooth_probability, "told": say("summary.see_phases")}]
-    for law in model.laws.to_dict("records"):
-        told = say(f"summary.{NAMES[law['law']]}", **law) if np.isfinite(law["share"]) else ""
+    for law in records(model.laws):
+        told = say(f"summary.{NAMES[law['law']]}", **law) if law["share"] is not None else ""
         chance = float(np.exp(law["log_probability"]))
         rows.append({"model": term("law", law["law"]), "probability": chance, "told": told})
     return rows

@@ -1,0 +1,84 @@
+"""Smooth laws as models of their own: right on their own data, without joints there, and without a say where pieces are right."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone import fit_phases
+
+THREADS = np.repeat([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 5)
+
+
+def amdahl(share):
+    return share + (1 - share) / THREADS
+
+
+def usl(contention, coherency):
+    return (1 + contention * (THREADS - 1) + coherency * THREADS * (THREADS - 1)) / THREADS
+
+
+def fitted(truth, seed=3, noise=0.02, goal="min"):
+    wall_s = 100 * truth * np.exp(noise * np.random.default_rng(seed).standard_normal(len(truth)))
+    frame = pd.DataFrame({"threads": THREADS, "y": wall_s if goal == "min" else 1 / wall_s})
+    return fit_phases(frame, "threads", "y", goal)
+
+
+def law(model, name):
+    return model.laws.set_index("law").loc[name]
+
+
+def held(models, column, name, value):
+    """In how many of the models the interval of a parameter holds its value."""
+    rows = [law(model, name) for model in models]
+    return sum(row[f"{column}_low"] <= value <= row[f"{column}_high"] for row in rows)
+
+
+def test_a_law_is_known_by_its_own_data_and_its_parameters_lie_in_their_intervals():
+    models = [fitted(amdahl(0.1), seed) for seed in range(8)]
+    assert all(model.smooth_probability > 0.95 for model in models)
+    assert held(models, "share", "Amdahl's law", 0.1) >= 5
+    models = [fitted(usl(0.05, 0.004), seed) for seed in range(8)]
+    assert all(np.exp(law(model, "Universal Scalability Law")["log_probability"]) > 0.95 for model in models)
+    assert held(models, "share", "Universal Scalability Law", 0.05) >= 5
+    assert held(models, "coherency", "Universal Scalability Law", 0.004) >= 5
+
+
+def test_the_true_curve_of_a_law_lies_in_the_intervals_of_its_steps():
+    truth = np.log(amdahl(0.1)[::5])
+    true = -np.diff(truth) / np.diff(np.log(THREADS[::5]))
+    inside = [
+        (model.steps["elasticity_low"] <= true) & (true <= model.steps["elasticity_high"])
+        for model in (fitted(amdahl(0.1), seed) for seed in range(12))
+    ]
+    assert np.mean(inside) >= 0.8
+
+
+def test_a_threshold_leaves_no_law_a_share():
+    model = fitted(np.maximum(1 / THREADS, 1 / 8))
+    assert model.smooth_probability < 1e-3
+    assert model.laws[["share", "coherency"]].isna().all(axis=None)
+
+
+def test_a_throughput_is_taken_as_its_reciprocal():
+    down, up = fitted(amdahl(0.1)), fitted(amdahl(0.1), goal="max")
+    pd.testing.assert_frame_equal(down.laws, up.laws)
+
+
+def test_one_spoiled_trial_does_not_move_a_law():
+    wall_s = 100 * amdahl(0.1) * np.exp(0.02 * np.random.default_rng(3).standard_normal(len(THREADS)))
+    wall_s[12] *= 30
+    model = fit_phases(pd.DataFrame({"threads": THREADS, "y": wall_s}), "threads", "y")
+    assert model.smooth_probability > 0.95
+    assert law(model, "Amdahl's law")["share"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_knob_that_cannot_be_doubled_has_no_scaling_law():
+    level = np.repeat(np.arange(-20.0, 50, 10), 3)
+    noise = 0.01 * np.random.default_rng(1).standard_normal(len(level))
+    model = fit_phases(pd.DataFrame({"celsius": level, "y": np.exp(-level / 40 + noise)}), "celsius", "y")
+    assert model.laws.empty and model.smooth_probability == 0
+
+
+def test_the_summary_names_the_laws_with_their_probabilities():
+    text = str(fitted(usl(0.05, 0.004)).summary())
+    assert "Universal Scalability Law" in text and ">99 %" in text and "contention" in text
