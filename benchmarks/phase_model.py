@@ -61,6 +61,7 @@ def tier_table(fits: Fits) -> pd.DataFrame:
         f1, right = scoring.accuracy((fit.curve, fit.model.step_labels) for fit in results)
         phases, count = scoring.phase_coverage(results)
         stated, true = scoring.calibration(results)
+        chance, near = scoring.joint_calibration(results)
         rows.append(
             {
                 "tier": tier,
@@ -70,6 +71,7 @@ def tier_table(fits: Fits) -> pd.DataFrame:
                 "90 % interval holds (steps)": f"{scoring.step_coverage(results):.1%}",
                 "stated >= 0.95": f"{stated:.0%}",
                 "of these right": f"{true:.1%}",
+                "joint within one level: stated, true": f"{chance:.1%}, {near:.1%}",
                 "ms a curve": f"{1000 * np.median([fit.seconds for fit in results]):.0f}",
             }
         )
@@ -101,6 +103,19 @@ def _beside(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     """A table with the cells of an earlier one in parentheses, where they differ; times are left as they are."""
     same = (table == before) | np.isin(table.columns, ["ms a curve"])[None, :]
     return table.where(same, table.astype(str) + " (" + before.astype(str) + ")")
+
+
+def smooth_table(fits: Fits) -> pd.DataFrame:
+    """Probability of the smooth laws, and how often the interval of a step holds where no phases were planted."""
+    return pd.DataFrame(
+        {
+            "tier": tier,
+            "smooth laws' probability": f"{np.mean([fit.model.smooth_probability for fit in results]):.1%}",
+            "above 0.95": f"{np.mean([fit.model.smooth_probability > 0.95 for fit in results]):.1%}",
+            "90 % interval holds (steps)": f"{scoring.step_coverage(results):.1%}",
+        }
+        for tier, results in fits.items()
+    )
 
 
 def outlier_table(fits: Fits) -> pd.DataFrame:
@@ -257,8 +272,8 @@ def page(arguments: argparse.Namespace) -> str:
         ("Tiers it was developed on", f"{count} curves a tier, seed {seed}.", beside(tier_table, own)),
         (
             "Curves of other laws",
-            f"{few} curves a tier. `other_smooth` has no joints at all: a scaling law whose "
-            "elasticity fades, cut into labels at the thresholds, so a joint within one level is luck.",
+            f"{few} curves a tier. `other_smooth` has no joints at all: the Universal Scalability Law, whose "
+            "elasticity fades, cut into labels at the thresholds. It is one of the laws that the model averages over.",
             beside(tier_table, other),
         ),
         ("Outlier flags", "Trials spoiled by a factor of 1.5 to 4, either way.", outlier_table(own)),
@@ -273,6 +288,13 @@ def page(arguments: argparse.Namespace) -> str:
             f"{count} curves a mechanism: no phases were planted, noise is skewed, levels have effects of their own, runs "
             "drift, trials are spoiled; half are to minimise, half to maximise.",
             beside(recommendation_table, laws),
+        ),
+        (
+            "Smooth laws",
+            "Probability of Amdahl's law and the Universal Scalability Law together, against chains of pieces. `other_smooth` and the "
+            "first two mechanisms are such laws, `batches` is Amdahl's law in other words where no cache is outgrown; a further "
+            "mechanism is neither, and levels of a mechanism have effects of their own, so that its steps are not quite the law's.",
+            smooth_table(own | other | laws),
         ),
         (
             "Peers on the same curves",

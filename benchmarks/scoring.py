@@ -118,6 +118,17 @@ def calibration(fits: Iterable[Fitted]) -> tuple[float, float]:
     return float(sure.mean()), float(np.concatenate(right)[sure].mean())
 
 
+def joint_calibration(fits: Iterable[Fitted]) -> tuple[float, float]:
+    """Mean stated probability that a joint lies within one level, and the share of joints for which one does; nan without any."""
+    stated, right = [], []
+    for fit in fits:
+        for joint in fit.model.joints.itertuples():
+            here = int(np.argmin(np.abs(fit.curve.levels - joint.level)))
+            stated.append(joint.probability)
+            right.append(any(abs(knot - here) <= TOLERANCE for knot in fit.curve.knots))
+    return (float(np.mean(stated)), float(np.mean(right))) if stated else (float("nan"), float("nan"))
+
+
 def outlier_scores(fits: Iterable[Fitted]) -> tuple[float, float, int]:
     """Precision and recall of the outlier flags, and how many trials were spoiled."""
     both = flagged = spoiled = 0
