@@ -23,7 +23,7 @@ def shape(model: PhaseResult) -> Message | None:
     best = model.laws.iloc[int(model.laws["log_probability"].argmax())]
     smooth = model.smooth_probability
     if smooth >= SURE:
-        told = best[["share", "share_low", "share_high"]].to_dict()
+        told = {name: best[name] for name in ("share", "share_low", "share_high")}
         return say(f"shape.{NAMES[best['law']]}", **told, certainty=model.certainty, probability=smooth)
     if not is_single and smooth <= 1 - SURE:
         times = int(-best["log_probability"] / np.log(10))
