@@ -77,7 +77,7 @@ class PhaseResult:
     laws: one row a smooth law weighed beside the chains of pieces: law, log_probability (natural logarithm of its
         posterior probability), share, share_low, share_high (of the work that more of the knob does not divide: the serial
         share of Amdahl's law, the contention of the Universal Scalability Law), coherency, coherency_low,
-        coherency_high (the latter's alone); nan where the law is too improbable. No rows on an interval scale, where
+        coherency_high (the latter's alone); nan where the law is too improbable under every noise. No rows on an interval scale, where
         a knob of twice the capacity is not twice the number.
     warnings: sentences a reader needs.
     none_level: the position on the knob's axis given to `none`, or None.
