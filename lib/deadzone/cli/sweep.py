@@ -136,7 +136,8 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
         click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
     if plan.is_adaptive:
         click.echo(
-            f"at most {told['n_trials']} trials, chosen as the sweep goes on, and {told['warmup']} for warm-up"
+            f"at most {told['n_trials']} trials, chosen as the sweep goes on, in no more time than the grid takes, "
+            f"and {told['warmup']} for warm-up"
         )
     else:
         click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")

@@ -45,7 +45,7 @@ def swept(text=STUDY, measure=latency):
                 "trial": len(rows) + 1, "pool_size": pool, "rate": rate, "latency_p99_ms": value, "wall_s": 3.0,
                 "status": "ok" if np.isfinite(value) else "failed",
             })  # fmt: skip
-        assert len(rows) < plan.most_trials
+        assert len(rows) < plan.grid_trials
     return pd.DataFrame(rows), plan, said
 
 
@@ -56,7 +56,7 @@ def test_the_edge_of_every_pool_is_found_with_a_part_of_the_trials():
     shown = {pool: found.capacity(pool).shown for pool in CAPACITY}
     assert shown == {2: 50, 4: 150, 8: 300, 16: 400, 32: None}
     assert found.smallest(200).pool == 8 and found.smallest(200).confidence > 0.95
-    assert len(table) < plan.most_trials / 2
+    assert len(table) < plan.grid_trials / 2
     assert "8 rates" in said.reason and not said.open
 
 

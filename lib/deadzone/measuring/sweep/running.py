@@ -290,6 +290,13 @@ def _in_budget(plan: Plan, time_s: float | None) -> float | None:
     return min(time_s, plan.design.budget_s or time_s) if time_s else time_s
 
 
+def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
+    """Time that every trial of the grid would take [s]; None before anything was measured."""
+    every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
+    once = expected_s(every, records, plan.design.cooldown_s)
+    return once * plan.grid_trials / len(every) if once else None
+
+
 def preview(
     plan: Plan, earlier: Sequence[Mapping[str, Any]], finished: Set[int] = frozenset()
 ) -> dict[str, Any]:
@@ -300,10 +307,9 @@ def preview(
     """
     design, left = plan.design, remaining(plan.trials, finished)
     if plan.is_adaptive:
-        every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
-        once = expected_s(every, earlier, design.cooldown_s)
-        most = _in_budget(plan, once * plan.most_trials / len(every) if once else None)
-        words = f"{in_words(min(once * OPENING, most))} to {in_words(most)}" if once and most else None
+        most = _in_budget(plan, whole := grid_s(plan, earlier))
+        least = whole * OPENING * len(plan.treatments) / plan.grid_trials if whole else None
+        words = f"{in_words(min(least, most))} to {in_words(most)}" if least and most else None
         measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
         longest_n = max(plan.most_trials - measured, 0)
         n_trials = measured + longest_n
