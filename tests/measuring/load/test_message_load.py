@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from programs import PROGRAMS
 
+pytestmark = pytest.mark.alone
+
 STATES = re.compile(r"(?m)^ *\d+: [0-9A-F]{8}(:[0-9A-F]{4}) [0-9A-F:]+ (\d\d) ")
 """Local port and state (01 is connected) of a line of /proc/net/tcp."""
 

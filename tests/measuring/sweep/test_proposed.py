@@ -110,12 +110,12 @@ def test_a_budget_ends_it_and_says_what_is_open(study):
 
 
 def test_a_budget_ends_a_grid_with_a_whole_block(study):
-    design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "5s"}
+    design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "2s"}
     run = sweep(study(design=design))
     trials = run.trials()
     counts = trials[~trials["warmup"]]["threads"].value_counts()
     assert len(counts) == 10 and counts.nunique() == 1
-    assert 1 <= counts.iloc[0] < 50 and trials["wall_s"].sum() < 8
+    assert 1 <= counts.iloc[0] < 50 and trials["wall_s"].sum() < 4
     assert "is spent" in run.batches()[-1]["stopped"]["en"]
 
 

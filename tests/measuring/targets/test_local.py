@@ -18,6 +18,8 @@ from deadzone.measuring.targets.local import LocalTarget
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
+pytestmark = pytest.mark.alone
+
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
 BURN = "import time\nwhile time.process_time() < {0}: pass\n"
