@@ -9,6 +9,7 @@ ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
 # Tests whose outcome hangs on the time or the CPU that they are given are marked `alone` and run one at a time; all others,
 # those that sweep among them, run at once, two more than there are cores, for they wait half of their time.
+# Of so many at once each computes in one thread: others would wait for a core by keeping another busy.
 AT_ONCE = $(shell expr $$(nproc) + 2)
 ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'pytest\.mark\.alone' tests))
 
@@ -36,7 +37,7 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 
 test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)
-	-$(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(LONGEST) tests
+	-OPENBLAS_NUM_THREADS=1 $(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(LONGEST) tests
 	-$(PYTEST) $(RECORDED) -m "$(HERE) and alone" $(ALONE)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 

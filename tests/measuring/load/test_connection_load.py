@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import socket
 
-import pytest
 from programs import PROGRAMS
-
-pytestmark = pytest.mark.alone
 
 
 def test_a_spike_that_is_taken_has_connect_times_and_no_failure(websocket_server, generate):
