@@ -22,6 +22,7 @@ STOMP = {
 }
 
 
+@pytest.mark.alone
 def test_every_message_is_answered_and_heard_by_the_whole_room(websocket_server, generate):
     told = generate(
         websocket_server() + "?room={room}", protocol="websocket", rate=200, duration_s=1, connections=20,
