@@ -69,11 +69,11 @@ bench: $(VENV)/.bench  ## measure what the documentation states of speed and acc
 check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the repository; seconds
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types rules
 
-types:
+types:  ## of `check`, the types
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/mypy --no-error-summary notebooks/studies/programs scripts/reference_arithmetic.py
 
-rules:
+rules:  ## of `check`, the rest
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
