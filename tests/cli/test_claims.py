@@ -14,8 +14,8 @@ import deadzone as package
 ROOT = Path(package.__file__).parents[2]
 
 CLAIMS = [
-    {"says": "an eighth of the pause halves the time", "better": {"at": {"pause": 0.06}, "than": {"pause": 0.48}, "by_at_least": 2}},
-    {"says": {"en": "short", "ko": "짧다"}, "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.06}},
+    {"says": "an eighth of the pause halves the time", "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
+    {"says": {"en": "short", "ko": "짧다"}, "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
 ]  # fmt: skip
 
 
@@ -24,7 +24,7 @@ def study(home, write_study):
     def write(**more):
         return write_study(
             **{"workload": {"kind": "command", "argv": ["sleep", "{pause}"]}, **more},
-            factors={"pause": [0.06, 0.12, 0.48]},
+            factors={"pause": [0.1, 0.2, 0.8]},
             design={"replicates": 4, "warmup": 0},
             trust={**NO_DOUBTS, "max_attempts": 1},
         )
@@ -37,9 +37,9 @@ def test_what_was_promised_before_a_run_is_judged_by_it(study, deadzone):
     kept = deadzone("sweep", "probe", "--fail-on", "not-supported", "--json")
     assert kept.code == 0 and "supported: an eighth of the pause halves the time" in kept.err
     assert [one["verdict"] for one in json.loads(kept.out)["claims"]] == ["supported", "supported"]
-    broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.12 is best")
-    assert broken.code == 8 and "contradicted: pause 0.12 is best" in broken.err
-    refused = deadzone("sweep", "probe", "--claim", "pause 0.48 is best")
+    broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.2 is best")
+    assert broken.code == 8 and "contradicted: pause 0.2 is best" in broken.err
+    refused = deadzone("sweep", "probe", "--claim", "pause 0.8 is best")
     assert refused.code == 2 and "contradict each other" in refused.err
 
 
@@ -47,16 +47,16 @@ def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):
     study()
     assert deadzone("sweep", "probe").code == 0
     assert "add a claim with --add" in deadzone("claims", "probe/latest").err
-    added = deadzone("claims", "probe/latest", "--add", "pause 0.06 at least 2x faster than pause 0.48")
+    added = deadzone("claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 0.8")
     assert added.code == 0 and "Claimed after the run was measured" in added.out
     (again,) = json.loads(deadzone("claims", "probe/latest", "--json").out)["claims"]
     assert again["verdict"] == "supported" and again["added"]
-    refused = deadzone("claims", "probe/latest", "--add", "pause 0.48 better than pause 0.06")
+    refused = deadzone("claims", "probe/latest", "--add", "pause 0.8 better than pause 0.1")
     assert refused.code == 2 and "contradict each other" in refused.err
 
 
 def test_a_claim_that_the_study_cannot_test_is_refused_before_it_runs(study, deadzone):
-    study(claims=[{"holds": {"frame_s": {"at_most": 1}}, "at": {"pause": 0.06}}])
+    study(claims=[{"holds": {"frame_s": {"at_most": 1}}, "at": {"pause": 0.1}}])
     said = deadzone("sweep", "probe")
     assert said.code == 2 and "nothing measures 'frame_s'" in said.err
 
@@ -65,24 +65,24 @@ def test_a_broken_promise_is_named_beside_the_recommendation_and_since_the_previ
     study, deadzone, monkeypatch
 ):
     """The same study twice, its program made slow at one setting in between."""
-    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.06 ]; then sleep 1; fi'
-    promise = [{"says": "0.06 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.06}}]
+    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
+    promise = [{"says": "0.1 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}}]
     workload = {"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]}
     study(claims=promise, workload=workload)
     assert deadzone("sweep", "probe", "--fail-on", "contradicted").code == 0
     monkeypatch.setenv("BROKEN", "1")
     assert deadzone("sweep", "probe", "--fail-on", "contradicted").code == 8
     said = deadzone("recommend", "probe/latest")
-    assert said.code == 0 and "0.06 is short" not in said.err
-    deadzone("claims", "probe/latest", "--add", "pause 0.12 is best")
+    assert said.code == 0 and "0.1 is short" not in said.err
+    deadzone("claims", "probe/latest", "--add", "pause 0.2 is best")
     from deadzone import places
     from deadzone.reports.sweep.since import since_previous_of
     from deadzone.store.run import Run
 
     since = since_previous_of(Run.find(places.runs_folder(), "probe/latest"))
-    assert "0.06 is short (supported, now contradicted)" in since.sentence
+    assert "0.1 is short (supported, now contradicted)" in since.sentence
     monkeypatch.delenv("BROKEN")
-    assert deadzone("sweep", "probe", "--claim", "pause 0.06 at least 50x faster than pause 0.48").code == 0
+    assert deadzone("sweep", "probe", "--claim", "pause 0.1 at least 50x faster than pause 0.8").code == 0
     rested = deadzone("recommend", "probe/latest", "--json")
     assert [one["verdict"] for one in json.loads(rested.out)["fallen_claims"]] == ["contradicted"]
     assert "A claim about the recommended setting is contradicted" in rested.err
@@ -92,13 +92,13 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(study,
     """By a real program, from the first trial to the report; what is added in the notebook is judged with them."""
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, home / "notebooks")
-    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.06 ]; then sleep 1; fi'
+    script = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'
     promises = [
-        {"name": "quarter", "better": {"at": {"pause": 0.06}, "than": {"pause": 0.48}, "by_at_least": 2}},
-        {"name": "best", "best": {"pause": 0.06}},
-        {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.06}},
-        {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 0.48, "to": 0.12},
-        {"name": "half", "better": {"at": {"pause": 0.12}, "than": {"pause": 0.48}, "by_at_least": 2}},
+        {"name": "quarter", "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
+        {"name": "best", "best": {"pause": 0.1}},
+        {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
+        {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 0.8, "to": 0.2},
+        {"name": "half", "better": {"at": {"pause": 0.2}, "than": {"pause": 0.8}, "by_at_least": 2}},
         {"name": "outside", "cannot_be_judged": "nobody counted packets"},
     ]
     study(claims=promises, workload={"kind": "command", "argv": ["sh", "-c", script, "sh", "{pause}"]})
@@ -121,7 +121,7 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(study,
     )
     assert first["outside"]["trials"] == []
     monkeypatch.setenv("BROKEN", "1")
-    code, second, told = judged("run", "-p", "further", '["wall_s at most 0.3 s at pause 0.48"]')
+    code, second, told = judged("run", "-p", "further", '["wall_s at most 0.3 s at pause 0.8"]')
     assert code == 8
     assert {name for name, one in second.items() if one["verdict"] == "contradicted"} == {
         "quarter",
