@@ -1,7 +1,6 @@
 """The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit code."""
 
 import gc
-import math
 import os
 import signal
 import sys
@@ -113,6 +112,8 @@ def deadzone() -> None:
 def main() -> None:
     """Entry point of the command."""
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
+    # jsonschema, which nbformat loads, does without it; it would compile grammars of addresses beyond ASCII: 1.6 s of CPU time.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     _heed_interrupts()
     try:
         code = deadzone.main(standalone_mode=False)
@@ -143,7 +144,7 @@ def _shown(text: str) -> str:
 def _heed_interrupts() -> None:
     """A termination request is handled like Ctrl-C: clean up, then end. Two within AGAIN_S are one, asked for by somebody
     impatient: the second would be raised before the clean-up has begun. Who starts it with nohup wants it to go on."""
-    last_s = -math.inf
+    last_s = float("-inf")
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal last_s
