@@ -3,6 +3,7 @@
 import gc
 import math
 import os
+import re
 import signal
 import sys
 import time
@@ -24,6 +25,9 @@ from deadzone.errors import (
 from deadzone.measuring.targets.interrupts import INTERRUPTS
 
 REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes on with --resume."
+
+OBEYED = re.compile(r"(\x1b\[[\d;]*[mFJ])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys and does not show; those of Deadzone's own pictures are its first group."""
 
 LOOK_FOR_GARBAGE_AFTER = 50_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
@@ -114,6 +118,8 @@ def main() -> None:
     """Entry point of the command."""
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
     _heed_interrupts()
+    for stream in (sys.stdout, sys.stderr):
+        _shield(stream)
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
@@ -136,8 +142,16 @@ def main() -> None:
 
 
 def _shown(text: str) -> str:
-    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it."""
-    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
+    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it but colours
+    and what redraws a picture in its place."""
+    return OBEYED.sub(lambda found: found[1] or ascii(found[0])[1:-1], text)
+
+
+def _shield(stream: Any) -> None:
+    """Whatever is written to a terminal is shown; what goes to a file or a program stays what it is."""
+    if stream.isatty():
+        write = stream.write
+        stream.write = lambda text: write(_shown(text))
 
 
 def _heed_interrupts() -> None:

@@ -108,6 +108,8 @@ def load_source(
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
+        for column in (knob, response, *_columns(by)):
+            check_column(trials, column)
         return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
     return _of_run(Run.find(places.runs_folder(), run or "latest"), knob, response, goal, by)
 
