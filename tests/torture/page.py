@@ -7,7 +7,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ def write_down(result: Result, folder: Path) -> None:
     }
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{now:%Y%m%dT%H%M%S}-{result.seed}-{os.getpid()}.json"
-    (folder / name).write_text(json.dumps(asdict(result), indent=1) + "\n")
+    (folder / name).write_text(json.dumps(vars(result), indent=1) + "\n")
 
 
 def written_down(folder: Path) -> list[Result]:
