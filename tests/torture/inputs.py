@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from store.imports.test_document import SAMPLES
 
+from deadzone.cli.main import COMMANDS
 from deadzone.measuring.targets.interrupts import INTERRUPTS
 from torture.mutations import TEXTS, VALUES, Draw, damaged, put
 
@@ -518,8 +520,32 @@ def _batch(kind: str, seed_: str, cases: int, kept: Path) -> Tried:
     return tried
 
 
+@cache
+def loaded() -> None:
+    """Every library that a command may load, so that no case is said to take the time of that."""
+    for name in (
+        "matplotlib.pyplot",
+        "scipy.stats",
+        "pyarrow.parquet",
+        *(where for where, _ in COMMANDS.values()),
+    ):
+        import_module(name)
+    folder = Path(tempfile.mkdtemp(prefix="torture-"))
+    called("profile", *map(str, PROFILES[:2]), "--figures", str(folder))
+    called(
+        "fit",
+        str(TABLES[0].parents[1] / "ffmpeg-threads" / "limit-equals-threads.csv"),
+        "--knob",
+        "cpu_limit",
+        "--response",
+        "wall_s",
+    )
+    shutil.rmtree(folder)
+
+
 def play(kind: str, seed_: int, number: int, cases: int, kept: Path) -> Tried:
     """One batch of cases in a process of its own, so that even one that crashes is a find."""
+    loaded()
     if kind in NEEDS_RUNS:
         repository()
     told = Path(tempfile.mkstemp(prefix="torture-told-")[1])

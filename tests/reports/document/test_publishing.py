@@ -80,7 +80,7 @@ def test_where_one_file_of_a_report_cannot_be_written_the_report_before_it_stays
         (published.folder / "report.ipynb").read_text().replace("A program under", "Another program under")
     )
     most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (max(map(len, before.values())) // 2, most[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max(map(len, before.values())) - 1, most[1]))
     try:
         with pytest.raises(ReportError, match="the report cannot be written: File too large"):
             write_report(other, folder)
