@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from deadzone.errors import TableError
+from deadzone.errors import PhaseError
 from deadzone.reports.sweep.source import load_source
 from torture import inputs
 from torture.inputs import KINDS, check, said_by
@@ -101,5 +101,5 @@ def test_aliases_of_aliases_are_refused_in_every_file_of_yaml(tmp_path):
 
 def test_a_report_of_a_table_asked_for_a_column_that_is_not_there_says_so():
     table = str(inputs.ROOT / "data" / "reference" / "ffmpeg-threads" / "limit-equals-threads.csv")
-    with pytest.raises(TableError, match="no column 'nothing'"):
+    with pytest.raises(PhaseError, match="no column 'nothing'"):
         load_source(table=table, knob="cpu_limit", response="wall_s", by="nothing")

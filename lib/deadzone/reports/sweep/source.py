@@ -102,7 +102,8 @@ def load_source(
 
     knob, response, goal, by: in place of what the run's study says; a table needs knob and response.
 
-    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response.
+    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response, PhaseError for a
+    column that is not there.
     """
     if table:
         path, trials = Path(table), read_table(Path(table))
