@@ -82,11 +82,18 @@ def _command(arguments: tuple[str, ...], environment: Mapping[str, str], said: P
 class Command:
     """A `deadzone` command that runs."""
 
-    def __init__(self, folder: Path, *arguments: str, arming: Arming | None = None) -> None:
-        """folder: of the repository; what is printed lies beside it."""
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        arming: Arming | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """folder: of the repository; what is printed lies beside it. environment: further variables."""
         self._said = folder.parent / f"said-{time.monotonic_ns()}"
         self._said.mkdir()
         environment = {
+            **(environment or {}),
             "DEADZONE_HOME": str(folder),
             "XDG_STATE_HOME": str(folder.parent / "state"),
             "KUBECONFIG": "/nonexistent",
@@ -98,13 +105,14 @@ class Command:
         with _preloaded():
             self._process.start()
         self.pid = self._process.pid or 0
+        self.patience_s = PATIENCE_S
 
     def runs(self) -> bool:
         return self._process.is_alive()
 
-    def wait(self, timeout_s: float = PATIENCE_S) -> bool:
-        """Wait for its end; whether it has ended."""
-        self._process.join(timeout_s)
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for its end, as long as for one that hangs by default; whether it has ended."""
+        self._process.join(self.patience_s if timeout_s is None else timeout_s)
         return not self._process.is_alive()
 
     def wait_for(self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S) -> None:

@@ -95,16 +95,21 @@ def check_whole(run: Run, study: Path, harmed: int = 0) -> None:
     assert not left, f"drafts are left: {left}"
 
 
-def check_nothing_left(commands: Collection[Command], mounts: Collection[str]) -> None:
-    """No control group, scratch folder, process or mount of any of the commands is left."""
+def check_nothing_left(commands: Collection[Command], folder: Path) -> None:
+    """No control group, scratch folder, process or mount of any of the commands is left.
+
+    folder: of the scene; what is mounted elsewhere, and bears no name of a command's, is somebody else's.
+    """
     left = [path for command in commands for path in command.traces()]
     assert not left, f"left: {left}"
     sessions = {command.pid for command in commands}
     running = [one for one in psutil.process_iter(["pid", "cmdline"]) if one.pid in sessions]
     assert not running, f"still running: {running}"
-    assert mounted() == set(mounts), f"mounted: {mounted() ^ set(mounts)}"
+    ours = [str(folder), *(f"/deadzone-{pid}-" for pid in sessions)]
+    mounted = [one for one in mount_points() if any(name in one for name in ours)]
+    assert not mounted, f"mounted: {mounted}"
 
 
-def mounted() -> set[str]:
-    """What is mounted here, by mount point."""
-    return {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
+def mount_points() -> list[str]:
+    """Where something is mounted here."""
+    return [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]

@@ -45,7 +45,6 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.study.parent.mkdir(parents=True)
-        self._mounts = oracle.mounted()
         document = {"study": "probe", **self.asked()}
         document |= {"trust": NO_DOUBTS}  # a repeated trial is right, and would make two tables differ
         document["design"] |= {"seed": self.draw.randrange(99), "timeout_s": 30}
@@ -131,7 +130,7 @@ class Scene:
         run = self.run()
         assert run
         oracle.check_whole(run, self.study, self.harmed)
-        oracle.check_nothing_left(self.commands, self._mounts)
+        oracle.check_nothing_left(self.commands, self.folder)
 
 
 @dataclass(frozen=True)

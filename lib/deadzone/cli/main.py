@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import signal
 import sys
 import time
@@ -23,6 +24,9 @@ from deadzone.errors import (
 from deadzone.measuring.targets.interrupts import INTERRUPTS
 
 REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes on with --resume."
+
+OBEYED = re.compile(r"(\x1b\[[\d;]*[mFJ])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys and does not show; those of Deadzone's own pictures are its first group."""
 
 LOOK_FOR_GARBAGE_AFTER = 50_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
@@ -115,6 +119,8 @@ def main() -> None:
     # jsonschema, which nbformat loads, does without it; it would compile grammars of addresses beyond ASCII: 1.6 s of CPU time.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     _heed_interrupts()
+    for stream in (sys.stdout, sys.stderr):
+        _shield(stream)
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
@@ -137,8 +143,16 @@ def main() -> None:
 
 
 def _shown(text: str) -> str:
-    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it."""
-    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
+    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it but colours
+    and what redraws a picture in its place."""
+    return OBEYED.sub(lambda found: found[1] or ascii(found[0])[1:-1], text)
+
+
+def _shield(stream: Any) -> None:
+    """Whatever is written to a terminal is shown; what goes to a file or a program stays what it is."""
+    if stream.isatty():
+        write = stream.write
+        stream.write = lambda text: write(_shown(text))
 
 
 def _heed_interrupts() -> None:

@@ -11,6 +11,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from deadzone.contents import text_of
 from deadzone.errors import SaidAs, StudyError, did_you_mean
 from deadzone.study.masking import masked_document
 from deadzone.study.spec import DesignSpec, Study
@@ -155,7 +156,7 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
     Raises StudyError naming the file, the line and key path, and what is allowed there.
     """
     with SaidAs(StudyError, f"{path}: cannot read the study file"):
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
     return parse_study(text, str(path), overrides)
 
 
@@ -172,6 +173,12 @@ def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = No
         node = yaml.compose(text, Loader=_StrictLoader)
         problems = [_explain(problem, document, node, source) for problem in _causes(error.errors())]
         raise StudyError("\n".join(dict.fromkeys(problems))) from error
+
+
+def yaml_in(path: Path) -> Any:
+    """The document in a YAML file. Raises StudyError if it cannot be read."""
+    with SaidAs(StudyError, f"{path}: cannot be read"):
+        return read_yaml(text_of(path), str(path))
 
 
 def read_yaml(text: str, source: str) -> Any:

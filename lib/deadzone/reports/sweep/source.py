@@ -102,12 +102,15 @@ def load_source(
 
     knob, response, goal, by: in place of what the run's study says; a table needs knob and response.
 
-    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response.
+    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response, PhaseError for a
+    column that is not there.
     """
     if table:
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
+        for column in (knob, response, *_columns(by)):
+            check_column(trials, column)
         return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
     return _of_run(Run.find(places.runs_folder(), run or "latest"), knob, response, goal, by)
 
