@@ -45,7 +45,7 @@ test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that n
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 
 torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7
-	cd tests && ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
+	cd tests && PYTHONPATH=cluster ../$(BIN)/python -m torture $(if $(OF),--of $(OF)) $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
 	    $(if $(PAGE),--page $(abspath $(PAGE)))
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine

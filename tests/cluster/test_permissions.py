@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
+from accounts import ACCOUNT, is_cluster_wide, kubeconfig_with, rules_of_the_account
 from node_tokens import CACHED_S, short_lived_token
 from sweeping import ALLOWED, SLEEP, Left, command, job_target, target
 
 pytestmark = pytest.mark.cluster
-
-RBAC = Path(__file__).resolve().parents[2] / "deploy" / "rbac.yaml"
-
-ACCOUNT = "deadzone"
 
 
 @pytest.fixture
@@ -22,35 +16,16 @@ def account(cluster, namespace, monkeypatch, tmp_path):
     made: list[tuple[str, str]] = []
 
     def become(without: tuple[str, str] | None = None, token: str | None = None) -> None:
-        documents = []
-        for document in yaml.safe_load_all(RBAC.read_text()):
-            cluster_wide = document["kind"].startswith("Cluster")
-            if cluster_wide:
-                document["metadata"]["name"] += f"-{namespace}"
-                made.append((document["kind"], document["metadata"]["name"]))
-            else:
-                document["metadata"]["namespace"] = namespace
-            if "roleRef" in document and cluster_wide:
-                document["roleRef"]["name"] += f"-{namespace}"
-            for subject in document.get("subjects", ()):
-                subject["namespace"] = namespace
-            for rule in document.get("rules", ()):
-                if without and without[0] in rule["resources"]:
-                    rule["verbs"] = [verb for verb in rule["verbs"] if verb != without[1]]
-            if "rules" in document:
-                document["rules"] = [rule for rule in document["rules"] if rule["verbs"]]
-            documents.append(document)
+        documents = rules_of_the_account(namespace, without)
+        made.extend((one["kind"], one["metadata"]["name"]) for one in documents if is_cluster_wide(one))
         cluster.apply(*documents)
         who = f"--as=system:serviceaccount:{namespace}:{ACCOUNT}"
         asked = ("auth", "can-i", "get", "deployments.apps", "--namespace", namespace, who)
         # The authorizer learns of a new binding a moment later; kubectl fails where the answer is no.
         cluster.wait_for(lambda: _permitted(cluster, asked), "the binding")
         token = token or cluster.kubectl("create", "token", ACCOUNT, "--namespace", namespace).strip()
-        config = yaml.safe_load(cluster.kubeconfig.read_text())
-        for user in config["users"]:
-            user["user"] = {"token": token}
         path = tmp_path / "kubeconfig"
-        path.write_text(yaml.safe_dump(config))
+        path.write_text(kubeconfig_with(cluster.kubeconfig, token))
         monkeypatch.setenv("KUBECONFIG", str(path))
 
     yield become

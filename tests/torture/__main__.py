@@ -18,7 +18,10 @@ from torture.scene import MOST_FAULTS, Scene, play
 from torture.serving import ServiceScene
 
 KINDS: dict[str, type[Scene]] = {"program": Scene, "service": ServiceScene}
-"""What is swept."""
+"""What is swept, in turn."""
+
+CLUSTER = "cluster"
+"""Swept only where it is asked for, as it takes a node of Kubernetes."""
 
 MOST_FOUND = 20
 """So many scenes say what is wrong; more would say it again."""
@@ -29,6 +32,15 @@ UNITS = {"s": 1, "m": 60, "h": 3600}
 def seconds(text: str) -> float:
     """60s, 10m, 1h."""
     return float(text[:-1]) * UNITS[text[-1]] if text[-1:] in UNITS else float(text)
+
+
+def kind_of(name: str) -> type[Scene]:
+    """The scene of a name. That of a cluster is found where tests/cluster is on the path."""
+    if name != CLUSTER:
+        return KINDS[name]
+    from torture.cluster import ClusterScene
+
+    return ClusterScene
 
 
 def page(counted: Counter[str], scenes: int, took_s: float, seed: int, found: list[str]) -> str:
@@ -62,7 +74,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--scene", type=int, help="only the scene of this number")
     parser.add_argument("--fault", action="append", help="only faults of this name")
-    parser.add_argument("--of", choices=list(KINDS), help="only sweeps of this kind; default all in turn")
+    parser.add_argument(
+        "--of",
+        choices=[*KINDS, CLUSTER],
+        help="only sweeps of this kind; default all in turn but those of a cluster",
+    )
     parser.add_argument("--page", type=Path, help="write what was tried as a page")
     asked = parser.parse_args()
     print(f"torture: seed {asked.seed}", flush=True)
@@ -73,7 +89,7 @@ def main() -> int:
         asked.scene is None and time.monotonic() - began < asked.for_s and len(found) < MOST_FOUND
     ):
         number = scenes if asked.scene is None else asked.scene
-        kind = KINDS[asked.of or list(KINDS)[number % len(KINDS)]]
+        kind = kind_of(asked.of or list(KINDS)[number % len(KINDS)])
         faults = {name: one for name, one in kind.faults().items() if not asked.fault or name in asked.fault}
         played = play(kind, asked.seed, number, faults)
         scenes += 1
