@@ -38,8 +38,8 @@ PATIENCE_S = 300.0
 
 ORIGINAL = {"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "50m", "memory": "64Mi"}}
 
-ORDERLY = {"kube-root-ca.crt"}
-"""ConfigMaps that the cluster itself puts into a namespace."""
+ORDERLY = {"ConfigMap kube-root-ca.crt"}
+"""What the cluster itself puts into a namespace."""
 
 SHARED = "/shared"
 """A folder of the scene, in every pod of it."""
@@ -59,6 +59,11 @@ TRIES = 3
 """So often a fault looks for a sweep that runs at its instant."""
 
 
+def is_ending(found: Manifest) -> bool:
+    """Whether an object is about to go."""
+    return bool(found["metadata"].get("deletionTimestamp"))
+
+
 @lru_cache(maxsize=1)
 def real_cluster() -> Cluster:
     """The node of `make cluster`, brought up if need be, and down again then."""
@@ -73,6 +78,7 @@ class ClusterScene(Scene):
     """A sweep of a Deployment or a StatefulSet, resized or patched, or of Jobs. It runs through several faults, as long as it bears them."""
 
     lasts_s: ClassVar[float] = 6.0
+    most_faults: ClassVar[int] = 12
 
     @classmethod
     def faults(cls) -> Mapping[str, Callable[[Any], None]]:
@@ -91,6 +97,7 @@ class ClusterScene(Scene):
         self.codes: set[int] = {0}
         self.is_owed = self._afresh = False
         self.wasted = 0
+        self.repairs: list[Callable[[], None]] = []
         self.shared.mkdir()
         self.shared.chmod(0o777)
         self.await_node()
@@ -146,7 +153,6 @@ class ClusterScene(Scene):
         server = f"https://127.0.0.1:{self.link.port}"
         path.write_text(kubeconfig_with(cluster.kubeconfig, token, server=server))
         self.environment = {"KUBECONFIG": str(path)}
-        self._others = self.objects("configmaps")
         if not self.workload:
             return
         self.await_true(lambda: "default" in self.objects("serviceaccounts"), "the default account")
@@ -192,19 +198,18 @@ class ClusterScene(Scene):
     # --- looks at the cluster --------------------------------------------------------------------------
 
     def kubectl(self, *arguments: str, given: str | None = None) -> str:
-        return self.cluster.kubectl(*arguments, "--namespace", self.namespace, given=given)
+        return self.cluster.kubectl("--namespace", self.namespace, *arguments, given=given)
 
     def get(self, *arguments: str) -> Any:
         return json.loads(self.kubectl("get", "--output=json", *arguments))
 
     def objects(self, kind: str) -> set[str]:
         """Names of objects of a kind that are to stay."""
-        found = (one["metadata"] for one in self.get(kind)["items"])
-        return {one["name"] for one in found if not one.get("deletionTimestamp")}
+        return {one["metadata"]["name"] for one in self.get(kind)["items"] if not is_ending(one)}
 
     def pods(self) -> list[dict[str, Any]]:
         """Pods that are to stay, the newest last."""
-        found = [pod for pod in self.get("pods")["items"] if not pod["metadata"].get("deletionTimestamp")]
+        found = [pod for pod in self.get("pods")["items"] if not is_ending(pod)]
         return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
     def first_processes(self) -> list[int]:
@@ -347,8 +352,8 @@ class ClusterScene(Scene):
         self.link.mend()
         self.await_node()
         self.hungry.unlink(missing_ok=True)
-        self.permit()
-        self.kubectl("delete", "limitranges,resourcequotas", "--all")
+        while self.repairs:
+            self.repairs.pop()()
         self.await_workload()
 
     def permit(self) -> None:
@@ -356,6 +361,10 @@ class ClusterScene(Scene):
         self.cluster.apply(*[one for one in self.rules if one["kind"] == "RoleBinding"])
         who = f"--as=system:serviceaccount:{self.namespace}:{ACCOUNT}"
         self.await_true(lambda: "yes" in self.kubectl("auth", "can-i", "get", "leases", who), "permissions")
+
+    def unlimit(self) -> None:
+        """Nothing is forbidden in the namespace."""
+        self.kubectl("delete", "limitranges,resourcequotas", "--all")
 
     def restore(self) -> None:
         """As whoever finds a workload that a dead sweep left changed."""
@@ -370,10 +379,9 @@ class ClusterScene(Scene):
 
     def check_given_back(self) -> None:
         """The workload is as its owner had it, and nothing of a sweep is left in the namespace."""
-        assert not self.objects("leases"), f"locks are left: {self.get('leases')['items']}"
-        assert not self.objects("jobs"), f"Jobs are left: {self.objects('jobs')}"
-        strange = self.objects("configmaps") - ORDERLY - self._others
-        assert not strange, f"ConfigMaps are left: {strange}"
+        found = [one for one in self.get("leases,jobs,configmaps")["items"] if not is_ending(one)]
+        left = {f"{one['kind']} {one['metadata']['name']}" for one in found} - ORDERLY
+        assert not left, f"left in the namespace: {left}"
         if not self.workload:
             self.await_true(lambda: not self.pods(), "no pod of a Job is left", 60)
             return
@@ -382,17 +390,17 @@ class ClusterScene(Scene):
         self.await_workload()
         self.await_true(self._pods_are_original, "its pods have their own resources", 60)
         inside = (self.workload, "--", "/bin/sh", "-c")
-        # An exec may meet a container that was just started anew.
-        self.await_true(lambda: self.kubectl("exec", *inside, "true") == "", "its container answers", 60)
-        said = self.kubectl("exec", *inside, "ls -d /tmp/deadzone* 2>/dev/null; true")
-        assert not said.strip(), f"files are left in the container: {said}"
-        said = self.kubectl("exec", *inside, "ps")
-        running = [
-            line for line in said.splitlines()[1:] if "sleep 2147483647" not in line and "ps" not in line
-        ]
-        assert not [line for line in running if "launch" in line or "shared" in line], (
-            f"still running: {running}"
-        )
+        said: list[str] = []
+
+        def look() -> bool:  # again where it meets a container that was just started anew
+            said[:] = [self.kubectl("exec", *inside, "ls -d /tmp/deadzone* 2>/dev/null; ps")]
+            return True
+
+        self.await_true(look, "its container answers", 60)
+        ours = ("/tmp/deadzone", SHARED)
+        lines = (line for line in said[0].splitlines() if "ls -d" not in line)
+        strange = [line for line in lines if any(word in line for word in ours)]
+        assert not strange, f"left in the container: {strange}"
 
     def _pods_are_original(self) -> bool:
         """Spoken of by the specification, and by what the kubelet has put in force."""

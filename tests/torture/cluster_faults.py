@@ -260,9 +260,10 @@ def limits_forbidden(scene: ClusterScene) -> None:
     scene.told(kind)
     metadata = {"name": "small", "namespace": scene.namespace}
     scene.cluster.apply({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
+    scene.repairs.append(scene.unlimit)
     scene.bears(REFUSED)
     _for_a_while(scene)
-    scene.kubectl("delete", "limitranges,resourcequotas", "--all")
+    scene.unlimit()
 
 
 def limit_beyond_the_node(scene: ClusterScene) -> None:
@@ -276,6 +277,7 @@ def limit_beyond_the_node(scene: ClusterScene) -> None:
 
 def permissions_taken_away(scene: ClusterScene) -> None:
     scene.instant()
+    scene.repairs.append(scene.permit)
     scene.kubectl("delete", "rolebinding", "--all")
     scene.bears(REFUSED)
     _for_a_while(scene)
