@@ -230,6 +230,7 @@ class ClusterScene(Scene):
         found = self.get(*self.workload.split("/"))
         annotations = dict(found["metadata"].get("annotations") or {})
         annotations.pop("deployment.kubernetes.io/revision", None)
+        found["spec"]["template"]["metadata"].pop("annotations", None)  # when somebody asked for a rollout
         return {"spec": found["spec"], "annotations": annotations}
 
     def is_answering(self) -> bool:
@@ -307,13 +308,18 @@ class ClusterScene(Scene):
         run = self.run()
         return run is not None and len(run.finished()) == len(oracle.planned_file(self.study).trials)
 
+    def recorded(self) -> int:
+        """Attempts in all journals of the scene."""
+        journals = self.folder.glob("*/data/runs/*/*/trials.jsonl")
+        return sum(path.read_bytes().count(b"\n") for path in journals)
+
     def instant(self) -> Command:
         """A sweep that runs, at an instant that is drawn: of a trial, or any."""
         for _ in range(TRIES):
             command = self.going()
             if self.draw.random() < 0.6:
-                had = self.lines()
-                command.wait_for(lambda had=had: self.lines() > had)
+                had = self.recorded()
+                command.wait_for(lambda had=had: self.recorded() > had)
                 command.wait(self.draw.uniform(0, 0.4))
             else:
                 command.wait(self.draw.uniform(0, self.lasts_s))
@@ -433,10 +439,8 @@ class ClusterScene(Scene):
 
     def _told(self) -> int:
         """Attempts in the journals, and those that a part may have begun and not told of."""
-        runs = self.folder.glob("*/data/runs/*/*/trials.jsonl")
-        lines = sum(path.read_bytes().count(b"\n") for path in runs)
         cut = sum(command.code != 0 for command in self.commands)
-        return lines + cut * self.workers
+        return self.recorded() + cut * self.workers
 
     def finish(self) -> None:
         """Go on to the end, and ask the oracle about all of it."""

@@ -38,8 +38,8 @@ def sweep_interrupted(scene: ClusterScene) -> None:
     command = scene.instant()
     number = scene.draw.choice([signal.SIGINT, signal.SIGTERM])
     scene.told(number.name)
-    # Before Python's handlers are there the system's own end it, as they end any program.
-    command.wait_for(lambda: scene.run() is not None)
+    # Before the command's handlers are there the system's own end it, as they end any program.
+    command.wait_for(command.heeds_signals)
     for _ in range(scene.draw.choice([1, 1, 2, 3])):
         command.send(number)
         time.sleep(scene.draw.choice([0, 0.02, 0.7]))
@@ -58,6 +58,7 @@ def sweep_suspended(scene: ClusterScene) -> None:
 def sweep_killed_in_an_outage(scene: ClusterScene) -> None:
     """Whoever interrupts a sweep because the cluster hangs, and then loses patience."""
     command = scene.instant()
+    command.wait_for(command.heeds_signals)
     scene.link.hold()
     command.send(signal.SIGINT)
     scene.bears(INTERRUPTED)
@@ -231,8 +232,8 @@ def memory_exhausted(scene: ClusterScene) -> None:
     scene.hungry.chmod(0o666)
 
 
-def job_deleted(scene: ClusterScene) -> None:
-    """Or, of a sweep of a workload, its pods are replaced by a rollout that somebody else asks for."""
+def replaced_by_others(scene: ClusterScene) -> None:
+    """Somebody removes the Jobs, or asks for a rollout of the workload."""
     scene.instant()
     with contextlib.suppress(AssertionError):
         if scene.workload:
@@ -312,7 +313,7 @@ CLUSTER_FAULTS: dict[str, Callable[[ClusterScene], None]] = {
         *(api_server_killed, api_server_suspended, control_plane_suspended),
         *(streams_cut, streams_cut_again_and_again, link_down, link_silent),
         *(kubelet_suspended, kubelet_killed, node_not_ready),
-        *(pod_evicted, pod_deleted, container_killed, memory_exhausted, job_deleted),
+        *(pod_evicted, pod_deleted, container_killed, memory_exhausted, replaced_by_others),
         *(limits_forbidden, limit_beyond_the_node, permissions_taken_away, lock_stolen),
     )
 }

@@ -130,6 +130,14 @@ class Command:
             raise AssertionError(f"it hangs: {self.printed()}")
         return int(self._process.exitcode or 0)
 
+    def heeds_signals(self) -> bool:
+        """Whether it has its own handler of a request to end."""
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+            caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
+            return bool(caught >> signal.SIGTERM - 1 & 1)
+        return False
+
     def send(self, number: int) -> None:
         """A signal to it alone."""
         with contextlib.suppress(ProcessLookupError):

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from importlib import import_module
+from threading import Timer
 from types import FrameType
 from typing import Any
 
@@ -31,6 +32,9 @@ the time to a first answer."""
 
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
+
+LATER_S = 0.01
+"""By then whatever ended has ended [s]."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
@@ -151,6 +155,15 @@ def _heed_interrupts() -> None:
         if last_s - before_s > AGAIN_S:
             raise KeyboardInterrupt
 
+    def heed_later(lost: "sys.UnraisableHookArgs") -> None:
+        nonlocal last_s
+        if lost.exc_type is not KeyboardInterrupt:
+            sys.__unraisablehook__(lost)
+            return
+        last_s = -math.inf
+        Timer(LATER_S, signal.raise_signal, (signal.SIGINT,)).start()
+
+    sys.unraisablehook = heed_later
     for number in INTERRUPTS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
