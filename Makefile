@@ -44,9 +44,9 @@ test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that n
 	-$(PYTEST) $(RECORDED) $(MEASURING)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 
-torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7
+torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7; OF=cluster against sweeps of pods
 	cd tests && PYTHONPATH=cluster ../$(BIN)/python -m torture $(if $(OF),--of $(OF)) $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
-	    $(if $(PAGE),--page $(abspath $(PAGE)))
+	    $(if $(PAGE),--page $(abspath $(PAGE))) $(if $(RESULTS),--results $(abspath $(RESULTS)))
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
 	$(PYTEST) tests/cgroup2 -m cgroup2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import random
@@ -11,6 +12,7 @@ import time
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from deadzone import __version__
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
@@ -67,6 +69,15 @@ for what was measured; no control group, folder, process or mount left.
 {left}"""
 
 
+def keep(folder: Path, of: str, seed: int, took_s: float, tried: dict[str, Any], found: list[str]) -> None:
+    """Write what was tried so far: one file for each run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    facts = {"of": of, "seed": seed, "seconds": round(took_s), "deadzone": __version__}
+    machine = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "cores": usable_cores(), "load": os.getloadavg()[0]}
+    text = json.dumps({**facts, **machine, **tried, "found": found}, indent=1)
+    (folder / f"{of}-{seed}.json").write_text(text + "\n")
+
+
 def main() -> int:
     """Play scenes until the time is over; the exit code is 1 where the oracle found something."""
     parser = argparse.ArgumentParser(prog="make torture", description=__doc__)
@@ -78,6 +89,9 @@ def main() -> int:
         "--of",
         choices=[*KINDS, CLUSTER],
         help="only sweeps of this kind; default all in turn but those of a cluster",
+    )
+    parser.add_argument(
+        "--results", type=Path, help="folder for a JSON file of what was tried, kept up to date"
     )
     parser.add_argument("--page", type=Path, help="write what was tried as a page")
     asked = parser.parse_args()
@@ -97,6 +111,9 @@ def main() -> int:
         if played.found:
             found.append(f"scene {played.number}: {played.found}")
             print(f"FOUND seed {asked.seed} {found[-1]}", flush=True)
+        if asked.results:
+            tried = {"scenes": scenes, "faults": dict(sorted(counted.items()))}
+            keep(asked.results, asked.of or "all", asked.seed, time.monotonic() - began, tried, found)
     for name, times in sorted(counted.items()):
         print(f"{times:6} {name}")
     print(

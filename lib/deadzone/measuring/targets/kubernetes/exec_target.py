@@ -246,18 +246,13 @@ class ExecTarget(ClusterTarget):
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"
             )
         return {
-            "target": "kubernetes",
-            "target_mode": "exec",
+            **trial.where_and_how(self.spec, self._pod, self._name, self._probe),
             "workload": str(self._workload),
             "container": self._name,
             "image": container.get("image"),
-            "image_id": trial.image_id(self._pod, self._name),
-            "cluster_node": self._pod["spec"].get("nodeName"),
-            "node_cores": self._probe.cores,
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",
             "qos_class": (self._pod.get("status") or {}).get("qosClass"),
             "qos_class_without_limit": after_none,
-            **trial.how_measured(self._probe, bool(self.spec.launcher_image)),
         }
 
 

@@ -90,17 +90,12 @@ class JobTarget(ClusterTarget):
         job, worker = self.spec.job, self._workers[0]
         assert job is not None
         return {
-            "target": "kubernetes",
-            "target_mode": "job",
+            **trial.where_and_how(self.spec, worker.pod, jobs.CONTAINER, worker.probe),
             "namespace": self.spec.namespace,
             "image": job.image,
-            "image_id": trial.image_id(worker.pod, jobs.CONTAINER),
-            "cluster_node": worker.pod["spec"].get("nodeName"),
-            "node_cores": worker.probe.cores,
             "limits_mechanism": "Kubernetes, a fresh pod for each trial",
             "parallelism": job.parallelism,
             "one_a_node": job.one_a_node,
-            **trial.how_measured(worker.probe, bool(self.spec.launcher_image)),
         }
 
 

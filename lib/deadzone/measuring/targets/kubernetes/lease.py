@@ -87,7 +87,10 @@ class Lease:
         if self._lost is None:
             self._renew()
         if self._lost is not None:
-            raise TargetError(f"This sweep has lost its lock on {self._subject}: {self._lost}.")
+            raise TargetError(
+                f"This sweep has lost its lock on {self._subject}: {self._lost}. What it changed, the next "
+                "sweep or `deadzone restore` gives back."
+            )
 
     @property
     def is_held(self) -> bool:
