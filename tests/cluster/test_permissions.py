@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
+import node
 import pytest
 from accounts import ACCOUNT, is_cluster_wide, kubeconfig_with, rules_of_the_account
 from node_tokens import CACHED_S, short_lived_token
@@ -108,6 +112,26 @@ def test_a_verb_that_jobs_need_is_named(namespace, account, write_study, deadzon
     said = deadzone("sweep", study)
     assert said.code == 4
     assert "lacks the verb 'create' for jobs of the API group batch" in said.err
+
+
+@pytest.mark.alone
+def test_a_server_that_restarts_and_knows_no_account_yet_is_waited_for(
+    own_cluster, namespace, deployment, account, write_study, start
+):
+    deployment(annotations=ALLOWED)
+    account()
+    study = write_study(
+        workload=command(SLEEP),
+        target=target(namespace, change="resize"),
+        factors={"seconds": [0.2], "cpu_limit": [0.4, 0.5]},
+        design={"replicates": 10},
+    )
+    begun = start("sweep", study)
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
+    code, _, err = begun.end()
+    assert code == 0, err
+    Left(own_cluster, namespace).check_nothing()
 
 
 def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(

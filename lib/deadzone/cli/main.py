@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 from importlib import import_module
-from threading import Timer
 from types import FrameType
 from typing import Any
 
@@ -157,14 +156,14 @@ def _heed_interrupts() -> None:
 
     def heed_later(lost: "sys.UnraisableHookArgs") -> None:
         nonlocal last_s
-        if lost.exc_type is not KeyboardInterrupt:
+        if lost.exc_type is KeyboardInterrupt:
+            last_s = -math.inf
+            signal.setitimer(signal.ITIMER_REAL, LATER_S)
+        else:
             sys.__unraisablehook__(lost)
-            return
-        last_s = -math.inf
-        Timer(LATER_S, signal.raise_signal, (signal.SIGINT,)).start()
 
     sys.unraisablehook = heed_later
-    for number in INTERRUPTS:
+    for number in (*INTERRUPTS, signal.SIGALRM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
 
