@@ -310,7 +310,7 @@ class ClusterScene(Scene):
 
     def recorded(self) -> int:
         """Attempts in all journals of the scene."""
-        journals = self.folder.glob("*/data/runs/*/*/trials.jsonl")
+        journals = self.folder.rglob("trials.jsonl")
         return sum(path.read_bytes().count(b"\n") for path in journals)
 
     def instant(self) -> Command:

@@ -88,8 +88,7 @@ class Lease:
             self._renew()
         if self._lost is not None:
             raise TargetError(
-                f"This sweep has lost its lock on {self._subject}: {self._lost}. What it changed, the next "
-                "sweep or `deadzone restore` gives back."
+                f"This sweep has lost its lock on {self._subject}: {self._lost}. `deadzone restore` gives back what it changed."
             )
 
     @property

@@ -94,8 +94,7 @@ def restarts(pod: Mapping[str, Any], container: str) -> int:
 
 def where_and_how(spec: KubernetesTarget, pod: Object, container: str, probe: Probe) -> dict[str, Any]:
     """Where trials run and how they are measured, for the provenance."""
-    lent = "a busybox lent to the container"
-    shell = lent if spec.launcher_image else "the container's own shell"
+    shell = "a busybox lent to the container" if spec.launcher_image else "the container's own shell"
     clock = "the node's clock, to a millisecond" if probe.fine_clock else "the node's uptime, to 10 ms"
     return {
         "target": spec.kind,
