@@ -41,8 +41,8 @@ test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that n
 	-$(PYTEST) $(RECORDED) -m "$(HERE) and alone" $(ALONE)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 
-torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7, or OF=input
-	cd tests && ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
+torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7, or OF=input, OF=cluster
+	cd tests && PYTHONPATH=cluster ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
 	    $(if $(OF),--of $(OF)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(CASES),--cases $(CASES)) $(if $(KIND),--kind "$(KIND)") $(if $(PAGE),--page $(abspath $(PAGE)))
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine

@@ -95,6 +95,31 @@ def test_a_reader_that_leaves_early_is_no_error(home):
     assert "Traceback" not in said.stderr
 
 
+MEETING = """
+import os, signal, time
+import click
+
+class Ends:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+@click.command()
+def command():
+    Ends()
+    time.sleep(60)
+"""
+
+
+def test_an_interrupt_that_meets_the_end_of_an_object_is_heeded(tmp_path):
+    (tmp_path / "meeting.py").write_text(MEETING)
+    call = "from deadzone.cli import main; main.COMMANDS['meet'] = ('meeting', ''); main.main()"
+    said = subprocess.run(
+        (sys.executable, "-c", call, "meet"), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, said.stderr.strip()) == (130, "deadzone: interrupted")
+
+
 def test_help_is_quick(home):
     """It loads no pandas: a command that is typed often must answer at once."""
     program = (

@@ -17,6 +17,9 @@ from torture.serving import ServiceScene
 KINDS: dict[str, type[Scene]] = {"program": Scene, "service": ServiceScene, "archive": ArchiveScene}
 """What is swept."""
 
+CLUSTER = "cluster"
+"""Swept only where it is asked for, as it takes a node of Kubernetes; found where tests/cluster is on the path."""
+
 IN_TURN = ("program", "service")
 """What is swept where nobody asks for a kind; a run that is archived and published takes too long."""
 
@@ -29,6 +32,15 @@ UNITS = {"s": 1, "m": 60, "h": 3600}
 def seconds(text: str) -> float:
     """60s, 10m, 1h."""
     return float(text[:-1]) * UNITS[text[-1]] if text[-1:] in UNITS else float(text)
+
+
+def kind_of(name: str) -> type[Scene]:
+    """The scene of a name."""
+    if name != CLUSTER:
+        return KINDS[name]
+    from torture.cluster import ClusterScene
+
+    return ClusterScene
 
 
 def torture_inputs(result: Result, kinds: list[str], cases: int, only: int | None) -> None:
@@ -62,7 +74,7 @@ def main() -> int:
     parser.add_argument("--fault", action="append", help="only faults of this name")
     parser.add_argument(
         "--of",
-        choices=[*KINDS, "input"],
+        choices=[*KINDS, CLUSTER, "input"],
         help="only sweeps of this kind, or input; default programs and services in turn",
     )
     parser.add_argument("--kind", action="append", help="only input of this kind")
@@ -104,7 +116,7 @@ def torture_sweeps(result: Result, asked: argparse.Namespace, began: float) -> N
     while scenes == 0 or not is_enough():
         number = scenes if asked.scene is None else asked.scene
         name = asked.of or IN_TURN[number % len(IN_TURN)]
-        kind = KINDS[name]
+        kind = kind_of(name)
         faults = {what: one for what, one in kind.faults().items() if not asked.fault or what in asked.fault}
         played = play(kind, asked.seed, number, faults)
         scenes += 1

@@ -32,9 +32,11 @@ class Scene:
     """What the faults of one scene share: a sweep of a program of a few milliseconds.
 
     harmed: trials that may have failed, for their program was harmed. lasts_s: about how long the sweep takes.
+    most_faults: that a scene goes through.
     """
 
     lasts_s: ClassVar[float] = 0.4
+    most_faults: ClassVar[int] = MOST_FAULTS
 
     folder: Path
     draw: random.Random
@@ -149,7 +151,7 @@ def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callabl
     scene = kind(folder, draw)
     met: list[str] = []
     try:
-        for name in draw.choices(list(faults), k=draw.randint(1, MOST_FAULTS)):
+        for name in draw.choices(list(faults), k=draw.randint(1, kind.most_faults)):
             met.append(name)
             scene.story.append(name)
             faults[name](scene)

@@ -35,6 +35,9 @@ the time to a first answer."""
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
 
+LATER_S = 0.01
+"""By then whatever ended has ended [s]."""
+
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
     "try": ("deadzone.cli.try_", "Sweep a program in one line, without a study file."),
@@ -166,7 +169,16 @@ def _heed_interrupts() -> None:
         if last_s - before_s > AGAIN_S:
             raise KeyboardInterrupt
 
-    for number in INTERRUPTS:
+    def heed_later(lost: "sys.UnraisableHookArgs") -> None:
+        nonlocal last_s
+        if lost.exc_type is KeyboardInterrupt:
+            last_s = -math.inf
+            signal.setitimer(signal.ITIMER_REAL, LATER_S)
+        else:
+            sys.__unraisablehook__(lost)
+
+    sys.unraisablehook = heed_later
+    for number in (*INTERRUPTS, signal.SIGALRM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
 
