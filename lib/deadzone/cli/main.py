@@ -172,7 +172,7 @@ def _heed_interrupts() -> None:
     def heed_later(lost: "sys.UnraisableHookArgs") -> None:
         nonlocal last_s
         if lost.exc_type is KeyboardInterrupt:
-            last_s = -math.inf
+            last_s = float("-inf")
             signal.setitimer(signal.ITIMER_REAL, LATER_S)
         else:
             sys.__unraisablehook__(lost)

@@ -15,6 +15,12 @@ def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
     return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)
 
 
+def is_well(rows: pd.DataFrame) -> pd.Series:
+    """Which rows' programs ended well; all of a table that does not say."""
+    status = rows.get("status", pd.Series("ok", rows.index))
+    return status.eq("ok").fillna(False).astype(bool)
+
+
 def well(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows whose program ended well; all of a table that does not say."""
-    return rows[rows["status"].eq("ok").fillna(False).astype(bool)] if "status" in rows else rows
+    return rows[is_well(rows)]

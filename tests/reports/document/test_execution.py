@@ -10,8 +10,7 @@ import nbformat.v4 as v4
 import pytest
 
 from deadzone.errors import ReportError, StudyError
-from deadzone.reports.document import execution
-from deadzone.reports.document.execution import _transport, execute, load_papermill, notebook_parameters
+from deadzone.reports.document.execution import _transport, execute, notebook_parameters
 
 
 @pytest.fixture
@@ -72,11 +71,6 @@ def test_two_commands_started_in_one_place_do_not_hear_each_other(notebook, tmp_
 def test_a_kernel_talks_through_a_folder_of_its_own_unless_its_name_is_too_long(tmp_path):
     assert _transport(tmp_path)["ip"].startswith(str(tmp_path))
     assert _transport(tmp_path / ("long" * 30)) == {"transport": "tcp"}
-
-
-def test_what_is_blocked_for_speed_is_there_again_afterwards():
-    load_papermill()
-    assert sys.modules.get(execution.SLOW_AND_UNUSED, "absent") is not None
 
 
 def test_a_parameter_of_another_type_is_refused_before_a_cell_fails_on_it(notebook, tmp_path):

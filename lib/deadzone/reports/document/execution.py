@@ -35,13 +35,11 @@ TYPES: dict[str, tuple[Any, str]] = {
 }
 """What a parameter of a declared type may be, and what messages call it."""
 
-SLOW_AND_UNUSED = "rfc3987_syntax"
-"""jsonschema compiles this grammar of web addresses for a second as it is imported; notebooks have no such field."""
-
 
 def notebook_parameters(path: Path) -> dict[str, str]:
     """Names of a notebook's parameters, and the type that each is declared with. Raises ReportError if it cannot be read."""
-    papermill = load_papermill()
+    import papermill
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -101,19 +99,6 @@ def execute(
         raise _as_own_error(failure[0], path) from failure[0]
 
 
-def load_papermill() -> Any:
-    """Import papermill without what is slow and not used here."""
-    blocked = SLOW_AND_UNUSED not in sys.modules
-    if blocked:
-        sys.modules[SLOW_AND_UNUSED] = None  # type: ignore[assignment]
-    try:
-        import papermill
-    finally:
-        if blocked:
-            del sys.modules[SLOW_AND_UNUSED]
-    return papermill
-
-
 def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
     """papermill only warns of these and goes on with the default, or has a cell fail on a value of another type."""
     refuse_secrets(parameters)
@@ -128,9 +113,8 @@ def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
 
 
 def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
+    import papermill
     from traitlets.config import Config
-
-    papermill = load_papermill()
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="dz-") as sockets:

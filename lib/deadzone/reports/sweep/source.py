@@ -11,7 +11,7 @@ from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.explaining.adaptive.rate_search import GENERATOR, capacities
 from deadzone.explaining.findings.experiment import plain
-from deadzone.explaining.marks import marked
+from deadzone.explaining.marks import is_well, marked, well
 from deadzone.explaining.phases.censored import is_bound
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
@@ -211,8 +211,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     except DeadzoneError:
         return []
     measured = trials[~marked(trials, "warmup", missing=False)]
-    ended = measured[_ended_well(measured)]
-    tried, sound = set(measured[knob].astype(str)), set(ended[knob].astype(str))
+    tried, sound = (set(rows[knob].astype(str)) for rows in (measured, well(measured)))
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
@@ -234,10 +233,4 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
 def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
     """The rows an analysis rests on, time-outs too where they bound the response."""
     kept = ~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)
-    return trials[kept & (_ended_well(trials) | is_bound(trials, response))]
-
-
-def _ended_well(trials: pd.DataFrame) -> pd.Series:
-    """Which trials ended well; all of a table that does not say."""
-    status = trials.get("status", pd.Series("ok", trials.index))
-    return status.eq("ok").fillna(False).astype(bool)
+    return trials[kept & (is_well(trials) | is_bound(trials, response))]
