@@ -1,5 +1,6 @@
-"""Columns that mark trials, such as `warmup` and `trusted`: booleans, numbers or words, as tables on disk have them."""
+"""Columns of tables as they are on disk: marks of trials, such as `warmup` and `trusted`, that are booleans, numbers or words; and numbers."""
 
+import numpy as np
 import pandas as pd
 
 WORDS = {
@@ -24,3 +25,8 @@ def is_well(rows: pd.DataFrame) -> pd.Series:
 def well(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows whose program ended well; all of a table that does not say."""
     return rows[is_well(rows)]
+
+
+def numbers(rows: pd.DataFrame, column: str) -> pd.Series:
+    """A column as floats, nan where it holds no number; all nan without the column."""
+    return pd.to_numeric(rows.get(column, pd.Series(np.nan, rows.index)), errors="coerce").astype(float)
