@@ -21,6 +21,7 @@ import yaml
 
 from deadzone.contents import bytes_of, text_of
 from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
+from deadzone.language.catalogue import say, spoken
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.journal import Journal, read_lines
 from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form
@@ -210,12 +211,13 @@ class Run:
     ) -> None:
         """Add a finished trial to the journal, its time series and histograms beside it, its profiles as files."""
         of = {"trial": record["trial"], "attempt": record["attempt"]}
-        if samples:
-            rows = [astuple(one) for one in samples]
-            self._journal(TELEMETRY_JOURNAL_FILE).append({**of, "samples": rows})
-        if histograms:
-            rows = [astuple(one) for one in histograms]
-            self._journal(HISTOGRAM_JOURNAL_FILE).append({**of, "histograms": rows})
+        beside: dict[str, tuple[str, Sequence[Any]]] = {
+            TELEMETRY_JOURNAL_FILE: ("samples", samples),
+            HISTOGRAM_JOURNAL_FILE: ("histograms", histograms),
+        }
+        for name, (key, told) in beside.items():
+            if told:
+                self._journal(name).append({**of, key: [astuple(one) for one in told]})
         kept = {"profiles": self._keep(record, profiles)} if profiles else {}
         self._journal(JOURNAL_FILE).append({**record, **kept})
 
@@ -279,6 +281,14 @@ class Run:
     def batches(self) -> list[dict[str, Any]]:
         """The batches of an adaptive sweep: batch, trials, gain, reason, until, budget_s; and its end: stopped, open."""
         return read_lines(self.folder / BATCHES_FILE, BATCH)
+
+    def ending(self) -> list[str]:
+        """Why a sweep ended before its plan did, and what was open, in the language spoken; nothing of a whole one."""
+        batches = self.batches()
+        if not batches or "stopped" not in batches[-1]:
+            return []
+        questions = [say("adaptive.still_open", question=one[spoken()]) for one in batches[-1]["open"]]
+        return [batches[-1]["stopped"][spoken()], *questions]
 
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""
