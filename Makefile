@@ -7,15 +7,11 @@ PYTEST := $(BIN)/python -m pytest
 # Real programs are at the mercy of neighbours: a test that fails is tried once more, and the summary says so.
 ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
-# Tests whose outcome hangs on the time or the CPU that they are given run one at a time; all others, those that sweep
-# among them, run on every core at once.
-MEASURING := $(addprefix tests/,explaining/attribution/test_planted_causes.py \
-    explaining/findings/test_planted.py explaining/mechanisms/test_planted.py cli/test_try.py programs reports/sweep/test_live.py \
-    test_doctor.py test_gallery.py) \
-    $(addprefix tests/measuring/,capture load services targets/limits workloads/disk \
-    $(patsubst %,sweep/test_%.py,disk_studies proposed recognising running serving truth) \
-    $(patsubst %,targets/test_%.py,account container interference local others processes schedstat) \
-    $(patsubst %,workloads/test_%.py,http load))
+# Tests whose outcome hangs on the time or the CPU that they are given are marked `alone` and run one at a time; all others,
+# those that sweep among them, run at once, two more than there are cores, for they wait half of their time.
+# Of so many at once each computes in one thread: others would wait for a core by keeping another busy.
+AT_ONCE = $(shell expr $$(nproc) + 2)
+ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'pytest\.mark\.alone' tests))
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
 # with them in the end.
@@ -24,13 +20,14 @@ LONGEST := $(addprefix tests/,test_wheel.py cli torture measuring)
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
 RECORD   := build/tests.jsonl
-RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY)) -m "not cluster and not cgroup2"
+RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
+HERE     := not cluster and not cgroup2
 
 # Tests of the cluster wait more than they work, so four run at once, each in a namespace of its own.
 CLUSTER_RECORD := build/cluster.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help report test torture test-cgroup2 cluster cluster-down test-cluster lab bench check format lock clean
+.PHONY: help report test torture test-cgroup2 cluster cluster-down test-cluster lab bench check types rules format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -40,13 +37,13 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 
 test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)
-	-$(PYTEST) $(RECORDED) -n logical --dist loadfile --no-loadscope-reorder $(LONGEST) tests $(addprefix --ignore=,$(MEASURING))
-	-$(PYTEST) $(RECORDED) $(MEASURING)
+	-OPENBLAS_NUM_THREADS=1 $(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(LONGEST) tests
+	-$(PYTEST) $(RECORDED) -m "$(HERE) and alone" $(ALONE)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 
-torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7
-	cd tests && ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
-	    $(if $(PAGE),--page $(abspath $(PAGE)))
+torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7, or OF=input, OF=cluster
+	cd tests && PYTHONPATH=cluster ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
+	    $(if $(OF),--of $(OF)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(CASES),--cases $(CASES)) $(if $(KIND),--kind "$(KIND)") $(if $(PAGE),--page $(abspath $(PAGE)))
 
 test-cgroup2: $(VENV)/.dev  ## show the cgroup v2 and systemd mechanisms on a small emulated machine
 	$(PYTEST) tests/cgroup2 -m cgroup2
@@ -70,10 +67,15 @@ bench: $(VENV)/.bench  ## measure what the documentation states of speed and acc
 	$(BIN)/python benchmarks/all.py
 
 check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the repository; seconds
-	$(BIN)/ruff format --check --quiet
-	$(BIN)/ruff check --quiet
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types rules
+
+types:  ## of `check`, the types
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/mypy --no-error-summary notebooks/studies/programs scripts/reference_arithmetic.py
+
+rules:  ## of `check`, the rest
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
 	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 	$(PYTEST) -q tests/test_repository.py
 

@@ -36,6 +36,8 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 pytest_plugins = ("servers",)
 
+sys.modules.setdefault("rfc3987_syntax", None)  # as `deadzone.cli.main` does, for the same reason
+
 settings.register_profile("deadzone", deadline=None)  # a busy machine is no mistake of what is tested
 settings.load_profile("deadzone")
 

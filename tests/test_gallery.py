@@ -16,6 +16,8 @@ from spring_build import built_jar
 from deadzone.errors import SweepError
 from deadzone.study.loading import load_study
 
+pytestmark = pytest.mark.alone
+
 ROOT = Path(__file__).parent.parent
 GALLERY = sorted((ROOT / "notebooks" / "studies" / "gallery").glob("*.yaml"))
 PROGRAMS = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -92,6 +95,31 @@ def test_a_reader_that_leaves_early_is_no_error(home):
     assert "Traceback" not in said.stderr
 
 
+MEETING = """
+import os, signal, time
+import click
+
+class Ends:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+@click.command()
+def command():
+    Ends()
+    time.sleep(60)
+"""
+
+
+def test_an_interrupt_that_meets_the_end_of_an_object_is_heeded(tmp_path):
+    (tmp_path / "meeting.py").write_text(MEETING)
+    call = "from deadzone.cli import main; main.COMMANDS['meet'] = ('meeting', ''); main.main()"
+    said = subprocess.run(
+        (sys.executable, "-c", call, "meet"), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, said.stderr.strip()) == (130, "deadzone: interrupted")
+
+
 def test_help_is_quick(home):
     """It loads no pandas: a command that is typed often must answer at once."""
     program = (
@@ -115,3 +143,36 @@ def test_a_sweep_without_claims_needs_neither_scipy_nor_figures(home, write_stud
         (sys.executable, "-c", program + loaded), capture_output=True, text=True, check=False
     )
     assert said.returncode == 0 and said.stderr.splitlines()[-1] == "set()", said.stderr
+
+
+def test_a_terminal_obeys_nothing_that_stands_in_the_table_of_a_stranger(tmp_path):
+    """Colours are the picture's own; the title of the window, the clipboard and the way of reading stay as they are."""
+    table = tmp_path / "strange.csv"
+    name = "wall\x1b]0;owned\x07\u202e"
+    table.write_text(
+        f"threads,{name}\n" + "".join(f"{n},{9 / n + i / 50}\n" for n in (1, 2, 4, 8) for i in range(3))
+    )
+    ours, theirs = pty.openpty()
+    command = (
+        sys.executable,
+        "-m",
+        "deadzone.cli.main",
+        "fit",
+        table,
+        "--knob",
+        "threads",
+        "--response",
+        name,
+    )
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # a terminal that nobody writes to any more
+            while piece := os.read(ours, 65536):
+                said += piece
+    os.close(ours)
+    text = said.decode()
+    assert process.returncode == 0, text
+    assert "wall\\x1b]0;owned\\x07\\u202e" in text
+    assert "\x1b[38;5;" in text, "the picture has its colours"
+    assert not set(re.sub(r"\x1b\[[\d;]*m", "", text)) & {"\x1b", "\x07", "\u202e"}

@@ -118,7 +118,7 @@ BAD_INPUT = {
     "a parameter file that is missing": (
         ["probe", "-f", "no.yaml"],
         2,
-        "no.yaml: cannot read the parameter file",
+        "no.yaml: cannot be read: No such file",
     ),
     "a parameter file that is a list": (["probe", "-f", "list.yaml"], 2, "is a mapping of names to values"),
     "a parameter file that is no text": (["probe", "-f", "latin.yaml"], 2, "it is not UTF-8 text"),

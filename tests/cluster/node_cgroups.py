@@ -56,8 +56,8 @@ def processes() -> set[int]:
     return {
         int(line)
         for group in _groups()
-        for path in group.rglob("cgroup.procs")
-        for line in _lines(path)
+        for folder, _, _ in os.walk(group)  # which a group that vanishes meanwhile does not end
+        for line in _lines(Path(folder, "cgroup.procs"))
         if line != "0"
     }
 

@@ -185,14 +185,7 @@ def test_memory_that_runs_out_is_no_plain_failure(namespace, deployment, write_s
 
 
 def evict(cluster, namespace, pod):
-    """As a drain of the node does it."""
-    eviction = {
-        "apiVersion": "policy/v1",
-        "kind": "Eviction",
-        "metadata": {"name": pod, "namespace": namespace},
-    }
-    path = f"--raw=/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
-    cluster.kubectl("create", path, "--filename=-", given=json.dumps(eviction))
+    cluster.evict(namespace, pod)
 
 
 def delete(cluster, namespace, pod):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+import signal
 
+import node
 import pytest
-import yaml
+from accounts import ACCOUNT, is_cluster_wide, kubeconfig_with, rules_of_the_account
 from node_tokens import CACHED_S, short_lived_token
 from sweeping import ALLOWED, SLEEP, Left, command, job_target, target
 
 pytestmark = pytest.mark.cluster
-
-RBAC = Path(__file__).resolve().parents[2] / "deploy" / "rbac.yaml"
-
-ACCOUNT = "deadzone"
 
 
 @pytest.fixture
@@ -22,35 +20,16 @@ def account(cluster, namespace, monkeypatch, tmp_path):
     made: list[tuple[str, str]] = []
 
     def become(without: tuple[str, str] | None = None, token: str | None = None) -> None:
-        documents = []
-        for document in yaml.safe_load_all(RBAC.read_text()):
-            cluster_wide = document["kind"].startswith("Cluster")
-            if cluster_wide:
-                document["metadata"]["name"] += f"-{namespace}"
-                made.append((document["kind"], document["metadata"]["name"]))
-            else:
-                document["metadata"]["namespace"] = namespace
-            if "roleRef" in document and cluster_wide:
-                document["roleRef"]["name"] += f"-{namespace}"
-            for subject in document.get("subjects", ()):
-                subject["namespace"] = namespace
-            for rule in document.get("rules", ()):
-                if without and without[0] in rule["resources"]:
-                    rule["verbs"] = [verb for verb in rule["verbs"] if verb != without[1]]
-            if "rules" in document:
-                document["rules"] = [rule for rule in document["rules"] if rule["verbs"]]
-            documents.append(document)
+        documents = rules_of_the_account(namespace, without)
+        made.extend((one["kind"], one["metadata"]["name"]) for one in documents if is_cluster_wide(one))
         cluster.apply(*documents)
         who = f"--as=system:serviceaccount:{namespace}:{ACCOUNT}"
         asked = ("auth", "can-i", "get", "deployments.apps", "--namespace", namespace, who)
         # The authorizer learns of a new binding a moment later; kubectl fails where the answer is no.
         cluster.wait_for(lambda: _permitted(cluster, asked), "the binding")
         token = token or cluster.kubectl("create", "token", ACCOUNT, "--namespace", namespace).strip()
-        config = yaml.safe_load(cluster.kubeconfig.read_text())
-        for user in config["users"]:
-            user["user"] = {"token": token}
         path = tmp_path / "kubeconfig"
-        path.write_text(yaml.safe_dump(config))
+        path.write_text(kubeconfig_with(cluster.kubeconfig, token))
         monkeypatch.setenv("KUBECONFIG", str(path))
 
     yield become
@@ -133,6 +112,26 @@ def test_a_verb_that_jobs_need_is_named(namespace, account, write_study, deadzon
     said = deadzone("sweep", study)
     assert said.code == 4
     assert "lacks the verb 'create' for jobs of the API group batch" in said.err
+
+
+@pytest.mark.alone
+def test_a_server_that_restarts_and_knows_no_account_yet_is_waited_for(
+    own_cluster, namespace, deployment, account, write_study, start
+):
+    deployment(annotations=ALLOWED)
+    account()
+    study = write_study(
+        workload=command(SLEEP),
+        target=target(namespace, change="resize"),
+        factors={"seconds": [0.2], "cpu_limit": [0.4, 0.5]},
+        design={"replicates": 10},
+    )
+    begun = start("sweep", study)
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
+    code, _, err = begun.end()
+    assert code == 0, err
+    Left(own_cluster, namespace).check_nothing()
 
 
 def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(

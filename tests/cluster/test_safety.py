@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -194,6 +196,23 @@ def test_a_program_that_a_killed_sweep_left_running_is_ended(
     assert running()
     assert deadzone("restore", "--namespace", namespace).code == 0
     assert not running()
+    left.check_nothing()
+
+
+def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given_up(
+    namespace, deployment, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    taking = (
+        "import os; from deadzone.measuring.targets.kubernetes.cluster import Cluster;"
+        "from deadzone.measuring.targets.kubernetes.lease import Lease;"
+        f"Lease(Cluster(), {namespace!r}, 'deadzone-deployment-worker', 'it', 'run').acquire(); os._exit(9)"
+    )
+    assert subprocess.run((sys.executable, "-c", taking), check=False).returncode == 9
+    assert left.leases() == ["deadzone-deployment-worker"]
+    said = deadzone("restore", "--namespace", namespace)
+    assert said.code == 0, said.err
+    assert "lease/deadzone-deployment-worker" in said.out
     left.check_nothing()
 
 

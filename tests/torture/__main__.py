@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import random
 import sys
+import tempfile
 import time
-from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 
-from deadzone import __version__
-from deadzone.store.provenance import cpu_model, operating_system, usable_cores
-from torture.scene import MOST_FAULTS, Scene, play
+from torture.archiving import ArchiveScene
+from torture.page import Result, rewrite, write_down
+from torture.scene import Scene, play
 from torture.serving import ServiceScene
 
-KINDS: dict[str, type[Scene]] = {"program": Scene, "service": ServiceScene}
+KINDS: dict[str, type[Scene]] = {"program": Scene, "service": ServiceScene, "archive": ArchiveScene}
 """What is swept."""
+
+CLUSTER = "cluster"
+"""Swept only where it is asked for, as it takes a node of Kubernetes; found where tests/cluster is on the path."""
+
+IN_TURN = ("program", "service")
+"""What is swept where nobody asks for a kind; a run that is archived and published takes too long."""
 
 MOST_FOUND = 20
 """So many scenes say what is wrong; more would say it again."""
@@ -31,65 +34,96 @@ def seconds(text: str) -> float:
     return float(text[:-1]) * UNITS[text[-1]] if text[-1:] in UNITS else float(text)
 
 
-def page(counted: Counter[str], scenes: int, took_s: float, seed: int, found: list[str]) -> str:
-    """What was tried and what was found, for docs/benchmarks/faults.md."""
-    rows = "".join(f"| {name} | {times:,} |\n" for name, times in sorted(counted.items()))
-    left = "".join(f"- {one.splitlines()[0]}\n" for one in found) or "Nothing.\n"
-    return f"""# A thousand faults, and nothing lost
+def kind_of(name: str) -> type[Scene]:
+    """The scene of a name."""
+    if name != CLUSTER:
+        return KINDS[name]
+    from torture.cluster import ClusterScene
 
-Written by `make torture PAGE=docs/benchmarks/faults.md`; not edited by hand.
+    return ClusterScene
 
-deadzone {__version__}, Python {platform.python_version()}; {datetime.now(UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}, Linux {platform.release()}, {operating_system()}; load average when it ended: {os.getloadavg()[0]:.2f}.
 
-{counted.total():,} faults in {scenes:,} sweeps, {took_s:.0f} s, seed {seed}: of a program of a few milliseconds on the local target, and of a small server that is
-asked once a trial or put under load, started by the sweep or up already. Each sweep goes through one to {MOST_FAULTS} faults, drawn with their instants from the seed, and then to its end. After each fault: an exit code that is
-documented and one sentence, never a traceback; the trials that were recorded as they were; nothing left of a command that
-was not killed. In the end: every trial of the plan once, in the plan's order, with the table of an undisturbed run but
-for what was measured; no control group, folder, process or mount left.
+def torture_inputs(result: Result, kinds: list[str], cases: int, only: int | None) -> None:
+    """So many cases of each kind of input, in batches."""
+    from torture import inputs
 
-| fault | times |
-| --- | --- |
-{rows}
-## Found in this run
-
-{left}"""
+    kept = Path(tempfile.mkdtemp(prefix="torture-kept-"))
+    for kind in kinds:
+        known: dict[str, str] = {}
+        numbers = range(-(-cases // inputs.BATCH)) if only is None else [only]
+        for number in numbers:
+            tried = inputs.play(kind, result.seed, number, min(inputs.BATCH, cases), kept)
+            result.add("input", {kind: tried.cases})
+            for where, said in tried.found.items():
+                if where not in known:
+                    print(
+                        f"FOUND seed {result.seed} {kind} {number}: {where}: {said}\n  files: {kept}",
+                        flush=True,
+                    )
+            known = tried.found | known
+        result.found += [f"{kind}: {where}" for where in known]
+        print(f"{result.faults['input'][kind]:6} {kind}", flush=True)
 
 
 def main() -> int:
-    """Play scenes until the time is over; the exit code is 1 where the oracle found something."""
+    """Play scenes until the time is over, or try input; the exit code is 1 where the oracle found something."""
     parser = argparse.ArgumentParser(prog="make torture", description=__doc__)
     parser.add_argument("--for", dest="for_s", type=seconds, default=60.0, help="how long: 60s, 10m, 1h")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--scene", type=int, help="only the scene of this number")
     parser.add_argument("--fault", action="append", help="only faults of this name")
-    parser.add_argument("--of", choices=list(KINDS), help="only sweeps of this kind; default all in turn")
-    parser.add_argument("--page", type=Path, help="write what was tried as a page")
+    parser.add_argument(
+        "--of",
+        choices=[*KINDS, CLUSTER, "input"],
+        help="only sweeps of this kind, or input; default programs and services in turn",
+    )
+    parser.add_argument("--kind", action="append", help="only input of this kind")
+    parser.add_argument("--cases", type=int, default=10_000, help="of each kind of input")
+    parser.add_argument("--faults", type=int, help="end after so many faults, whatever the time")
+    parser.add_argument("--page", type=Path, help="write what was tried beside this page, and the page anew")
     asked = parser.parse_args()
     print(f"torture: seed {asked.seed}", flush=True)
-    counted: Counter[str] = Counter()
-    found: list[str] = []
-    scenes, began = 0, time.monotonic()
-    while scenes == 0 or (
-        asked.scene is None and time.monotonic() - began < asked.for_s and len(found) < MOST_FOUND
-    ):
-        number = scenes if asked.scene is None else asked.scene
-        kind = KINDS[asked.of or list(KINDS)[number % len(KINDS)]]
-        faults = {name: one for name, one in kind.faults().items() if not asked.fault or name in asked.fault}
-        played = play(kind, asked.seed, number, faults)
-        scenes += 1
-        counted.update(played.faults)
-        if played.found:
-            found.append(f"scene {played.number}: {played.found}")
-            print(f"FOUND seed {asked.seed} {found[-1]}", flush=True)
-    for name, times in sorted(counted.items()):
-        print(f"{times:6} {name}")
+    result = Result(asked.seed)
+    began = time.monotonic()
+    if asked.of == "input":
+        from torture.inputs import KINDS as INPUTS
+
+        torture_inputs(result, asked.kind or list(INPUTS), asked.cases, asked.scene)
+    else:
+        torture_sweeps(result, asked, began)
+    result.took_s = time.monotonic() - began
+    for kind, faults in result.faults.items():
+        for name, times in sorted(faults.items()):
+            print(f"{times:6} {name} ({kind})")
     print(
-        f"{sum(counted.values()):6} faults in {scenes} sweeps, {time.monotonic() - began:.0f} s, seed {asked.seed}: "
-        f"{len(found) or 'nothing'} found"
+        f"{result.total:6} faults in {sum(result.scenes.values())} sweeps or batches, {result.took_s:.0f} s, seed {asked.seed}: "
+        f"{len(result.found) or 'nothing'} found"
     )
     if asked.page:
-        asked.page.write_text(page(counted, scenes, time.monotonic() - began, asked.seed, found))
-    return int(bool(found))
+        write_down(result, asked.page.with_suffix(""))
+        rewrite(asked.page)
+    return int(bool(result.found))
+
+
+def torture_sweeps(result: Result, asked: argparse.Namespace, began: float) -> None:
+    """Scenes until the time is over, the faults are enough, or too much was found."""
+
+    def is_enough() -> bool:
+        late = result.total >= asked.faults if asked.faults else time.monotonic() - began >= asked.for_s
+        return asked.scene is not None or late or len(result.found) >= MOST_FOUND
+
+    scenes = 0
+    while scenes == 0 or not is_enough():
+        number = scenes if asked.scene is None else asked.scene
+        name = asked.of or IN_TURN[number % len(IN_TURN)]
+        kind = kind_of(name)
+        faults = {what: one for what, one in kind.faults().items() if not asked.fault or what in asked.fault}
+        played = play(kind, asked.seed, number, faults)
+        scenes += 1
+        result.add(name, played.faults)
+        if played.found:
+            result.found.append(f"{name}, scene {played.number}: {played.found}")
+            print(f"FOUND seed {asked.seed} {result.found[-1]}", flush=True)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ def wait_an_instant(scene: Scene, command: Command) -> None:
         command.wait(scene.draw.uniform(0, scene.lasts_s))
 
 
-def _send(scene: Scene, command: Command, number: int, group: bool) -> None:
+def send(command: Command, number: int, group: bool) -> None:
+    """A signal to a command, or to all of its session that is in its group."""
     with contextlib.suppress(ProcessLookupError):
         (os.killpg if group else os.kill)(command.pid, number)
 
@@ -37,7 +38,7 @@ def _send(scene: Scene, command: Command, number: int, group: bool) -> None:
 def killed(scene: Scene) -> None:
     command = scene.start()
     wait_an_instant(scene, command)
-    _send(scene, command, signal.SIGKILL, scene.draw.random() < 0.5)
+    send(command, signal.SIGKILL, scene.draw.random() < 0.5)
     scene.ended(command, killed=True)
 
 
@@ -50,7 +51,7 @@ def interrupted(scene: Scene) -> None:
     number = scene.draw.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     group = scene.draw.random() < 0.5
     for _ in range(scene.draw.choice([1, 1, 2, 3])):
-        _send(scene, command, number, group)
+        send(command, number, group)
         time.sleep(scene.draw.choice([0, 0.002, 0.02]))
     scene.ended(command, codes={0, 130})
 
@@ -58,9 +59,9 @@ def interrupted(scene: Scene) -> None:
 def suspended(scene: Scene) -> None:
     command = scene.start()
     wait_an_instant(scene, command)
-    _send(scene, command, signal.SIGSTOP, group=False)
+    send(command, signal.SIGSTOP, group=False)
     time.sleep(scene.draw.uniform(0, 0.3))
-    _send(scene, command, signal.SIGCONT, group=False)
+    send(command, signal.SIGCONT, group=False)
     scene.ended(command, codes={0})
 
 

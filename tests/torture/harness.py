@@ -82,18 +82,27 @@ def _command(arguments: tuple[str, ...], environment: Mapping[str, str], said: P
 class Command:
     """A `deadzone` command that runs."""
 
-    def __init__(self, folder: Path, *arguments: str, arming: Arming | None = None) -> None:
-        """folder: of the repository; what is printed lies beside it."""
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        arming: Arming | None = None,
+        environment: Mapping[str, str] | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        """folder: of the repository; what is printed lies beside it. patience_s: when it is taken to hang."""
+        self.patience_s = patience_s
         self._said = folder.parent / f"said-{time.monotonic_ns()}"
         self._said.mkdir()
-        environment = {
+        places = {
             "DEADZONE_HOME": str(folder),
             "XDG_STATE_HOME": str(folder.parent / "state"),
             "KUBECONFIG": "/nonexistent",
+            **(environment or {}),
         }
         context = multiprocessing.get_context("forkserver")
         self._process = context.Process(
-            target=_command, args=(arguments, environment, self._said, arming or Arming())
+            target=_command, args=(arguments, places, self._said, arming or Arming())
         )
         with _preloaded():
             self._process.start()
@@ -102,9 +111,9 @@ class Command:
     def runs(self) -> bool:
         return self._process.is_alive()
 
-    def wait(self, timeout_s: float = PATIENCE_S) -> bool:
-        """Wait for its end; whether it has ended."""
-        self._process.join(timeout_s)
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for its end, by default as long as it may take; whether it has ended."""
+        self._process.join(self.patience_s if timeout_s is None else timeout_s)
         return not self._process.is_alive()
 
     def wait_for(self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S) -> None:
@@ -117,10 +126,28 @@ class Command:
     def code(self) -> int:
         """Exit code; below 0 the signal that killed it. Asked of one that hangs, it is killed first."""
         if not self.wait():
-            with contextlib.suppress(OSError):
-                os.killpg(self.pid, signal.SIGKILL)
+            self.kill()
             raise AssertionError(f"it hangs: {self.printed()}")
         return int(self._process.exitcode or 0)
+
+    def heeds_signals(self) -> bool:
+        """Whether it has its own handler of a request to end."""
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+            caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
+            return bool(caught >> signal.SIGTERM - 1 & 1)
+        return False
+
+    def send(self, number: int) -> None:
+        """A signal to it alone."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it with whatever it started, where it runs."""
+        if self.runs():
+            with contextlib.suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
 
     def printed(self) -> str:
         """What it wrote to stderr."""

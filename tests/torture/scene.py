@@ -32,9 +32,11 @@ class Scene:
     """What the faults of one scene share: a sweep of a program of a few milliseconds.
 
     harmed: trials that may have failed, for their program was harmed. lasts_s: about how long the sweep takes.
+    most_faults: that a scene goes through.
     """
 
     lasts_s: ClassVar[float] = 0.4
+    most_faults: ClassVar[int] = MOST_FAULTS
 
     folder: Path
     draw: random.Random
@@ -45,7 +47,6 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.study.parent.mkdir(parents=True)
-        self._mounts = oracle.mounted()
         document = {"study": "probe", **self.asked()}
         document |= {"trust": NO_DOUBTS}  # a repeated trial is right, and would make two tables differ
         document["design"] |= {"seed": self.draw.randrange(99), "timeout_s": 30}
@@ -131,7 +132,7 @@ class Scene:
         run = self.run()
         assert run
         oracle.check_whole(run, self.study, self.harmed)
-        oracle.check_nothing_left(self.commands, self._mounts)
+        oracle.check_nothing_left(self.commands, self.folder)
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callabl
     scene = kind(folder, draw)
     met: list[str] = []
     try:
-        for name in draw.choices(list(faults), k=draw.randint(1, MOST_FAULTS)):
+        for name in draw.choices(list(faults), k=draw.randint(1, kind.most_faults)):
             met.append(name)
             scene.story.append(name)
             faults[name](scene)

@@ -1,103 +1,105 @@
-"""Studies as no person would write them: always a plan or a sentence, never a defect."""
+"""Input as no program writes it: an answer or a sentence, never a defect. Ten thousand of each: `make torture OF=input`."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+import gzip
+from functools import partial
+from itertools import pairwise
 
-import yaml
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from deadzone.errors import DeadzoneError
-from deadzone.measuring.sweep.opening import planned_file
+from deadzone.errors import PhaseError
+from deadzone.reports.sweep.source import load_source
+from torture import inputs
+from torture.inputs import KINDS, check, said_by
 
-STUDIES = sorted((Path(__file__).parents[2] / "notebooks" / "studies").glob("*.yaml"))
+FEW = {"run": 3, "run to resume": 2, "notebook parameter": 1}
+"""Cases of a kind that takes longer; drawn anew each time, so that what many runs of the tests try adds up."""
 
-NUMBERS = [10**400, -(10**400), 2**63, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 0, -1]
-TEXTS = [
-    "",
-    " ",
-    "\0",
-    "{",
-    "{}",
-    "{{",
-    "x" * 10_000,
-    "1" * 5_000,
-    "\x1b]0;x\x07",
-    "../..",
-    "\u202e",
-    "1e999",
-]
-OTHERS = [True, None, [], [[]], {}, {"": {}}, [None] * 3]
-
-VALUES = st.sampled_from([*NUMBERS, *TEXTS, *OTHERS]) | st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=5,
-)
-"""What a value of a study is replaced by."""
-
-TRIES = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-"""Drawn anew each time, so that what many runs of the tests try adds up."""
+MEGABYTE = 1 << 20
 
 
-@lru_cache
-def document_in(path: Path) -> Any:
-    return yaml.safe_load(path.read_text())
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch, deadzone):
+    """Neighbours may take the time of this process; how long a command takes is what `make torture` looks at."""
+    monkeypatch.setattr(inputs, "MOST_S", inputs.HANGS_S)
+    monkeypatch.setattr(
+        inputs, "MOST_BYTES", 2 * inputs.MOST_BYTES
+    )  # other tests were in this process before
 
 
-def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a document, as the keys on the way to it."""
-    below = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, inner in below:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_damaged_anyhow_is_answered_or_refused(kind, tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("DEADZONE_HOME", "")  # is given back after what the repository of the cases sets
 
-
-def changed(document: Any, place: tuple[Any, ...], value: Any) -> Any:
-    """The document with another value at a place."""
-    document = copy.deepcopy(document)
-    node = document
-    for key in place[:-1]:
-        node = node[key]
-    node[place[-1]] = value
-    return document
-
-
-@TRIES
-@given(data=st.data())
-def test_a_study_with_anything_anywhere_is_planned_or_refused(data, tmp_path_factory):
-    path = data.draw(st.sampled_from(STUDIES))
-    document = document_in(path)
-    for _ in range(data.draw(st.integers(1, 2))):
-        place = data.draw(st.sampled_from(list(places(document))))
-        document = changed(document, place, data.draw(VALUES))
-    file = tmp_path_factory.getbasetemp() / "changed.yaml"
-    try:
-        file.write_text(yaml.safe_dump(document, allow_unicode=True))
-    except (UnicodeEncodeError, yaml.YAMLError):
-        return  # no text, so no file of anybody
-    try:
-        planned_file(file)
-    except DeadzoneError as error:
-        assert str(error)
-
-
-@TRIES
-@given(data=st.data())
-def test_a_study_of_torn_and_garbled_bytes_is_planned_or_refused(data, tmp_path_factory):
-    content = data.draw(st.sampled_from(STUDIES)).read_bytes()
-    at = data.draw(st.integers(0, len(content)))
-    put = data.draw(
-        st.binary(max_size=6) | st.sampled_from([b"&a [*a, *a]", b"\t", b"\r\n", b"\xef\xbb\xbf"])
+    # Nothing is made smaller: a command takes too long for the hundreds of tries.
+    @settings(
+        max_examples=FEW.get(kind, 12), phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
-    file = tmp_path_factory.getbasetemp() / "garbled.yaml"
-    file.write_bytes(content[:at] + put + content[at + data.draw(st.integers(0, 40)) :])
-    try:
-        planned_file(file)
-    except DeadzoneError as error:
-        assert str(error)
+    @given(data=st.data())
+    def case(data):
+        KINDS[kind](partial(data.draw), tmp_path_factory.mktemp("case"))
+
+    case()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sweep", "{file}.yaml", "--dry-run"),
+        ("sweep", "xz-threads", "--dry-run", "-f", "{file}.yaml"),
+        ("fit", "{file}.csv", "--knob", "a", "--response", "b"),
+        ("import", "vegeta", "{file}.json"),
+        ("profile", "{file}", "{file}"),
+        ("profile", "{file}", "{file}", "--causes", "{file}.yaml"),
+    ],
+)
+def test_a_device_is_read_by_no_command_for_it_may_have_no_end(arguments, tmp_path):
+    for ending in ("", ".yaml", ".csv", ".json"):
+        (tmp_path / f"zero{ending}").symlink_to("/dev/zero")
+    said = said_by(*(one.format(file=tmp_path / "zero") for one in arguments))
+    check(said, {2})
+    assert "zero" in said.err
+
+
+def test_a_small_file_that_stands_for_more_than_memory_holds_is_refused(tmp_path):
+    """Zipped, a thousandth of what it is."""
+    bomb = tmp_path / "bomb.json.gz"
+    bomb.write_bytes(gzip.compress(b" " * (120 * MEGABYTE), 1))
+    said = said_by("import", "vegeta", str(bomb))
+    check(said, {2})
+    assert "holds more than 100,000,000 characters" in said.err
+    profile = tmp_path / "bomb.pb.gz"
+    profile.write_bytes(gzip.compress(b"\0" * (270 * MEGABYTE), 1))
+    said = said_by("profile", str(profile), str(profile))
+    check(said, {2})
+    assert "it is over 256 MB uncompressed" in said.err
+
+
+def test_a_study_is_no_novel(tmp_path):
+    (tmp_path / "long.yaml").write_text("# " + "x" * 2 * MEGABYTE)
+    said = said_by("sweep", str(tmp_path / "long.yaml"), "--dry-run")
+    check(said, {2})
+    assert "larger than 1 MB" in said.err
+
+
+def test_aliases_of_aliases_are_refused_in_every_file_of_yaml(tmp_path):
+    bomb = tmp_path / "bomb.yaml"
+    names = "abcdefghi"
+    bomb.write_text(
+        "a: &a [x, x]\n" + "".join(f"{n}: &{n} [{', '.join([f'*{b}'] * 9)}]\n" for b, n in pairwise(names))
+    )
+    folded = tmp_path / "folded"
+    folded.write_text("main;work 4\n")
+    for more in ("--causes", "--gates"):
+        said = said_by("profile", str(folded), str(folded), more, str(bomb))
+        check(said, {2})
+        assert "aliases stand for more than 100,000 values" in said.err
+
+
+def test_a_report_of_a_table_asked_for_a_column_that_is_not_there_says_so():
+    table = str(inputs.ROOT / "data" / "reference" / "ffmpeg-threads" / "limit-equals-threads.csv")
+    with pytest.raises(PhaseError, match="no column 'nothing'"):
+        load_source(table=table, knob="cpu_limit", response="wall_s", by="nothing")

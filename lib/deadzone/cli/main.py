@@ -1,8 +1,8 @@
 """The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit code."""
 
 import gc
-import math
 import os
+import re
 import signal
 import sys
 import time
@@ -25,12 +25,18 @@ from deadzone.measuring.targets.interrupts import INTERRUPTS
 
 REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes on with --resume."
 
+OBEYED = re.compile(r"(\x1b\[[\d;]*[mFJ])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal obeys and does not show; those of Deadzone's own pictures are its first group."""
+
 LOOK_FOR_GARBAGE_AFTER = 50_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
 the time to a first answer."""
 
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
+
+LATER_S = 0.01
+"""By then whatever ended has ended [s]."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("deadzone.cli.doctor", "Say what works here, and how to get what does not."),
@@ -113,7 +119,11 @@ def deadzone() -> None:
 def main() -> None:
     """Entry point of the command."""
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
+    # jsonschema, which nbformat loads, does without it; it would compile grammars of addresses beyond ASCII: 1.6 s of CPU time.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     _heed_interrupts()
+    for stream in (sys.stdout, sys.stderr):
+        _shield(stream)
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
@@ -136,14 +146,22 @@ def main() -> None:
 
 
 def _shown(text: str) -> str:
-    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it."""
-    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
+    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it but colours
+    and what redraws a picture in its place."""
+    return OBEYED.sub(lambda found: found[1] or ascii(found[0])[1:-1], text)
+
+
+def _shield(stream: Any) -> None:
+    """Whatever is written to a terminal is shown; what goes to a file or a program stays what it is."""
+    if stream.isatty():
+        write = stream.write
+        stream.write = lambda text: write(_shown(text))
 
 
 def _heed_interrupts() -> None:
     """A termination request is handled like Ctrl-C: clean up, then end. Two within AGAIN_S are one, asked for by somebody
     impatient: the second would be raised before the clean-up has begun. Who starts it with nohup wants it to go on."""
-    last_s = -math.inf
+    last_s = float("-inf")
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal last_s
@@ -151,7 +169,16 @@ def _heed_interrupts() -> None:
         if last_s - before_s > AGAIN_S:
             raise KeyboardInterrupt
 
-    for number in INTERRUPTS:
+    def heed_later(lost: "sys.UnraisableHookArgs") -> None:
+        nonlocal last_s
+        if lost.exc_type is KeyboardInterrupt:
+            last_s = float("-inf")
+            signal.setitimer(signal.ITIMER_REAL, LATER_S)
+        else:
+            sys.__unraisablehook__(lost)
+
+    sys.unraisablehook = heed_later
+    for number in (*INTERRUPTS, signal.SIGALRM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
 

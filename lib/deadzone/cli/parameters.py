@@ -11,9 +11,9 @@ import click
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
 from deadzone.cli.options import FILE
-from deadzone.errors import SaidAs, StudyError
+from deadzone.errors import StudyError
 from deadzone.study.belonging_specs import belonging_of
-from deadzone.study.loading import SUFFIXES, read_yaml
+from deadzone.study.loading import SUFFIXES, read_yaml, yaml_in
 
 Command = Callable[..., Any]
 
@@ -169,9 +169,7 @@ def overrides_of(
 
 
 def _from_file(path: Path) -> dict[str, Any]:
-    with SaidAs(StudyError, f"{path}: cannot read the parameter file"):
-        text = path.read_text(encoding="utf-8")
-    document = read_yaml(text, str(path))
+    document = yaml_in(path)
     if not isinstance(document, dict):
         raise StudyError(f"{path}: a parameter file is a mapping of names to values.")
     return {str(name): value for name, value in document.items()}

@@ -19,7 +19,7 @@ from deadzone.cli.archiving import archive_option, archive_report, fetch_runs
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language
-from deadzone.cli.sweep import ended, print_plan
+from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError
 from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
 from deadzone.store.archive import Archive, ArchivedRun
@@ -212,7 +212,7 @@ class _Watcher:
             self._progress.close("Nothing was measured.")
             return
         records = self._run.records()
-        for said in ended(self._run):
+        for said in self._run.ending():
             self._progress.note(said)
         trusted = sum(1 for record in records if record.get("trusted"))
         failed = sum(1 for record in records if record["status"] != "ok")

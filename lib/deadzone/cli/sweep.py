@@ -11,7 +11,7 @@ from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, StoreError
-from deadzone.language.catalogue import say, spoken
+from deadzone.language.catalogue import say
 from deadzone.measuring.sweep.progress import Progress, progress_on
 from deadzone.store.run import Run, list_runs
 from deadzone.study.design import coming_answer, refuse_unanswerable
@@ -60,16 +60,6 @@ def measure(plan: Plan, run: Run, progress: Progress) -> None:
 
         proposer = proposer_of(plan)
     run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
-
-
-def ended(run: Run) -> list[str]:
-    """Why a sweep ended before its plan did, and what is open, in the language spoken; nothing of a whole one."""
-    batches = run.batches()
-    if not batches or "stopped" not in batches[-1]:
-        return []
-    end = batches[-1]
-    questions = [say("adaptive.still_open", question=one[spoken()]) for one in end["open"]]
-    return [end["stopped"][spoken()], *questions]
 
 
 def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -136,7 +126,8 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
         click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
     if plan.is_adaptive:
         click.echo(
-            f"at most {told['n_trials']} trials, chosen as the sweep goes on, and {told['warmup']} for warm-up"
+            f"at most {told['n_trials']} trials, chosen as the sweep goes on, in no more time than the grid takes, "
+            f"and {told['warmup']} for warm-up"
         )
     else:
         click.echo(f"{told['n_trials']} trials, {told['warmup']} of each treatment for warm-up")

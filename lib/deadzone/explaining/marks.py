@@ -1,5 +1,6 @@
-"""Columns that mark trials, such as `warmup` and `trusted`: booleans, numbers or words, as tables on disk have them."""
+"""Columns of tables as they are on disk: marks of trials, such as `warmup` and `trusted`, that are booleans, numbers or words; and numbers."""
 
+import numpy as np
 import pandas as pd
 
 WORDS = {
@@ -15,6 +16,17 @@ def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
     return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)
 
 
+def is_well(rows: pd.DataFrame) -> pd.Series:
+    """Which rows' programs ended well; all of a table that does not say."""
+    status = rows.get("status", pd.Series("ok", rows.index))
+    return status.eq("ok").fillna(False).astype(bool)
+
+
 def well(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows whose program ended well; all of a table that does not say."""
-    return rows[rows["status"].eq("ok").fillna(False).astype(bool)] if "status" in rows else rows
+    return rows[is_well(rows)]
+
+
+def numbers(rows: pd.DataFrame, column: str) -> pd.Series:
+    """A column as floats, nan where it holds no number; all nan without the column."""
+    return pd.to_numeric(rows.get(column, pd.Series(np.nan, rows.index)), errors="coerce").astype(float)

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from deadzone.contents import opened
 from deadzone.errors import SaidAs, StoreError
 from deadzone.store.records import RECORD, Form
 
@@ -17,7 +18,7 @@ def _content(path: Path, offset: int = 0) -> bytes:
     """The bytes of a journal from an offset on; none where there is no journal yet."""
     with SaidAs(StoreError, f"{path}: cannot read the journal"):
         try:
-            with path.open("rb") as handle:
+            with opened(path) as handle:
                 handle.seek(offset)
                 return handle.read()
         except FileNotFoundError:

@@ -19,14 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from deadzone.contents import bytes_of, text_of
 from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
+from deadzone.language.catalogue import say, spoken
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.journal import Journal, read_lines
 from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form
 from deadzone.store.table import histogram_table, telemetry_table, tidy_table
 from deadzone.store.whole import written_whole
 from deadzone.study.claims import ClaimSpec
-from deadzone.study.loading import dump_study, parse_study, read_yaml
+from deadzone.study.loading import dump_study, parse_study, yaml_in
 from deadzone.study.promises import promises
 from deadzone.study.spec import Study
 
@@ -136,7 +138,7 @@ class Run:
         """The study as it was resolved when the run started."""
         path = self.folder / STUDY_FILE
         with SaidAs(StoreError, f"{path}: cannot read the run's study"):
-            text = path.read_text(encoding="utf-8")
+            text = text_of(path)
         try:
             return _parsed(text, str(path))
         except StudyError as error:
@@ -145,7 +147,7 @@ class Run:
     def study_name(self) -> str:
         """What to call the study by on the command line; runs of before this was kept know its name alone."""
         try:
-            return (self.folder / STUDY_NAME_FILE).read_text(encoding="utf-8").strip()
+            return text_of(self.folder / STUDY_NAME_FILE).strip()
         except (OSError, UnicodeDecodeError):
             return self.study().study
 
@@ -209,12 +211,13 @@ class Run:
     ) -> None:
         """Add a finished trial to the journal, its time series and histograms beside it, its profiles as files."""
         of = {"trial": record["trial"], "attempt": record["attempt"]}
-        if samples:
-            rows = [astuple(one) for one in samples]
-            self._journal(TELEMETRY_JOURNAL_FILE).append({**of, "samples": rows})
-        if histograms:
-            rows = [astuple(one) for one in histograms]
-            self._journal(HISTOGRAM_JOURNAL_FILE).append({**of, "histograms": rows})
+        beside: dict[str, tuple[str, Sequence[Any]]] = {
+            TELEMETRY_JOURNAL_FILE: ("samples", samples),
+            HISTOGRAM_JOURNAL_FILE: ("histograms", histograms),
+        }
+        for name, (key, told) in beside.items():
+            if told:
+                self._journal(name).append({**of, key: [astuple(one) for one in told]})
         kept = {"profiles": self._keep(record, profiles)} if profiles else {}
         self._journal(JOURNAL_FILE).append({**record, **kept})
 
@@ -279,16 +282,25 @@ class Run:
         """The batches of an adaptive sweep: batch, trials, gain, reason, until, budget_s; and its end: stopped, open."""
         return read_lines(self.folder / BATCHES_FILE, BATCH)
 
+    def ending(self) -> list[str]:
+        """Why a sweep ended before its plan did, and what was open, in the language spoken; nothing of a whole one."""
+        batches = self.batches()
+        if not batches or "stopped" not in batches[-1]:
+            return []
+        questions = [say("adaptive.still_open", question=one[spoken()]) for one in batches[-1]["open"]]
+        return [batches[-1]["stopped"][spoken()], *questions]
+
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else empty)."""
         before = [(claim, "") for claim in promises(self.study())]
+        path = self.folder / CLAIMS_FILE
         try:
-            later = read_yaml((self.folder / CLAIMS_FILE).read_text(encoding="utf-8"), CLAIMS_FILE) or []
+            later = (yaml_in(path) if path.exists() else None) or []
             return before + [(ClaimSpec.model_validate(one["claim"]), str(one["added_at"])) for one in later]
-        except FileNotFoundError:
-            return before
-        except (OSError, ValueError, TypeError, KeyError, StudyError) as error:
-            raise StoreError(f"{self.folder / CLAIMS_FILE}: cannot be read: {error}.") from error
+        except StudyError as error:
+            raise StoreError(str(error)) from error
+        except (ValueError, TypeError, KeyError) as error:
+            raise StoreError(f"{path}: cannot be read: {error}.") from error
 
     def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
         """Keep claims that are made now, stamped with the time. Raises StoreError if they cannot be written."""
@@ -314,7 +326,7 @@ class Run:
         """A file of JSON of the run; empty where there is none."""
         path = self.folder / name
         with SaidAs(StoreError, f"{path}: cannot be read"):
-            return FACTS.read(path.read_bytes(), f"{path}: cannot be read: it") if path.exists() else {}
+            return FACTS.read(bytes_of(path), f"{path}: cannot be read: it") if path.exists() else {}
 
     def write_provenance(self, facts: dict[str, Any]) -> None:
         """Write the circumstances of the run; those of earlier parts of a resumed run are kept beside them."""

@@ -137,14 +137,16 @@ def treatments(study: Study) -> tuple[Treatment, ...]:
     Raises StudyError if they are too many, the factors of a paired design differ in length, or a listed treatment
     lacks a factor.
     """
-    if study.design.kind == "list":
-        return tuple(_listed(study))
+    found = _listed(study) if study.design.kind == "list" else _combined(study)
+    return tuple({treatment.label(): treatment for treatment in found}.values())
+
+
+def _combined(study: Study) -> Iterator[Treatment]:
     varied = {name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactor)}
     if study.design.kind == "factorial":
         _check_size(study, math.prod(len(levels) for levels in varied.values()))
     combinations = _paired(varied) if study.design.kind == "paired" else itertools.product(*varied.values())
-    found = (_with_equals(study, dict(zip(varied, levels, strict=True))) for levels in combinations)
-    return tuple({treatment.label(): treatment for treatment in found}.values())
+    return (_with_equals(study, dict(zip(varied, levels, strict=True))) for levels in combinations)
 
 
 def _check_size(study: Study, n_treatments: int) -> None:
@@ -159,16 +161,12 @@ def _check_size(study: Study, n_treatments: int) -> None:
 
 def _listed(study: Study) -> Iterator[Treatment]:
     names = study.factor_names()
-    seen: set[str] = set()
     for i, levels in enumerate(study.design.treatments or ()):
         if missing := [name for name in names if name not in levels]:
             raise StudyError(
                 f"design.treatments[{i}] gives no level for {missing[0]}; every treatment needs one."
             )
-        treatment = Treatment({name: levels[name] for name in names})
-        if treatment.label() not in seen:
-            seen.add(treatment.label())
-            yield treatment
+        yield Treatment({name: levels[name] for name in names})
 
 
 def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ...]]:

@@ -7,7 +7,7 @@ import math
 import re
 import string
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -134,6 +134,18 @@ def fill(template: str, values: Mapping[str, Level]) -> str:
                 f"{{{name}}} in {template!r} is no factor.{did_you_mean(name, values)} Known: {known}."
             )
     return template.format_map({name: format_level(level) for name, level in values.items()})
+
+
+def placed(templates: Iterable[str]) -> set[str]:
+    """Names of all placeholders in some templates. Raises ValueError as `placeholders` does."""
+    return {name for template in templates for name in placeholders(template)}
+
+
+def check_placeholders(templates: Iterable[str], names: Iterable[str]) -> None:
+    """Raise StudyError for a placeholder that is none of the names."""
+    known = dict.fromkeys(names, "")
+    for template in templates:
+        fill(template, known)
 
 
 def texts_in(value: Any) -> Iterator[str]:

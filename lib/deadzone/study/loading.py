@@ -1,6 +1,7 @@
 """Reading study files: YAML in, a validated `Study` out, or a message that names file, line and key."""
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -11,6 +12,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from deadzone.contents import text_of
 from deadzone.errors import SaidAs, StudyError, did_you_mean
 from deadzone.study.masking import masked_document
 from deadzone.study.spec import DesignSpec, Study
@@ -129,17 +131,11 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
 
 def _is_file(path: Path) -> bool:
     """Whether there is something to read; an impossible name, such as one of 300 letters, names nothing."""
-    try:
-        return path.exists() and not path.is_dir()  # a pipe is read as well
-    except OSError:
-        return False
+    return os.path.exists(path) and not _is_folder(path)  # noqa: PTH110 -- a pipe is read as well
 
 
 def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
+    return os.path.isdir(path)  # noqa: PTH112 -- Path.is_dir raises for a name of 300 letters
 
 
 def _siblings(path: Path) -> list[str]:
@@ -155,7 +151,7 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
     Raises StudyError naming the file, the line and key path, and what is allowed there.
     """
     with SaidAs(StudyError, f"{path}: cannot read the study file"):
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
     return parse_study(text, str(path), overrides)
 
 
@@ -172,6 +168,12 @@ def parse_study(text: str, source: str, overrides: Mapping[str, Any] | None = No
         node = yaml.compose(text, Loader=_StrictLoader)
         problems = [_explain(problem, document, node, source) for problem in _causes(error.errors())]
         raise StudyError("\n".join(dict.fromkeys(problems))) from error
+
+
+def yaml_in(path: Path) -> Any:
+    """The document in a YAML file. Raises StudyError if it cannot be read."""
+    with SaidAs(StudyError, f"{path}: cannot be read"):
+        return read_yaml(text_of(path), str(path))
 
 
 def read_yaml(text: str, source: str) -> Any:

@@ -25,6 +25,10 @@ MOST_STEPS = 30
 """Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some
 that repeat a miss."""
 
+CHEAP_TRIALS = 2
+"""Where times differ by a hundred the cheap levels tell most a second: so many times the trials of the grid are measured
+there. More, of programs that end at once, would take longer than the grid, for what starts a trial is in no trial's time."""
+
 NOWHERE = ""
 """Name of the only environment of a study that lists none."""
 
@@ -98,9 +102,14 @@ class Plan:
         return design.is_chosen(self.study, self.treatments)
 
     @property
-    def most_trials(self) -> int:
-        """So many trials are measured at most beside the warm-up; a search takes more than one."""
+    def grid_trials(self) -> int:
+        """So many trials the whole grid has beside the warm-up; a search takes more than one."""
         return self.design.replicates * len(self.treatments) * (MOST_STEPS if self.study.search else 1)
+
+    @property
+    def most_trials(self) -> int:
+        """So many trials are measured at most where they are chosen, in no more time than the grid takes."""
+        return self.grid_trials * (1 if self.study.search else CHEAP_TRIALS)
 
     @property
     def ends(self) -> tuple[Treatment, ...]:

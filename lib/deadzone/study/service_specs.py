@@ -7,7 +7,7 @@ from pydantic import Field
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
 from deadzone.study.extraction_specs import RegularExpression
-from deadzone.study.levels import placeholders, texts_in
+from deadzone.study.levels import texts_in
 from deadzone.study.target_specs import AnyTarget
 
 ENVIRONMENT = "environment"
@@ -107,10 +107,6 @@ class ServiceKeys(Spec):
         """Every text in which placeholders are filled in."""
         asked = self.read_back and (self.read_back.argv, self.read_back.url)
         return texts_in((self.argv, self.env, self.hook, asked))
-
-    def uses(self, name: str) -> bool:
-        """Whether a placeholder stands somewhere."""
-        return any(name in placeholders(template) for template in self.templates())
 
 
 class ServiceSpec(ServiceKeys):

@@ -184,20 +184,15 @@ class Study(Spec):
 
     @model_validator(mode="before")
     @classmethod
-    def _environments_are_levels(cls, document: Any) -> Any:
-        """Environments are a factor of their own, with all of them as levels unless the study says which."""
+    def _as_it_follows(cls, document: Any) -> Any:
+        """Environments are a factor of their own, with all of them as levels, and the response of a study that searches the
+        rate is what is found, unless the study says otherwise."""
         match document:
             case {"environments": dict(environments)} if environments:
                 factors, design = document.get("factors") or {}, document.get("design") or {}
                 readable = isinstance(factors, dict) and isinstance(design, dict)
                 if readable and ENVIRONMENT not in factors and design.get("kind") != "list":
-                    return {**document, "factors": {**factors, ENVIRONMENT: [*map(str, environments)]}}
-        return document
-
-    @model_validator(mode="before")
-    @classmethod
-    def _a_search_finds_the_response(cls, document: Any) -> Any:
-        """The response of a study that searches the rate is what is found, unless the study says otherwise."""
+                    document = {**document, "factors": {**factors, ENVIRONMENT: [*map(str, environments)]}}
         match document:
             case {"workload": {"rate": dict()}} if document.get("response") is None:
                 return {**document, "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"}}

@@ -148,10 +148,6 @@ class HttpWorkload(Spec):
         form = [part.file if isinstance(part, FormFile) else part for part in (self.form or {}).values()]
         return texts_in([self.url, self.headers, self.json_body, form, self.body_file])
 
-    def uses(self, name: str) -> bool:
-        """Whether a placeholder stands somewhere."""
-        return any(name in placeholders(template) for template in self.templates())
-
 
 class FfmpegWorkload(Spec):
     """Frame extraction with ffmpeg: decode, scale, write one JPEG a frame."""

@@ -45,7 +45,7 @@ def swept(text=STUDY, measure=latency):
                 "trial": len(rows) + 1, "pool_size": pool, "rate": rate, "latency_p99_ms": value, "wall_s": 3.0,
                 "status": "ok" if np.isfinite(value) else "failed",
             })  # fmt: skip
-        assert len(rows) < plan.most_trials
+        assert len(rows) < plan.grid_trials
     return pd.DataFrame(rows), plan, said
 
 
@@ -55,8 +55,8 @@ def test_the_edge_of_every_pool_is_found_with_a_part_of_the_trials():
     found = feasibility(cells_of(table, "pool_size", "rate", asked.bounds), asked.bounds)
     shown = {pool: found.capacity(pool).shown for pool in CAPACITY}
     assert shown == {2: 50, 4: 150, 8: 300, 16: 400, 32: None}
-    assert found.smallest(200).pool == 8 and found.smallest(200).confidence > 0.95
-    assert len(table) < plan.most_trials / 2
+    assert found.smallest(200).pool == 8 and found.smallest(200).sure[8] > 0.95
+    assert len(table) < plan.grid_trials / 2
     assert "8 rates" in said.reason and not said.open
 
 

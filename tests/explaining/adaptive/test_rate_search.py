@@ -56,7 +56,7 @@ def test_the_capacity_is_found_as_near_as_is_asked(truth, within):
     assert len(found) == 6 and found["limited_by"].eq("latency_p99_ms").all()
     for workers, low, high in zip(found["workers"], found["capacity_rps"], found["missed_rps"], strict=True):
         assert low <= capacity[workers] < high and high <= low * (1 + within) * 1.001
-    assert len(trials) <= asked.most_trials
+    assert len(trials) <= asked.grid_trials
 
 
 def test_later_searches_begin_where_the_first_ended():

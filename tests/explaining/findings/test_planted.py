@@ -48,7 +48,7 @@ def swept(write_study, sweep, tmp_path):
                 design={
                     "replicates": 3 if mistake in SURE else 5,
                     "warmup": 1,
-                    **({"timeout_s": 1.5} if mistake == "hang" else {}),
+                    **({"timeout_s": 1.0} if mistake == "hang" else {}),
                 },
                 response={"name": "took" if mistake == "units" else "wall_s"},
                 **keys,
@@ -58,7 +58,13 @@ def swept(write_study, sweep, tmp_path):
     return plant
 
 
-@pytest.mark.parametrize("mistake", NAMED)
+ALONE = ("cache", "after_large")
+"""Those that nothing but the time of a trial shows."""
+
+
+@pytest.mark.parametrize(
+    "mistake", [pytest.param(one, marks=pytest.mark.alone) if one in ALONE else one for one in NAMED]
+)
 def test_each_planted_mistake_is_named_and_nothing_wrong_is_recommended(mistake, swept, deadzone):
     from deadzone.errors import SweepError
 

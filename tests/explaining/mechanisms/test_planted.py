@@ -6,6 +6,8 @@ from disturbance import MOST_UNTRUSTED, clock_wandered, mostly_untrusted, undist
 
 import deadzone
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):

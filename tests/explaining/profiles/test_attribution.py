@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadzone.errors import ProfileError
+from deadzone.errors import DeadzoneError, ProfileError
 from deadzone.explaining.profiles.ablation import ablate
 from deadzone.explaining.profiles.attribution import RULES, attribute, shares
 from deadzone.explaining.profiles.causes import OTHER, causes_from, functions_of, read_causes
@@ -111,7 +111,7 @@ def test_ablations_stand_beside_the_stacks_with_the_interaction():
 def test_a_wrong_file_of_causes_is_refused(tmp_path, text, says):
     path = tmp_path / "causes.yaml"
     path.write_text(text)
-    with pytest.raises(ProfileError, match=says):
+    with pytest.raises(DeadzoneError, match=says):
         read_causes(path)
 
 

@@ -9,6 +9,8 @@ import pytest
 from deadzone.measuring.load.recording import RESPONSES
 from deadzone.store.histograms import merged, percentiles_ms
 
+pytestmark = pytest.mark.alone
+
 
 def test_a_server_that_stalls_a_second_in_five_is_not_flattered(http_server, generate):
     told = generate(http_server("stall"), rate=200, duration_s=5, drain_s=3)

@@ -14,6 +14,8 @@ from deadzone.measuring.load.pacing import Pacer, moments
 from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.load.recording import Recorder, Timed, columns, saturation
 
+pytestmark = pytest.mark.alone
+
 
 def test_constant_arrivals_are_evenly_spaced_and_fill_the_window():
     assert list(moments(4, -0.5, 1)) == pytest.approx([-0.5, -0.25, 0, 0.25, 0.5, 0.75])

@@ -10,6 +10,8 @@ import pytest
 
 from deadzone.measuring.services.disk_waits import DiskWaits
 
+pytestmark = pytest.mark.alone
+
 FLUSHING = """
 import os, sys
 handle = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)

@@ -211,6 +211,7 @@ def test_a_target_that_starts_nothing_needs_a_url(tmp_path):
 # Watching
 
 
+@pytest.mark.alone
 def test_what_it_used_while_it_was_asked_is_its_own(serve, host):
     service = serve("burn")
     reached = service.ready(ONE)
@@ -230,6 +231,7 @@ def test_what_it_used_while_it_was_asked_is_its_own(serve, host):
     assert watch.use().user_s < 0.05
 
 
+@pytest.mark.alone
 def test_throttling_of_the_service_is_counted_under_a_limit(quota, tmp_path):
     with LocalTarget(LocalSpec(mechanism=quota), (0.2,)) as host:
         service = Service(spec("burn"), host, tmp_path)
@@ -281,6 +283,7 @@ def external():
     process.wait()
 
 
+@pytest.mark.alone
 def test_one_that_is_up_is_reached_its_hook_run_once_a_treatment_and_its_processes_watched(
     external, tmp_path
 ):

@@ -19,6 +19,8 @@ from deadzone.measuring.services.settings import Data, as_user, same_value
 from deadzone.measuring.targets.leftovers import STATE_VARIABLE
 from deadzone.study.service_specs import DataSpec
 
+pytestmark = pytest.mark.alone
+
 
 def asked(redis, name="hz"):
     """The value of a setting of a Redis."""

@@ -19,6 +19,8 @@ from deadzone.measuring.workloads.disk.device import in_memory
 from deadzone.reports.disk_block_size.run import load_run
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
+pytestmark = pytest.mark.alone
+
 BANDWIDTH, CALLS = 20_000_000, 400
 """The limits give way to each other at 50,000 bytes."""
 

@@ -9,11 +9,13 @@ import pytest
 
 from deadzone.errors import StudyError
 from deadzone.explaining.adaptive.slices import proposer_of
+from deadzone.language.catalogue import say
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.proposed import trials_of
 from deadzone.measuring.sweep.running import run_sweep
 from deadzone.store.run import list_runs
+from deadzone.study.design import NextTreatments
 
 SLEEPS = ["sh", "-c", "sleep 0.0$((60 / ({threads} < 4 ? {threads} : 4)))"]
 
@@ -109,13 +111,39 @@ def test_a_budget_ends_it_and_says_what_is_open(study):
     assert any(note.startswith("Still open") for note in told.notes)
 
 
+@pytest.mark.parametrize(("always", "least", "most"), [(1, 10, 20), (10, 21, 40)])
+def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
+    write_study, always, least, most
+):
+    """Of a proposer that never has enough: of the slowest level a few trials, of the cheapest twice the grid's."""
+    path = write_study(
+        workload={"kind": "command", "argv": ["sh", "-c", "test {threads} -gt 1 || sleep 1"]},
+        factors={"threads": [*range(1, 11)]},
+        design={"kind": "adaptive", "replicates": 2, "warmup": 0, "seed": 3},
+    )
+    opened, told = open_run(str(path)), Told()
+    treatments = {one.levels["threads"]: one for one in opened.plan.treatments}
+
+    def propose(table):
+        unmeasured = [level for level in treatments if not len(table) or level not in set(table["threads"])]
+        chosen = tuple(treatments[level] for level in unmeasured[:2] or [always] * 2)
+        return NextTreatments(
+            chosen, say("adaptive.opening", n=2, knob="threads"), (0.0,) * len(chosen), (), 0.0
+        )
+
+    run = run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, propose, told))
+    assert least <= len(run.finished()) <= most
+    assert "as long as the whole grid or are twice as many" in run.batches()[-1]["stopped"]["en"]
+
+
+@pytest.mark.alone
 def test_a_budget_ends_a_grid_with_a_whole_block(study):
-    design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "5s"}
+    design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "3s"}
     run = sweep(study(design=design))
     trials = run.trials()
     counts = trials[~trials["warmup"]]["threads"].value_counts()
     assert len(counts) == 10 and counts.nunique() == 1
-    assert 1 <= counts.iloc[0] < 50 and trials["wall_s"].sum() < 8
+    assert 1 <= counts.iloc[0] < 50 and trials["wall_s"].sum() < 6
     assert "is spent" in run.batches()[-1]["stopped"]["en"]
 
 
@@ -146,7 +174,7 @@ def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study
         (5, "a"),
         (5, "b"),
     }
-    assert len(trials) <= 30
+    assert len(trials) <= 2 * 30
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.study.spec import TrustSpec
 
+pytestmark = pytest.mark.alone
+
 
 class Notes(Progress):
     """Progress that remembers, and answers as it is told."""

@@ -13,7 +13,7 @@ from deadzone.study.loading import load_study
 SILENT_BEYOND_2 = [
     "sh",
     "-c",
-    "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 200000 | sort -R | tail -1",
+    "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 50000 | sort -R | tail -1",
 ]
 
 

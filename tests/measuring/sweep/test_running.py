@@ -66,6 +66,7 @@ def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_
     assert "3 trials, recorded" in told.notes[-1]
 
 
+@pytest.mark.alone
 def test_efficiency_follows_the_limit(quota, write_study, sweep):
     study = write_study(
         workload=burn(0.3),
@@ -80,6 +81,7 @@ def test_efficiency_follows_the_limit(quota, write_study, sweep):
     assert trials.loc["none", "nr_throttled"] == 0
 
 
+@pytest.mark.alone
 def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, sweep):
     workload = burn(0.1)
     workload["argv"].append("{threads}")
@@ -94,6 +96,7 @@ def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, 
     assert trial.trusted, trial.distrust_reason
 
 
+@pytest.mark.alone
 def test_timeouts_are_trials_too(write_study, sweep):
     study = write_study(
         workload={"kind": "command", "argv": ["sleep", "{pause}"]},
@@ -150,6 +153,7 @@ def neighbour():
         process.kill()
 
 
+@pytest.mark.alone
 def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neighbour, write_study):
     study = write_study(
         workload={"kind": "command", "argv": ["sleep", "{pause}"]},
@@ -176,6 +180,7 @@ def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neigh
     assert opened.run.finished() == {1, 2}
 
 
+@pytest.mark.alone
 def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study):
     """Others may be busy on this machine, so the threshold is set between them and the neighbours."""
 

@@ -48,6 +48,7 @@ def study(write_study):
     return write
 
 
+@pytest.mark.alone
 def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(quota, study, sweep, traces):
     run = sweep(study())
     trials = run.trials()
@@ -72,6 +73,7 @@ def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(
     assert traces(os.getpid()) == []
 
 
+@pytest.mark.alone
 def test_the_services_own_cpu_is_not_foreign(study, sweep):
     """Two services that keep a core busy each: what they used and what others used is no more than there is."""
     trials = sweep(study(environments={"here": {}}, design={"replicates": 3})).trials()
@@ -100,7 +102,7 @@ def test_the_plan_and_the_study_survive_the_journal(study, sweep):
     ],
 )
 def test_a_failing_service_is_a_failed_trial_that_says_why(study, sweep, home, traces, fault, status, words):
-    workload = {**BY_CURL, "timeout_s": 0.5}
+    workload = {**BY_CURL, "timeout_s": 0.5 if fault == "hang" else 20}
     path = study(fault, environments={"here": {}}, design={"replicates": 3}, workload=workload)
     with pytest.raises(SweepError, match="The last 3 trials failed"):
         sweep(path)

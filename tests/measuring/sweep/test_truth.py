@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from disturbance import mostly_untrusted, trusted, undisturbed
 
 from deadzone import fit_phases
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
+
+pytestmark = pytest.mark.alone
 
 SHARES = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2]
 """Limits as shares of the machine."""

@@ -14,6 +14,8 @@ from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
+pytestmark = pytest.mark.alone
+
 BUSY = "import os, time\nfor _ in range(N - 1):\n    if not os.fork(): break\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass\n"
 WAITING_FOR_A_LOCK = (
     "import threading\nlock = threading.Lock()\nlock.acquire()\n"

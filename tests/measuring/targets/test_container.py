@@ -20,6 +20,8 @@ from deadzone.study.design import Treatment
 from deadzone.study.service_specs import ServiceSpec
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
 
+pytestmark = pytest.mark.alone
+
 IMAGE = "localhost/deadzone-test-box:1"
 TOOLS = ("sh", "httpd", "sleep", "cat", "mkdir", "yes", "timeout")
 

@@ -13,6 +13,8 @@ import pytest
 
 from deadzone.measuring.targets.others import Others
 
+pytestmark = pytest.mark.alone
+
 BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from deadzone.measuring.targets.schedstat import scheduled_thread, threads_of
 
+pytestmark = pytest.mark.alone
+
 BUSY = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
 
 

@@ -24,6 +24,8 @@ from deadzone.measuring.workloads.http import MEASURED, HttpWorkload
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 
+pytestmark = pytest.mark.alone
+
 MISBEHAVING = Path(__file__).parents[1] / "services" / "misbehaving.py"
 WORK_S = 0.2
 

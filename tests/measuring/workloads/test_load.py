@@ -16,6 +16,8 @@ from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.histograms import merged, series
 
+pytestmark = pytest.mark.alone
+
 SERVER = ["{python}", "programs/websocket_server.py", "--port", "{port}"]
 POOLS = [*SERVER, "--inbound-pool", "{pool_size}", "--outbound-pool", "{pool_size}"]
 LIGHT = ["--wait-ms", 3, "--hash-kib", 1, "--outbound-wait-ms", 3, "--outbound-hash-kib", 1]
@@ -82,8 +84,8 @@ def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(p
     load = {
         "room_size": 1,
         "fan_out": 1,
-        "rate": {"find": "capacity", "from": 90, "within": 0.4},
-        "duration_s": 1,
+        "rate": {"find": "capacity", "from": 90, "within": 0.45},
+        "duration_s": 0.7,
     }
     path = pools(
         {"pool_size": [1, 2, 4]}, argv, workload=load, objectives={"latency_p50_ms": {"at_most": 60}}
@@ -154,7 +156,7 @@ def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
 
 
 def test_a_service_that_crashes_fails_its_trial_and_the_journal_keeps_what_was_measured(pools, sweep):
-    path = pools({"rate": [50]}, ["{python}", "-c", DIES], workload={"duration_s": 3})
+    path = pools({"rate": [50]}, ["{python}", "-c", DIES], workload={"duration_s": 2})
     run = sweep(path)
     (trial,) = run.trials().to_dict("records")
     assert trial["status"] == "failed"

@@ -10,8 +10,7 @@ import nbformat.v4 as v4
 import pytest
 
 from deadzone.errors import ReportError, StudyError
-from deadzone.reports.document import execution
-from deadzone.reports.document.execution import _transport, execute, load_papermill, notebook_parameters
+from deadzone.reports.document.execution import _transport, execute, notebook_parameters
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def notebook(tmp_path):
 
 
 def test_parameters_of_a_notebook_are_those_of_its_cell(notebook, tmp_path):
-    assert notebook_parameters(notebook()) == ("x",)
+    assert list(notebook_parameters(notebook())) == ["x"]
     (tmp_path / "no.ipynb").write_text("{")
     with pytest.raises(ReportError, match="cannot be read as a notebook"):
         notebook_parameters(tmp_path / "no.ipynb")
@@ -74,6 +73,11 @@ def test_a_kernel_talks_through_a_folder_of_its_own_unless_its_name_is_too_long(
     assert _transport(tmp_path / ("long" * 30)) == {"transport": "tcp"}
 
 
-def test_what_is_blocked_for_speed_is_there_again_afterwards():
-    load_papermill()
-    assert sys.modules.get(execution.SLOW_AND_UNUSED, "absent") is not None
+def test_a_parameter_of_another_type_is_refused_before_a_cell_fails_on_it(notebook, tmp_path):
+    path = notebook()
+    path.write_text(path.read_text().replace("x: int = 1", "x: str = 'a'"))
+    with pytest.raises(ReportError, match="the parameter x is 5; it must be a text, in quotes"):
+        execute(path, tmp_path / "out.ipynb", {"x": 5})
+    path.write_text(path.read_text().replace("x: str = 'a'", "x: float = 1.0"))
+    with pytest.raises(ReportError, match="the parameter x is nan; it must be a number"):
+        execute(path, tmp_path / "out.ipynb", {"x": float("nan")})

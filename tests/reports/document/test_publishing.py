@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from deadzone.errors import DeadzoneError, ReportError
 from deadzone.reports.document.index import publish_index
-from deadzone.reports.document.publishing import FILES, folder_for, publish_run
+from deadzone.reports.document.publishing import FILES, folder_for, publish_run, write_report
 from reports.made_runs import new_repository, write_run
 
 HOSTILE = '</td><script>alert("stderr")</script>'
@@ -68,6 +69,26 @@ def test_publishing_twice_gives_the_same_bytes(home, published):
     before = contents(published.folder)
     again = publish_run(Run.find(home / "data" / "runs", "probe/run-1"))
     assert contents(again.folder) == before
+
+
+def test_where_one_file_of_a_report_cannot_be_written_the_report_before_it_stays_whole(published, tmp_path):
+    folder = tmp_path / "probe" / "run-1"
+    write_report(published.folder / "report.ipynb", folder)
+    before = contents(folder)
+    other = tmp_path / "other.ipynb"
+    other.write_text(
+        (published.folder / "report.ipynb").read_text().replace("A program under", "Another program under")
+    )
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max(map(len, before.values())) - 1, most[1]))
+    try:
+        with pytest.raises(ReportError, match="the report cannot be written: File too large"):
+            write_report(other, folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert contents(folder) == before
+    write_report(other, folder)
+    assert contents(folder)["index.html"] != before["index.html"]
 
 
 def test_nothing_published_names_a_path_of_the_machine(home, published):

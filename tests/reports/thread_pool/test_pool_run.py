@@ -39,7 +39,7 @@ def shown(report, section: str, kind: type, identity: str):
 def test_the_smallest_pool_that_was_planted_is_named_with_its_confidence(report):
     assert isinstance(report, PoolRunReport) and report.run.judged_rate == 320
     smallest = report.run.feasible.smallest(320.0)
-    assert smallest.pool == 8 and smallest.confidence > 0.95
+    assert smallest.pool == 8 and smallest.sure[8] > 0.95
     assert report.run.feasible.smallest(160.0).pool == 4 and report.run.feasible.smallest(480.0).pool is None
     said = str(report.title()[0])
     assert "8 is the smallest pool size that meets all targets at 320 requests/s" in said

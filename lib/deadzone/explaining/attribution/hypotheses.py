@@ -16,6 +16,7 @@ from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.hypothesis_tests.holm import judged
 from deadzone.explaining.hypothesis_tests.margins import p_equivalence
 from deadzone.explaining.hypothesis_tests.ranks import smallest_p
+from deadzone.explaining.marks import numbers
 
 CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = ("cpu_limit", "network", "disk", "memory", "client")
 
@@ -137,7 +138,7 @@ def _memory(known: Known, case: Case) -> Case:
     """Also: no event of pressure, and the peak well under the limit."""
     slow = known.trials[known.roles.slow]
     names = ("service_oom_kills", "service_memory_peak_bytes", "service_memory_limit_bytes")
-    events, peak, limit = (parts.column(slow, name) for name in names)
+    events, peak, limit = (numbers(slow, name) for name in names)
     seen = {"events": (events > 0).any(), "near_limit": (peak > NEAR_LIMIT * limit).any()}
     against = case.against_excluded or next((why for why, is_so in seen.items() if is_so), "")
     return replace(case, against_excluded=against)
@@ -153,7 +154,7 @@ def _network(known: Known, case: Case) -> Case:
 
 def _client(known: Known, case: Case) -> Case:
     """The client's CPU time is counted whole: it delayed no request by more than it was."""
-    used = parts.column(known.trials[known.roles.slow], parts.CLIENT)
+    used = numbers(known.trials[known.roles.slow], parts.CLIENT)
     return replace(case, is_bounded=bool(used.notna().all() and used.max() <= known.margin_s))
 
 

@@ -12,8 +12,9 @@ passed is the counted time over p.
 
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
+
+from deadzone.explaining.marks import numbers
 
 CONNECTION, UPLOAD, NETWORK, NETWORK_LEAST = "connection_s", "upload_s", "network_s", "network_least_s"
 DNS, CONNECT = "dns_s", "connect_s"
@@ -56,34 +57,34 @@ def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.S
     environment. unlimited: shape (trials,), whether the trial's
     environment is known to have no CPU limit; such a trial was not throttled, even if nothing counted it.
     """
-    total = column(trials, response)
-    counted = column(trials, THROTTLED)
+    total = numbers(trials, response)
+    counted = numbers(trials, THROTTLED)
     counted = counted.where(counted.notna() | ~unlimited.to_numpy(), 0.0)
     parallel = _parallel(trials, total, by)
     throttled = (counted / parallel).clip(upper=total)
-    cpu = column(trials, "user_s") + column(trials, "sys_s")
-    wall = column(trials, "wall_s").fillna(total)
-    memory = column(trials, "service_memory_stall_s")
-    waits = [column(trials, name) for name in ("service_io_stall_s", "service_disk_wait_s")]
+    cpu = numbers(trials, "user_s") + numbers(trials, "sys_s")
+    wall = numbers(trials, "wall_s").fillna(total)
+    memory = numbers(trials, "service_memory_stall_s")
+    waits = [numbers(trials, name) for name in ("service_io_stall_s", "service_disk_wait_s")]
     # A pressure counter does not see waits for a file system's journal.
     disk = pd.concat(waits, axis=1).max(axis=1)
-    moved = [column(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
-    sent = column(trials, "posttransfer_s") - column(trials, "pretransfer_s")
+    moved = [numbers(trials, name) for name in ("service_read_bytes", "service_written_bytes")]
+    sent = numbers(trials, "posttransfer_s") - numbers(trials, "pretransfer_s")
     found = pd.DataFrame(
         {
             TOTAL: total,
-            DNS: column(trials, DNS),
-            CONNECT: column(trials, CONNECT) - column(trials, DNS).fillna(0.0),
-            CONNECTION: column(trials, "pretransfer_s").fillna(column(trials, CONNECT)),
-            UPLOAD: column(trials, UPLOAD).fillna(sent),
+            DNS: numbers(trials, DNS),
+            CONNECT: numbers(trials, CONNECT) - numbers(trials, DNS).fillna(0.0),
+            CONNECTION: numbers(trials, "pretransfer_s").fillna(numbers(trials, CONNECT)),
+            UPLOAD: numbers(trials, UPLOAD).fillna(sent),
             THROTTLED: throttled,
-            MEMORY: memory.fillna(column(trials, "memory_pressure") * wall),
+            MEMORY: memory.fillna(numbers(trials, "memory_pressure") * wall),
             MEMORY_LEAST: memory,
-            FAULTS: column(trials, "service_major_faults") * SLOW_FAULT_S,
-            DISK: disk.fillna(column(trials, "io_pressure") * wall),
+            FAULTS: numbers(trials, "service_major_faults") * SLOW_FAULT_S,
+            DISK: disk.fillna(numbers(trials, "io_pressure") * wall),
             DISK_LEAST: disk,
             DISK_BYTES: pd.concat(moved, axis=1).sum(axis=1, min_count=1) / SLOW_DISK_BYTES_S,
-            CLIENT: column(trials, CLIENT),
+            CLIENT: numbers(trials, CLIENT),
             WORK: (cpu / parallel).clip(upper=(total - throttled.fillna(0.0)).clip(lower=0.0)),
         }
     )
@@ -105,8 +106,8 @@ def _outside(trials: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.Series, pd.S
     by_accounts = (
         (found[TOTAL] - inside).clip(lower=0.0).where(found[WORK].notna() & found[THROTTLED].notna())
     )
-    own = column(trials, "service_s")
-    waited = column(trials, "service_receive_s").fillna(found[UPLOAD])
+    own = numbers(trials, "service_s")
+    waited = numbers(trials, "service_receive_s").fillna(found[UPLOAD])
     by_service = (found[TOTAL] - own + waited - found[CLIENT].fillna(0.0)).clip(lower=0.0, upper=found[TOTAL])
     most = pd.concat([by_accounts, by_service], axis=1).min(axis=1)
     direct = (found[CONNECTION] + found[UPLOAD].fillna(0.0)).clip(upper=found[TOTAL])
@@ -119,20 +120,13 @@ def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:
 
     Where nothing was throttled, CPU time over the time that the service had the request is the least it can have been.
     """
-    counted, periods = column(trials, THROTTLED), column(trials, "nr_throttled") * PERIOD_S
-    cpu = column(trials, "user_s") + column(trials, "sys_s")
+    counted, periods = numbers(trials, THROTTLED), numbers(trials, "nr_throttled") * PERIOD_S
+    cpu = numbers(trials, "user_s") + numbers(trials, "sys_s")
     seen = (counted > 0) & (periods > 0)
     if seen.any():
-        used = cpu / (column(trials, "nr_periods") * PERIOD_S)
-        quota = column(trials, "cpu_limit").fillna(used).fillna(0.0)
+        used = cpu / (numbers(trials, "nr_periods") * PERIOD_S)
+        quota = numbers(trials, "cpu_limit").fillna(used).fillna(0.0)
         return max(1.0, float((quota + counted / periods)[seen].median()))
-    had = column(trials, "service_s") - column(trials, "service_receive_s").fillna(0.0)
+    had = numbers(trials, "service_s") - numbers(trials, "service_receive_s").fillna(0.0)
     busy = (cpu / had.where(had > 0).fillna(total)).groupby(by.to_numpy()).median().dropna()
     return max(1.0, float(busy.max())) if len(busy) else 1.0
-
-
-def column(trials: pd.DataFrame, name: str) -> pd.Series:
-    """A column as numbers; nan throughout where there is none."""
-    if name not in trials:
-        return pd.Series(np.nan, index=trials.index, dtype=float)
-    return pd.to_numeric(trials[name], errors="coerce").astype(float)

@@ -30,21 +30,14 @@ class SmallestPool:
     """The smallest pool that meets all objectives at a rate.
 
     pool: the smallest that does with `CONFIDENCE`; None where none does. likely: the smallest that more probably does than
-    not, which may be smaller; None where none does. sure: by pool, the confidence that it does. chance: by pool, how probable each is to be the smallest one; what is missing to 1 is that none does. undecided: pools smaller than
-    `pool` (or all, without one) that can be neither said to meet nor to miss.
+    not, which may be smaller; None where none does. sure: by pool, the confidence that it does. undecided: pools smaller
+    than `pool` (or all, without one) that can be neither said to meet nor to miss.
     """
 
-    rate: float
     pool: float | None
     likely: float | None
     sure: Mapping[float, float]
-    chance: Mapping[float, float]
     undecided: tuple[float, ...]
-
-    @property
-    def confidence(self) -> float:
-        """That the pool meets all objectives; 0 without one."""
-        return 0.0 if self.pool is None else self.sure[self.pool]
 
     @property
     def named(self) -> tuple[str, float]:
@@ -61,16 +54,13 @@ class Capacity:
     """The highest measured rate up to which a pool meets all objectives.
 
     shown: up to this rate it does with `CONFIDENCE`; None where not even at the lowest. low, high: interval at
-    `CERTAINTY`, 0 for below the lowest rate. is_open: whether the highest rate measured was borne, so that the capacity
-    is higher. limited_by: the objective least sure to be met at the next rate up, or an empty text.
+    `CERTAINTY`, 0 for below the lowest rate. limited_by: the objective least sure to be met at the next rate up, or an
+    empty text.
     """
 
-    pool: float
     shown: float | None
-    confidence: float
     low: float
     high: float
-    is_open: bool
     limited_by: str
 
 
@@ -110,13 +100,9 @@ class Feasibility:
         sure = {p: self.judged[p, rate].confidence for p in self.cells.pools if (p, rate) in self.judged}
         pool = next((p for p, c in sure.items() if c >= CONFIDENCE), None)
         likely = next((p for p, c in sure.items() if c >= 0.5), None)
-        chance, none = {}, 1.0
-        for size, confidence in sure.items():
-            chance[size] = none * confidence
-            none *= 1 - confidence
         unsure = [p for p, c in sure.items() if HOPELESS < c < CONFIDENCE]
         undecided = tuple(p for p in unsure if pool is None or p < pool)
-        return SmallestPool(rate, pool, likely, sure, chance, undecided)
+        return SmallestPool(pool, likely, sure, undecided)
 
     def capacity(self, pool: float) -> Capacity | None:
         """The highest rate up to which a pool meets all objectives, at that rate and at all lower ones.
@@ -131,14 +117,11 @@ class Feasibility:
         shown, low, high = (
             int((sure >= least).sum()) for least in (CONFIDENCE, (1 + CERTAINTY) / 2, (1 - CERTAINTY) / 2)
         )
-        borne, confidence, is_open = [0.0, *rates], [0.0, *sure.tolist()], bool(sure[-1] > HOPELESS)
-        weakest = ""
+        borne, weakest = [0.0, *rates], ""
         if shown < len(rates):
             met = self.judged[pool, rates[shown]].met
             weakest = min(met, key=lambda column: met[column])
-        return Capacity(
-            pool, borne[shown] or None, confidence[shown], borne[low], borne[high], is_open, weakest
-        )
+        return Capacity(borne[shown] or None, borne[low], borne[high], weakest)
 
 
 def _told(cell: Cell, objective: Objective) -> float:

@@ -15,8 +15,8 @@ from deadzone.errors import ProfileError
 from deadzone.explaining.claims.judging import Judged, judge
 from deadzone.explaining.claims.measured import Measured
 from deadzone.explaining.phases.quantities import axis_label
-from deadzone.explaining.profiles.causes import read_yaml
 from deadzone.language.catalogue import say
+from deadzone.study.loading import yaml_in
 from deadzone.study.profile_specs import GateSpec
 from deadzone.study.promises import gate, gate_name
 
@@ -77,9 +77,9 @@ def read_gates(path: Path) -> tuple[dict[str, GateSpec], pd.DataFrame, pd.DataFr
     """Gates from a YAML file, as in a study, each with the lists `before` and `after` of its measurements.
 
     Returns the gates by name and the tables before and after, with a column for each gate.
-    Raises ProfileError if the file cannot be read or a gate is not as it should be.
+    Raises StudyError if the file cannot be read, ProfileError if a gate is not as it should be.
     """
-    content = read_yaml(path)
+    content = yaml_in(path)
     if not isinstance(content, Mapping) or not content:
         raise ProfileError(
             f"{path}: name a response a key, such as `latency_p99_ms: {{margin: 0.05, before: [...], after: [...]}}`."

@@ -46,21 +46,19 @@ def resample(
     *,
     together: tuple[bool, bool],
     paired: bool,
-    absolute: bool = False,
 ) -> Drawn:
     """Bootstrap the change of the median of every treatment.
 
     pairs: for each treatment the values of A and of B, shapes (n,) and (m,), >= 0; n == m where paired.
     together: for A and for B whether row i of every treatment is the same block. paired: whether row i of A and row
-    i of B belong together. absolute: take differences in the response's unit instead of logarithms of ratios.
+    i of B belong together.
 
     The two random streams are used both ways round, so that exchanging A and B exactly inverts the result.
     """
     seeds = np.random.SeedSequence(SEED).spawn(2)
-    scale = np.asarray if absolute else _log
     (a, a_other), (b, b_other) = (
         [
-            scale(_medians([p[side] for p in pairs], np.random.default_rng(seed), together[side] or paired))
+            _log(_medians([p[side] for p in pairs], np.random.default_rng(seed), together[side] or paired))
             for seed in seeds
         ]
         for side in (0, 1)
@@ -70,7 +68,7 @@ def resample(
     draws = np.concatenate([_difference(a, b), _difference(a_other, b_other)], axis=1)
     draws[np.array([min(len(x), len(y)) < 2 for x, y in pairs], dtype=bool)] = np.nan
     observed = np.array([[np.median(x), np.median(y)] for x, y in pairs], dtype=float).reshape(-1, 2)
-    return Drawn(_difference(scale(observed[:, 0]), scale(observed[:, 1])), draws)
+    return Drawn(_difference(_log(observed[:, 0]), _log(observed[:, 1])), draws)
 
 
 def interval(draws: np.ndarray, confidence: float) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining import marks
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.marks import marked, well
 from deadzone.study.levels import NONE, format_level, is_number
@@ -130,9 +131,7 @@ def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndar
 
 def numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
     """A column as floats, nan where it is missing; all nan without the column."""
-    if column not in rows:
-        return np.full(len(rows), np.nan)
-    return pd.to_numeric(rows[column], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    return marks.numbers(rows, column).to_numpy()
 
 
 def cpu_s(rows: pd.DataFrame) -> np.ndarray:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from deadzone.errors import ProfileError
 from deadzone.explaining.profiles.model import Profile
+from deadzone.study.loading import yaml_in
 
 MOST_CAUSES = 62
 """So that the set of causes a stack matches is one 64-bit number."""
@@ -49,19 +49,9 @@ def causes_from(mapping: Mapping[str, str | Sequence[str]], where: str = "causes
 def read_causes(path: Path) -> tuple[Cause, ...]:
     """Causes from a YAML file: `NACK: "*nack*"` a line, or a list of patterns.
 
-    Raises ProfileError if the file cannot be read or is no such mapping.
+    Raises StudyError if the file cannot be read, ProfileError if it is no such mapping.
     """
-    return causes_from(read_yaml(path), str(path))
-
-
-def read_yaml(path: Path) -> Any:
-    """What a YAML file holds. Raises ProfileError if it cannot be read."""
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ProfileError(f"{path}: cannot be read: {error.strerror}.") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ProfileError(f"{path}: is not YAML: {' '.join(str(error).split())}.") from error
+    return causes_from(yaml_in(path), str(path))
 
 
 def matched_causes(profile: Profile, causes: Sequence[Cause]) -> np.ndarray:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from deadzone.contents import bytes_of
 from deadzone.errors import ProfileError, did_you_mean
 from deadzone.explaining.profiles.model import Profile, ValueType
 from deadzone.explaining.profiles.naming import package_of
@@ -31,7 +32,7 @@ GZIP = b"\x1f\x8b"
 GZIP_WINDOW = 31
 """zlib's number for "a gzip header, and the largest window"."""
 
-MOST_BYTES = 1 << 30
+MOST_BYTES = 256 << 20
 """Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in memory."""
 
 TEXT_FORM = re.compile(
@@ -125,7 +126,7 @@ def read_profile(path: Path) -> Profile:
     Raises ProfileError if the file is missing, unreadable, damaged or of another kind.
     """
     try:
-        content = path.read_bytes()
+        content = bytes_of(path)
     except OSError as error:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = "" if path.exists() else did_you_mean(path.name, near)

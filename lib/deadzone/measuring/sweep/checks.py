@@ -10,7 +10,7 @@ from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
 from deadzone.store.table import COLUMNS, NOT_COLUMNS, SHARED
-from deadzone.study.levels import fill, placeholders
+from deadzone.study.levels import check_placeholders, placed
 from deadzone.study.objective_specs import DERIVED
 from deadzone.study.plan import NOWHERE, Plan
 from deadzone.study.service_specs import (
@@ -73,11 +73,11 @@ def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Worklo
     names, services = plan.factors, [planned.spec for planned in plan.services.values()]
     workload.check((*names, *(SERVICE_PLACEHOLDERS if services else ())))
     for service in services:
-        _check_placeholders(service, names)
+        _check_service_placeholders(service, names)
     reached = (*(name for target in targets for name in target.factors), *_limits_of_belongs(plan))
     in_force = tuple(dict.fromkeys(reached))
     for name in names:
-        served = any(service.uses(name) for service in services)
+        served = any(name in placed(service.templates()) for service in services)
         known_environment = name == ENVIRONMENT and bool(plan.services.keys() - {NOWHERE})
         if name not in in_force and not workload.uses(name) and not served and not known_environment:
             known = (*in_force, "threads")
@@ -93,23 +93,20 @@ def _limits_of_belongs(plan: Plan) -> tuple[str, ...]:
     return tuple(name for one in plan.belongs for name in one.factors)
 
 
-def _check_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
+def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:
     """Raise StudyError for a placeholder of a service that is neither a factor nor something Deadzone fills in."""
     given = (*factors, PYTHON, SCRATCH, INPUTS, PORT, HOST, *((DATA,) if service.data else ()))
     reached = SERVICE_PLACEHOLDERS if service.url else ()
-    for template in service.templates():
-        fill(template, dict.fromkeys((*given, *reached), ""))
+    check_placeholders(service.templates(), (*given, *reached))
     if service.user:
         account_of(service.user)
     if service.read_back:
         factor = service.read_back.factor
         check_known(f"service.read_back.factor is {factor!r}, which is no factor", factor, factors)
-    for template in (*(service.restore or ()), *(service.ready.argv or ())):
-        fill(template, dict.fromkeys((PYTHON, PORT, HOST, *reached), ""))
-    for template in service.setup or ():
-        fill(template, {INPUTS: "", PYTHON: ""})
-    names_port = any(PORT in placeholders(text) for text in service.templates())
-    if service.argv and service.port is None and not names_port:
+    unmeasured = (*(service.restore or ()), *(service.ready.argv or ()))
+    check_placeholders(unmeasured, (PYTHON, PORT, HOST, *reached))
+    check_placeholders(service.setup or (), (INPUTS, PYTHON))
+    if service.argv and service.port is None and PORT not in placed(service.templates()):
         raise StudyError(
             "service.argv names no {port}, so it is not known where the service listens; write {port} in it, or in "
             "service.env, or give service.port."

@@ -100,7 +100,8 @@ class Progress:
         """Leave the line to what is written next."""
 
     def close(self, sentence: str) -> None:
-        """The sweep is over."""
+        """The sweep is over, which one more sentence says."""
+        self.note(sentence)
 
 
 class Beside(Progress):
@@ -172,10 +173,6 @@ class LineProgress(Progress):
     def note(self, sentence: str) -> None:
         """Print a line."""
         print(sentence, file=self._stream, flush=True)
-
-    def close(self, sentence: str) -> None:
-        """Print the last line."""
-        self.note(sentence)
 
 
 def progress_on(stream: TextIO | None = None) -> Progress:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from deadzone.language.catalogue import LANGUAGES, Message, join, say
 from deadzone.measuring.sweep.progress import Progress, expected_s
-from deadzone.measuring.sweep.running import TrialSource, planned_trials, remaining
+from deadzone.measuring.sweep.running import TrialSource, grid_s, planned_trials, remaining
 from deadzone.store.run import Run
 from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
 from deadzone.study.plan import Plan
@@ -30,8 +30,8 @@ def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> Tria
 
 
 def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
-    """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is spent, or there are as
-    many as the grid would have."""
+    """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is spent, or they took as
+    long as the grid would."""
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
         finished = run.finished()
@@ -45,12 +45,14 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
             left_s = _budget_left(plan, run)
             if not proposal.treatments:
                 return _stop(run, progress, proposal.reason, proposal.open)
-            most = plan.most_trials
-            if sum(len(one["trials"]) for one in batches) >= most:
-                return _stop(run, progress, say("adaptive.as_many", n=most), proposal.open)
-            if left_s <= 0 or (proposal.cost == proposal.cost and proposal.cost > left_s):
+            n = sum(len(one["trials"]) for one in batches)
+            if n >= plan.most_trials or (
+                batches and _measured_s(plan, run) >= (grid_s(plan, run.records()) or 0.0)
+            ):
+                return _stop(run, progress, say("adaptive.as_long", n=n), proposal.open)
+            if left_s <= 0 or proposal.cost > left_s:
                 further = say("adaptive.next", n=len(proposal.treatments), cost_s=proposal.cost)
-                known = [further] if proposal.cost == proposal.cost else []
+                known = [further] if proposal.cost > 0 else []
                 return _stop(run, progress, join([_spent(plan, run), *known]), proposal.open)
             batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
             batches.append(_record(batch, proposal, plan))
@@ -122,7 +124,12 @@ def _budget_left(plan: Plan, run: Run) -> float:
     """Time that trials may still take [s]; infinite without a budget. All attempts count, and the pauses between them."""
     if plan.design.budget_s is None:
         return float("inf")
-    return plan.design.budget_s - sum(one["wall_s"] + plan.design.cooldown_s for one in run.records())
+    return plan.design.budget_s - _measured_s(plan, run)
+
+
+def _measured_s(plan: Plan, run: Run) -> float:
+    """Time that trials took until now [s]."""
+    return sum(one["wall_s"] + plan.design.cooldown_s for one in run.records())
 
 
 def _spent(plan: Plan, run: Run) -> Message:

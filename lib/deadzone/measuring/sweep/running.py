@@ -286,8 +286,11 @@ def _failing(last: Mapping[str, Any], failures: int) -> str:
     )
 
 
-def _in_budget(plan: Plan, time_s: float | None) -> float | None:
-    return min(time_s, plan.design.budget_s or time_s) if time_s else time_s
+def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
+    """Time that every trial of the grid would take [s]; None before anything was measured."""
+    every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
+    once = expected_s(every, records, plan.design.cooldown_s)
+    return once * plan.grid_trials / len(every) if once else None
 
 
 def preview(
@@ -299,18 +302,14 @@ def preview(
     empty. finished: numbers of the trials that need not be measured again.
     """
     design, left = plan.design, remaining(plan.trials, finished)
+    shares, n_trials, longest_n = [1.0], len(plan.trials), len(left)
     if plan.is_adaptive:
-        every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
-        once = expected_s(every, earlier, design.cooldown_s)
-        most = _in_budget(plan, once * plan.most_trials / len(every) if once else None)
-        words = f"{in_words(min(once * OPENING, most))} to {in_words(most)}" if once and most else None
+        shares = [OPENING * len(plan.treatments) / plan.grid_trials, 1.0]
         measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
         longest_n = max(plan.most_trials - measured, 0)
         n_trials = measured + longest_n
-    else:
-        most = _in_budget(plan, expected_s(left, earlier, design.cooldown_s))
-        words = in_words(most) if most is not None else None
-        n_trials, longest_n = len(plan.trials), len(left)
+    whole = grid_s(plan, earlier) if plan.is_adaptive else expected_s(left, earlier, design.cooldown_s)
+    times = [min(share * whole, design.budget_s or whole) for share in shares] if whole is not None else []
     return {
         "study": plan.study.study,
         "answer": coming_answer(plan.study, plan.treatments),
@@ -319,8 +318,8 @@ def preview(
         "warmup": design.warmup,
         "n_trials": n_trials,
         "n_remaining": longest_n,
-        "estimated_s": most,
-        "estimated": words or "unknown: no earlier run of this study",
+        "estimated_s": times[-1] if times else None,
+        "estimated": " to ".join(map(in_words, times)) or "unknown: no earlier run of this study",
         "longest_s": longest_n * (design.timeout_s + design.cooldown_s),
         **({"warning": plan.warning} if plan.warning else {}),
         "order": [trial.treatment.label() for trial in left],

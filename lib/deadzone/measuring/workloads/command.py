@@ -16,7 +16,7 @@ from deadzone.measuring.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcom
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.extraction_specs import BodyResponse, ResponseExtraction
-from deadzone.study.levels import Level, fill, placeholders
+from deadzone.study.levels import Level, check_placeholders, fill, placed, placeholders
 from deadzone.study.service_specs import PYTHON
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
 
@@ -52,14 +52,12 @@ class CommandWorkload:
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the arguments, the environment or the preparation."""
-        return any(factor in placeholders(template) for template in self._templates())
+        return factor in placed(self._templates())
 
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for a placeholder that is neither a factor nor a folder."""
-        for template in self._templates():
-            fill(template, dict.fromkeys((*factors, INPUTS, SCRATCH, PYTHON), ""))
-        for template in (*(self._spec.setup or ()), *(self._spec.cleanup or ())):
-            fill(template, {INPUTS: "", PYTHON: ""})
+        check_placeholders(self._templates(), (*factors, INPUTS, SCRATCH, PYTHON))
+        check_placeholders((*(self._spec.setup or ()), *(self._spec.cleanup or ())), (INPUTS, PYTHON))
         if self._spec.output:
             reader_of(self._spec.output)
 

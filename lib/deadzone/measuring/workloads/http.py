@@ -14,7 +14,7 @@ from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.workloads.base import Here, Outcome, fresh_folder, run_unmeasured
 from deadzone.measuring.workloads.command import INPUTS, find_number, found_at
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
-from deadzone.study.levels import Level, fill, filled, placeholders
+from deadzone.study.levels import Level, check_placeholders, fill, filled, placed
 from deadzone.study.masking import masked
 from deadzone.study.workload_specs import CLIP, FormFile
 from deadzone.study.workload_specs import HttpWorkload as HttpSpec
@@ -59,14 +59,12 @@ class HttpWorkload:
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the address, a header or the body."""
-        return self._spec.uses(factor)
+        return factor in placed(self._spec.templates())
 
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for a placeholder that is neither a factor nor a file, or a response measured already."""
-        for template in self._spec.templates():
-            fill(template, dict.fromkeys((*factors, CLIP, INPUTS), ""))
-        for template in self._spec.setup or ():
-            fill(template, {INPUTS: ""})
+        check_placeholders(self._spec.templates(), (*factors, CLIP, INPUTS))
+        check_placeholders(self._spec.setup or (), (INPUTS,))
         if taken := set(self._spec.responses) & set(MEASURED):
             raise StudyError(
                 f"workload.responses.{taken.pop()} is measured of every request; call it otherwise."
@@ -90,7 +88,7 @@ class HttpWorkload:
             inputs = {INPUTS: str(fresh_folder(scratch / INPUTS))}
             argv = [fill(argument, inputs) for argument in self._spec.setup]
             run_unmeasured(Here(), "workload.setup", argv, self._folder)
-        if any(CLIP in placeholders(template) for template in self._spec.templates()):
+        if CLIP in placed(self._spec.templates()):
             clip = generated_clip(find_ffmpeg(BUNDLED), self._spec.clip)
             self._clip = clip.path
             facts |= {**clip.facts(), "clip_bytes": clip.path.stat().st_size}

@@ -25,7 +25,7 @@ from deadzone.store.imports.k6 import read_summary
 from deadzone.store.imports.latency import counted_percentiles
 from deadzone.store.imports.locust import TOOL as LOCUST
 from deadzone.store.programs import program_version
-from deadzone.study.levels import Level, fill, filled, format_level, is_number, placeholders
+from deadzone.study.levels import Level, check_placeholders, fill, filled, format_level, is_number, placed
 from deadzone.study.load_specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS
 from deadzone.study.load_specs import LoadWorkload as LoadSpec
 
@@ -48,18 +48,16 @@ class LoadWorkload:
 
     def uses(self, factor: str) -> bool:
         """Whether the factor is a field of the load, or stands in its texts."""
-        return factor in FIELD_FACTORS or any(factor in placeholders(text) for text in self._spec.templates())
+        return factor in FIELD_FACTORS or factor in placed(self._spec.templates())
 
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for an unknown placeholder, a level that is no number, or a load without a rate."""
-        known = dict.fromkeys((*factors, *MESSAGE_PLACEHOLDERS), "")
-        for text in self._spec.templates():
-            fill(text, known)
+        check_placeholders(self._spec.templates(), (*factors, *MESSAGE_PLACEHOLDERS))
         check_rates(self._spec, factors, self._treatments)
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Refuse an address that may not be loaded before the first trial, where it is known already."""
-        if not {*placeholders(self._spec.url)} - {*MESSAGE_PLACEHOLDERS}:
+        if not placed([self._spec.url]) - {*MESSAGE_PLACEHOLDERS}:
             resolve(fill(self._spec.url, KEPT), self._spec.allow_remote)
         return {"program": "deadzone.measuring.load", "program_version": None}
 
@@ -161,15 +159,14 @@ class ScriptedLoad:
         """Raise StudyError if the script is missing, a placeholder unknown, or a level of a field no number."""
         if not self._script.is_file():
             raise StudyError(f"workload.script: there is no file {self._script}.")
-        for text in (self._spec.url, *self._spec.env.values()):
-            fill(text, dict.fromkeys(factors, ""))
+        check_placeholders((self._spec.url, *self._spec.env.values()), factors)
         check_rates(self._spec, factors, self._treatments)
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Find the program. Raises WorkloadError, with the remedy, if it is not installed here."""
         driver = self._spec.driver
         self._program = find_program(driver, self._spec.program)
-        if not placeholders(self._spec.url):
+        if not placed([self._spec.url]):
             resolve(self._spec.url, self._spec.allow_remote)
         asked = "version" if driver == K6 else "--version"
         return {"program": driver, "program_version": program_version((self._program, asked))}

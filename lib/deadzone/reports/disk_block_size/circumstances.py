@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.marks import numbers
 from deadzone.explaining.phases.quantities import level_number, number
 from deadzone.language.catalogue import Message, say
 from deadzone.reports.disk_block_size.curves import Curve, Fitted
@@ -172,8 +173,3 @@ def limits_check(source: Source, curve: Fitted) -> Message | None:
     at = float(last["start"])
     is_near = abs(np.searchsorted(sizes, at) - np.searchsorted(sizes, expected)) <= 1
     return say("disk_run.bend_agrees" if is_near else "disk_run.bend_elsewhere", at=curve.text(at), **words)
-
-
-def numbers(trials: pd.DataFrame, column: str) -> pd.Series:
-    """A column as numbers; missing values where the run has none of it."""
-    return pd.to_numeric(trials.get(column, pd.Series(np.nan, trials.index)), errors="coerce")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import TableError
+from deadzone.explaining.marks import numbers
 from deadzone.explaining.phases.quantities import axis_label, number, percent, plain_name
 from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.numbers import tenths
@@ -177,7 +178,7 @@ def latency_table(curves: Sequence[Curve], knob: str) -> Table:
 
 
 def _median(group: pd.DataFrame, column: str, scale: float = 1.0) -> str:
-    median = float(disk_circumstances.numbers(group, column).median()) * scale
+    median = float(numbers(group, column).median()) * scale
     return number(median, median / 10)
 
 

@@ -323,17 +323,15 @@ class Names:
         identity = block.id or f"{kind}-{counts[kind]}"
         number = say(f"report.{kind}", n=counts[kind])
         self._identities[id(block)] = identity
-        if identity in self._texts:
-            raise ReportError(
-                f"Two blocks of the notebook have the id {identity!r}; evidence needs one to point to."
-            )
-        self._texts[identity] = number
+        self._call(identity, number)
         if isinstance(block, Table):
             for row_id, cells in zip(block.row_ids, block.rows, strict=False):
-                row = f"{identity}-{row_id}"
-                if row in self._texts:
-                    raise ReportError(f"Two rows or blocks have the id {row!r}; change one of them.")
-                self._texts[row] = say("report.row", table=number, row=cells[0])
+                self._call(f"{identity}-{row_id}", say("report.row", table=number, row=cells[0]))
+
+    def _call(self, identity: str, text: str) -> None:
+        if identity in self._texts:
+            raise ReportError(f"Two blocks or rows have the id {identity!r}; evidence needs one to point to.")
+        self._texts[identity] = text
 
     def identity(self, block: Block) -> str:
         """The anchor of a figure or table."""

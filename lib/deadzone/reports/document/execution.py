@@ -27,17 +27,24 @@ LONGEST_SOCKET_NAME = 90
 INTERRUPT_TIMEOUT_S = 30.0
 """How long an interrupted notebook gets to clean up behind itself [s]."""
 
-SLOW_AND_UNUSED = "rfc3987_syntax"
-"""jsonschema compiles this grammar of web addresses for a second as it is imported; notebooks have no such field."""
+TYPES: dict[str, tuple[Any, str]] = {
+    "str": (str, "a text, in quotes where it reads as a number"),
+    "float": (int | float, "a number"),
+    "list": (list, "a list"),
+    "dict": (Mapping, "a mapping"),
+}
+"""What a parameter of a declared type may be, and what messages call it."""
 
 
-def notebook_parameters(path: Path) -> tuple[str, ...]:
-    """Names of a notebook's parameters. Raises ReportError if it cannot be read."""
-    papermill = load_papermill()
+def notebook_parameters(path: Path) -> dict[str, str]:
+    """Names of a notebook's parameters, and the type that each is declared with. Raises ReportError if it cannot be read."""
+    import papermill
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return tuple(papermill.inspect_notebook(str(path)))
+            told = papermill.inspect_notebook(str(path))
+            return {name: one["inferred_type_name"] for name, one in told.items()}
     except (OSError, ValueError) as error:
         raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
 
@@ -92,32 +99,22 @@ def execute(
         raise _as_own_error(failure[0], path) from failure[0]
 
 
-def load_papermill() -> Any:
-    """Import papermill without what is slow and not used here."""
-    blocked = SLOW_AND_UNUSED not in sys.modules
-    if blocked:
-        sys.modules[SLOW_AND_UNUSED] = None  # type: ignore[assignment]
-    try:
-        import papermill
-    finally:
-        if blocked:
-            del sys.modules[SLOW_AND_UNUSED]
-    return papermill
-
-
 def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
-    """papermill only warns of these and goes on with the default."""
+    """papermill only warns of these and goes on with the default, or has a cell fail on a value of another type."""
     refuse_secrets(parameters)
     known = notebook_parameters(path)
-    for name in parameters:
+    for name, value in parameters.items():
         if name not in known:
             raise ReportError(f"{path.name} has no parameter {name!r}.{did_you_mean(name, known)}")
+        python_type, words = TYPES.get(known[name], (object, ""))
+        is_finite = not isinstance(value, int | float) or abs(value) <= sys.float_info.max
+        if not isinstance(value, python_type) or not is_finite:
+            raise ReportError(f"{path.name}: the parameter {name} is {value!r:.60}; it must be {words}.")
 
 
 def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
+    import papermill
     from traitlets.config import Config
-
-    papermill = load_papermill()
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="dz-") as sockets:

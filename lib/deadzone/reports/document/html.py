@@ -5,11 +5,12 @@ Where a line of a report may break, and where it must not.
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
 
+from deadzone import style
 from deadzone.language.rendering import attribute
 
 NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|×|[a-zµ]?s|[KMG]?i?B|cores?|threads?|workers?|min|h)(?!\w))")
@@ -24,21 +25,17 @@ LONG_WORD = 24
 """Only words longer than this are given places to break at; shorter ones fit any column."""
 
 THEMED_COLOURS = {
-    "#1f2933": "ink",
-    "#52606d": "muted",
-    "#e4e7eb": "grid",
-    "#ffffff": "paper",
-    "white": "paper",
-    "#33658a": "trial",
-    "#b00020": "outlier",
-    "#117a37": "recommended",
-    "#0072b2": "linear",
-    "#d55e00": "dead-zone",
-    "#009e73": "breakthrough",
-    "#6b6b6b": "plateau",
-    "#aa3377": "reversal",
+    style.INK: "ink",
+    style.MUTED: "muted",
+    style.RC_PARAMS["grid.color"]: "grid",
+    "#FFFFFF": "paper",
+    "WHITE": "paper",
+    style.TRIAL_COLOUR: "trial",
+    style.OUTLIER_COLOUR: "outlier",
+    style.RECOMMENDED_COLOUR: "recommended",
+    **{one.colour: label.replace("_", "-") for label, one in style.PHASE_STYLES.items()},
 }
-"""Colours of the project's figures, and the CSS variable of the page's style sheet that replaces each in the dark."""
+"""Colours of the project's figures, in capital letters, each with the CSS variable of the page that replaces it in the dark."""
 
 LONG_CELL = 48
 """A cell with more letters than this, Korean ones counted twice, holds sentences, and keeps a width at which they can be read."""
@@ -80,11 +77,11 @@ def apart(svg: str, prefix: str) -> str:
     return re.sub(r'(url\(|xlink:href="|\bhref=")#', rf"\1#{prefix}-", named)
 
 
-def themed(svg: str, colours: Mapping[str, str] = THEMED_COLOURS) -> str:
+def themed(svg: str) -> str:
     """A drawing whose colours follow the page into the dark; alone, it keeps its own."""
 
     def variable(match: re.Match[str]) -> str:
-        name = colours.get(match.group(2).lower())
+        name = THEMED_COLOURS.get(match.group(2).upper())
         return f"{match.group(1)}var(--fig-{name}, {match.group(2)})" if name else match.group(0)
 
     return re.sub(r"((?:fill|stroke): )(#[0-9a-fA-F]{6}|white)", variable, svg)

@@ -14,6 +14,7 @@ from deadzone.language.formats import date
 from deadzone.language.rendering import rendered
 from deadzone.reports.document.fonts import with_korean_letters
 from deadzone.reports.document.html import TEMPLATES, apart, described, themed
+from deadzone.store.whole import written_whole
 
 PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
 STYLES = ("report.css", "index.css")
@@ -60,7 +61,8 @@ def write_front_page(study: Path) -> Path:
         before, _, after = say("report.newest", study=newest.title, run="\0").partition("\0")
     values = {"newest": newest, "address": f"{newest.run_id}/{PAGE}", "before": before, "after": after}
     page = study / PAGE
-    page.write_text(rendered(TEMPLATES / "front.html.j2", **values), encoding="utf-8")
+    with written_whole(page) as draft:
+        draft.write_text(rendered(TEMPLATES / "front.html.j2", **values), encoding="utf-8")
     return page
 
 
@@ -74,7 +76,8 @@ def publish_index(lang: str = LANGUAGES[0]) -> Path:
         written = index_page(entries(reports), reports, lang)
     with SaidAs(ReportError, f"{reports}: the index cannot be written"):
         reports.mkdir(parents=True, exist_ok=True)
-        (reports / PAGE).write_text(written, encoding="utf-8")
+        with written_whole(reports / PAGE) as draft:
+            draft.write_text(written, encoding="utf-8")
     return reports / PAGE
 
 

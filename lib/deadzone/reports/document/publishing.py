@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from deadzone.reports.document.page import page
 from deadzone.reports.document.pdf import pdf
 from deadzone.reports.document.scrubbing import machine_folders, scrubbed, without_paths
 from deadzone.store.run import Run
+from deadzone.store.whole import written_whole
 
 PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
 FILES = (PDF, NOTEBOOK, TRIALS)
@@ -110,10 +112,11 @@ def write_report(
         written[THUMBNAIL] = (document.face.svg + "\n").encode()
     with SaidAs(ReportError, f"{folder}: the report cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
-        if trials and has_trials:
-            _copy_trials(trials, folder / TRIALS)
-        for name, content in written.items():
-            (folder / name).write_bytes(content)
+        with ExitStack() as drafts:  # all of them are written before the first takes its place
+            if trials and has_trials:
+                _copy_trials(trials, drafts.enter_context(written_whole(folder / TRIALS)))
+            for name, content in written.items():
+                drafts.enter_context(written_whole(folder / name)).write_bytes(content)
 
 
 def entry_of(document: Document, folder: Path) -> Entry:

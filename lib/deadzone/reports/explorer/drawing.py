@@ -23,8 +23,6 @@ from deadzone.style import FIT_COLOUR, TRIAL_COLOUR
 WIDTH, HEIGHT = 900, 460
 LEFT, RIGHT, TOP, FLOOR = 70, 20, 34, HEIGHT - 52
 TEMPLATE = Path(__file__).parent / "curve.svg.j2"
-LOG_FROM = 3.0
-"""A response that spans more than this factor is drawn on a log axis, as in the reports."""
 
 OTHER_COLOUR = "#AA3377"
 """The second run: the reversal's hue, which no line of the first run has."""
@@ -87,7 +85,7 @@ def _scales(models: Sequence[PhaseModel], apart: Sequence[Mapping[str, Any]]) ->
         + [model.levels["fitted"].to_numpy(float) for model in models]
         + [np.array([row[end] for row in apart for end in ("low", "high")])]
     )
-    is_log = spread_factor(values) >= LOG_FROM
+    is_log = spread_factor(values) >= style.LOG_RESPONSE_FACTOR
     low, high = float(values.min()), float(values.max())
     pad = (high / low) ** 0.06 if is_log else (high - low) * 0.08
     bottom, top = (low / pad, high * pad) if is_log else (max(low - pad, 0.0), high + pad)

@@ -15,8 +15,8 @@ from deadzone.study.load_specs import CAPACITY
 
 def chosen_trials(source: Source) -> list[Block]:
     """The batches with their reasons, and the end in sentences; nothing of a sweep whose plan was made beforehand."""
-    kept = Run(source.folder).batches() if source.folder else []
-    batches, ends = [one for one in kept if "trials" in one], [one for one in kept if "stopped" in one]
+    run = Run(source.folder) if source.folder else None
+    batches = [one for one in run.batches() if "trials" in one] if run else []
     found: list[Block] = []
     if batches:
         rows = [
@@ -29,9 +29,8 @@ def chosen_trials(source: Source) -> list[Block]:
         ]
         n = sum(len(one["trials"]) for one in batches)
         found.append(Table.of("sweep.batches", rows, n=n, batches=len(batches)))
-    if ends:
-        still_open = [say("adaptive.still_open", question=one[spoken()]) for one in ends[-1]["open"]]
-        found.append(Prose((ends[-1]["stopped"][spoken()], *still_open)))
+    if run and (ending := run.ending()):
+        found.append(Prose(tuple(ending)))
     if source.study and source.response == CAPACITY and "limited_by" in source.trials:
         found.append(_searches(source, source.study.factor_names()))
     return found

@@ -14,13 +14,10 @@ from deadzone.explaining.settings.wording import in_order, settings_frame, verdi
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.document.drawing import new_figure
-from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
+from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
 ROW_IN = 0.3
 MARGIN_IN = 1.3
-
-LOG_RESPONSE_FACTOR = 3.0
-"""Responses that span more than this are drawn on a log axis, as in the curves."""
 
 MOST_DRAWN = 40
 """More settings than this make a figure nobody reads; the best of them are drawn, and the table has all."""

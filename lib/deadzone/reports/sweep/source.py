@@ -11,7 +11,7 @@ from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.explaining.adaptive.rate_search import GENERATOR, capacities
 from deadzone.explaining.findings.experiment import plain
-from deadzone.explaining.marks import marked
+from deadzone.explaining.marks import is_well, marked, well
 from deadzone.explaining.phases.censored import is_bound
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
@@ -102,12 +102,15 @@ def load_source(
 
     knob, response, goal, by: in place of what the run's study says; a table needs knob and response.
 
-    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response.
+    Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob or response, PhaseError for a
+    column that is not there.
     """
     if table:
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
+        for column in (knob, response, *_columns(by)):
+            check_column(trials, column)
         return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
     return _of_run(Run.find(places.runs_folder(), run or "latest"), knob, response, goal, by)
 
@@ -208,8 +211,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     except DeadzoneError:
         return []
     measured = trials[~marked(trials, "warmup", missing=False)]
-    ended = measured[_ended_well(measured)]
-    tried, sound = set(measured[knob].astype(str)), set(ended[knob].astype(str))
+    tried, sound = (set(rows[knob].astype(str)) for rows in (measured, well(measured)))
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
@@ -231,10 +233,4 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
 def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
     """The rows an analysis rests on, time-outs too where they bound the response."""
     kept = ~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)
-    return trials[kept & (_ended_well(trials) | is_bound(trials, response))]
-
-
-def _ended_well(trials: pd.DataFrame) -> pd.Series:
-    """Which trials ended well; all of a table that does not say."""
-    status = trials.get("status", pd.Series("ok", trials.index))
-    return status.eq("ok").fillna(False).astype(bool)
+    return trials[kept & (is_well(trials) | is_bound(trials, response))]

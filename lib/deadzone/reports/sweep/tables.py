@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.marks import is_well, numbers
 from deadzone.explaining.mechanisms.wording import limits
 from deadzone.explaining.phases.candidates import level_text, places, setting_at
 from deadzone.explaining.phases.model import PhaseModel
@@ -219,8 +220,8 @@ def failed_table(source: Source) -> Table | None:
 def attempts_table(source: Source) -> Table:
     """What became of the trials of each level, where nothing could be fitted."""
     trials = source.trials
-    ended = trials["status"].astype(str) == "ok" if "status" in trials else trials.index == trials.index
-    values = pd.to_numeric(trials[source.response], errors="coerce").where(ended)
+    ended = is_well(trials)
+    values = numbers(trials, source.response).where(ended)
     what = pd.DataFrame({"level": trials[source.knob].astype(str), "ended": ended, "value": values})
     levels = what.groupby("level", sort=False)
     rows = levels.agg(all=("ended", "size"), ended=("ended", "sum"), median=("value", "median"))

@@ -130,7 +130,7 @@ def _beyond(turning: Reversal | None) -> str:
 def capacity_table(run: PoolRun, feasible: Feasibility) -> Table:
     """One row a pool: the highest rate it bears, its interval, and what gives way next."""
     rows = [{"pool": pool, **_borne(feasible, pool)} for pool in feasible.cells.pools]
-    knob = words.knob_name(run)
+    knob = plain_name(run.source.knob)
     return Table.of("thread_pool.capacity", rows, knob=knob, wanted=CONFIDENCE, certainty=CERTAINTY)
 
 
@@ -161,7 +161,7 @@ def law_table(run: PoolRun) -> Table:
         }
         for row in run.law.to_dict("records")
     ]
-    return Table.of("thread_pool.law", rows, knob=words.knob_name(run), least=UNSTABLE)
+    return Table.of("thread_pool.law", rows, knob=plain_name(run.source.knob), least=UNSTABLE)
 
 
 def _rounded(value: float) -> str:
@@ -193,7 +193,7 @@ def warmup_table(run: PoolRun) -> Table:
                 "matters": "yes" if found.matters else "no",
             }
         )
-    return Table.of("thread_pool.warmup", rows, knob=words.knob_name(run))
+    return Table.of("thread_pool.warmup", rows, knob=plain_name(run.source.knob))
 
 
 def settings_table(run: PoolRun) -> Table:
@@ -227,7 +227,7 @@ def _setting_row(run: PoolRun, rate: float, rates: list[float]) -> tuple[str, st
         best = advice.setting if advice else None
         return load, "-" if best is None else words.pool_text(run, float(best)), say("pool_run.why_fastest")
     found = run.feasible.smallest(rate)
-    if not found.chance:
+    if not found.sure:
         return load, "-", say("pool_run.smallest_unknown", rate=words.rate_text(rate))
     key, pool = found.named
     why = say(f"pool_run.why_{key}", confidence=words.sure(found.sure[pool]))
@@ -243,7 +243,7 @@ def cells_table(run: PoolRun) -> Table:
         trials = analysed[(analysed[where].astype(float) == [rate, pool]).all(axis=1)]
         row: dict[str, str] = {
             say("pool_run.rate"): words.rate_text(rate),
-            say("pool_run.pool", knob=words.knob_name(run)): f"{pool:g}",
+            say("pool_run.pool", knob=plain_name(run.source.knob)): f"{pool:g}",
             say("pool_run.trials"): f"{len(trials)}",
         }
         if run.feasible is None:

@@ -12,11 +12,6 @@ MOST_SURE = 0.99
 """Beyond this a probability is not told more finely: it rests on a few trials."""
 
 
-def knob_name(run: PoolRun) -> str:
-    """The knob in words."""
-    return plain_name(run.source.knob)
-
-
 def names_of(run: PoolRun) -> dict[str, str]:
     """Response and knob in words."""
     return names(run.source.response, run.source.knob)
@@ -42,8 +37,8 @@ def smallest_sentence(run: PoolRun) -> str:
     if run.feasible is None:
         return say("pool_run.no_objectives")
     found = run.feasible.smallest(run.judged_rate)
-    shared = {"knob": knob_name(run), "rate": rate_text(run.judged_rate)}
-    if not found.chance:
+    shared = {"knob": plain_name(run.source.knob), "rate": rate_text(run.judged_rate)}
+    if not found.sure:
         return say("pool_run.smallest_unknown", **shared)
     key, pool = found.named
     shared |= {"pool": f"{pool:g}", "confidence": sure(found.sure[pool])}
@@ -85,7 +80,7 @@ def verdict(run: PoolRun) -> str:
     found = run.feasible.smallest(run.judged_rate)
     rate, pool = rate_text(run.judged_rate), found.likely if found.pool is None else found.pool
     if pool is None:
-        return say("pool_run.verdict_none", knob=knob_name(run), rate=rate)
+        return say("pool_run.verdict_none", knob=plain_name(run.source.knob), rate=rate)
     return say("pool_run.verdict", pool=pool_text(run, pool), rate=rate, confidence=sure(found.sure[pool]))
 
 

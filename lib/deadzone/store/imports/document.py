@@ -14,7 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from deadzone import contents
 from deadzone.errors import FormatError, did_you_mean
+
+MOST_CHARACTERS = 100_000_000
+"""Of a result that is read as a whole; a small zipped file may stand for more than memory holds."""
 
 SHOWN = 40
 """Characters of a damaged value that a message quotes."""
@@ -30,7 +34,7 @@ def opened(path: Path) -> Iterator[TextIO]:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise FormatError(f"{path}: there is no such file.{did_you_mean(path.name, near)}")
     try:
-        with path.open("rb") as raw:
+        with contents.opened(path) as raw:
             content = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
             with io.TextIOWrapper(content, encoding="utf-8-sig", newline="") as file:
                 yield file
@@ -44,7 +48,9 @@ def opened(path: Path) -> Iterator[TextIO]:
 def text_of(path: Path) -> str:
     """The whole text of a file. Raises FormatError as `opened` does, and for an empty file."""
     with opened(path) as file:
-        text = file.read()
+        text = file.read(MOST_CHARACTERS + 1)
+    if len(text) > MOST_CHARACTERS:
+        raise FormatError(f"{path}: holds more than {MOST_CHARACTERS:,} characters, no result does.")
     if not text.strip():
         raise FormatError(f"{path}: the file is empty; the tool was stopped before it wrote its result.")
     return text

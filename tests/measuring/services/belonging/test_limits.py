@@ -14,6 +14,8 @@ from servers import redis_server
 from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1, v1_homes
 from deadzone.measuring.targets.limits.cgroup_v2 import own_v2_group
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def as_root(quota):

@@ -19,6 +19,8 @@ from deadzone.reports.sweep.tables import treatments_table
 from deadzone.store.run import Run
 from deadzone.study.belonging_specs import BelongingSpec
 
+pytestmark = pytest.mark.alone
+
 PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 
 

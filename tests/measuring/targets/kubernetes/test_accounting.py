@@ -83,6 +83,15 @@ def test_a_trial_under_version_1():
     assert found.placed == {"node": "n"}
 
 
+def test_two_readings_in_one_tick_of_the_uptime_are_one_moment():
+    text = VERSION_1.replace("telemetry sample 101.00", "telemetry sample 102.00")
+    assert text != VERSION_1
+    found = measurement(parse(text), "asked", 60, {})
+    moments = [(sample.metric, sample.t_s) for sample in found.telemetry]
+    assert len(moments) == len(set(moments))
+    assert ("cpu_usage_s", 2.0) in moments
+
+
 def test_a_kill_for_memory_under_version_2():
     found = measurement(parse(VERSION_2), "asked", 60, {})
     assert (found.status, found.exit_code) == ("oom_killed", -9)

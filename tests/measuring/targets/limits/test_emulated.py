@@ -20,6 +20,8 @@ from deadzone.measuring.workloads.ffmpeg import find_ffmpeg
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
+pytestmark = pytest.mark.alone
+
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
 BURN = "import time\nwhile time.process_time() < {0}: pass\n"
@@ -30,15 +32,15 @@ LIMIT = 0.1
 """Less than a busy machine leaves a program [cores]."""
 
 PROGRAMS = {
-    "one thread": (*PYTHON, BURN.format(0.2)),
+    "one thread": (*PYTHON, BURN.format(0.12)),
     "threads that keep every core busy": (
         *PYTHON,
         "import hashlib, threading\n"
-        "def work(): hashlib.pbkdf2_hmac('sha512', b'', b'', 120_000)\n"
+        "def work(): hashlib.pbkdf2_hmac('sha512', b'', b'', 60_000)\n"
         "threads = [threading.Thread(target=work) for _ in range(4)]\n"
         "[one.start() for one in threads]",
     ),
-    "children": (*PYTHON, f"import os\n[os.fork() for _ in range(2)]\n{BURN.format(0.1)}"),
+    "children": (*PYTHON, f"import os\n[os.fork() for _ in range(2)]\n{BURN.format(0.04)}"),
     "a shell with hundreds of short children": (
         "sh",
         "-c",
@@ -47,7 +49,7 @@ PROGRAMS = {
     "a descendant that nobody waits for, in a session of its own": (
         *PYTHON,
         "import os, time\nread, write = os.pipe()\n"
-        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        " + "while time.process_time() < 0.2: pass\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        " + "while time.process_time() < 0.12: pass\n"
         "    os._exit(0)\nos.close(write)\nos.read(read, 1)",
     ),
 }  # fmt: skip
@@ -95,9 +97,9 @@ def test_a_program_that_sleeps_begins_no_period(target):
 def test_a_parent_never_sees_its_child_stop(target):
     program = (
         "import os, time\nchild = os.fork()\nseen = 0\n"
-        "while time.process_time() < 0.15:\n"
+        "while time.process_time() < 0.1:\n"
         "    if child and os.waitpid(child, os.WNOHANG | os.WUNTRACED)[0]:\n"
-        "        seen += time.process_time() < 0.1\n        break\n"
+        "        seen += time.process_time() < 0.07\n        break\n"
         "if child: print('seen', seen)"
     )
     measured = target.execute(Command((*PYTHON, program)), 30)
@@ -109,14 +111,14 @@ def test_what_stopped_itself_is_not_continued(target):
     program = (
         "import os, signal, time\nchild = os.fork()\n"
         "if not child:\n    os.kill(os.getpid(), signal.SIGSTOP)\n    os._exit(9)\n"
-        "time.sleep(0.05)\nwhile time.process_time() < 0.15: pass\n"
+        "time.sleep(0.05)\nwhile time.process_time() < 0.1: pass\n"
         "print(os.waitpid(child, os.WNOHANG))"
     )
     assert target.execute(Command((*PYTHON, program)), 30).stdout == "(0, 0)\n"
 
 
 def test_the_pacers_own_cpu_time_is_not_a_neighbours(target):
-    target.execute(Command((*PYTHON, BURN.format(0.3))), 30)
+    target.execute(Command((*PYTHON, BURN.format(0.1))), 30)
     assert 0 < target.read().overhead_s < 1
 
 

@@ -14,6 +14,8 @@ from deadzone.measuring.targets.local import LocalTarget
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
+pytestmark = pytest.mark.alone
+
 MIB = 2**20
 
 WRITER = """

@@ -10,6 +10,8 @@ from deadzone.errors import StudyError, WorkloadError
 from deadzone.measuring.workloads.disk.engines import make_engine
 from deadzone.measuring.workloads.disk.fio import FioEngine
 
+pytestmark = pytest.mark.alone
+
 MIB = 2**20
 
 ENGINES = (

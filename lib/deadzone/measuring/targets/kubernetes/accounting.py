@@ -164,7 +164,8 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
         started_at = datetime.fromtimestamp(before.fine, UTC).isoformat(timespec="milliseconds")
     first = before.counters()
     used = after.counters().since(first)
-    series = [(now.uptime - before.uptime, now.counters().since(first)) for now in (*told.series, after)]
+    moments = {now.uptime: now for now in (*told.series, after)}  # the last reading of a tick stands for it
+    series = [(uptime - before.uptime, now.counters().since(first)) for uptime, now in moments.items()]
     return ending.measurement(
         _exit(told),
         used,

@@ -5,6 +5,7 @@ decided from them can be tried on recorded ones.
 """
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -33,6 +34,12 @@ LONGEST_PAUSE_S = 5.0
 TEMPORARY = (0, 429, 500, 502, 503, 504)
 """HTTP states after which asking again helps; 0 is a connection that broke."""
 
+STARTING_S = 20.0
+"""A server that has just started does not know all accounts and their rights yet [s]."""
+
+OF_AN_ACCOUNT = (401, 403)
+"""HTTP states that say who somebody is not, and what he may not."""
+
 CLEANING_PATIENCE_S = 30.0
 """How long an API server that does not answer is waited for at the end; what is left then, `restore` gives back [s]."""
 
@@ -60,6 +67,7 @@ class Cluster:
         self.patience_s = patience_s
         self.stopping = threading.Event()
         self._lock = threading.Lock()
+        self._failed_s = -math.inf
         self._load()
 
     def _load(self) -> None:
@@ -111,11 +119,14 @@ class Cluster:
                     with self._lock:
                         self._load()  # a token file or a login helper may have a fresh one
                     continue
-                if status not in TEMPORARY:
+                may_be_starting = time.monotonic() - self._failed_s < STARTING_S
+                if status not in TEMPORARY and not (status in OF_AN_ACCOUNT and may_be_starting):
                     raise errors.translated(error, what) from error
                 why = message
             except (HTTPError, OSError) as error:
-                why = _why(error)
+                status, why = 0, _why(error)
+            if status in TEMPORARY:
+                self._failed_s = time.monotonic()
             if time.monotonic() - began + pause > self.patience_s:
                 raise errors.UnreachableError(
                     f"The API server {self.configuration.host} did not answer for {self.patience_s:g} s when asked to "

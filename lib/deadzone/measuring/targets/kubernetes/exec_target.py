@@ -29,9 +29,6 @@ from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 ORIGINALS_FILE = "original-resources-{0.namespace}-{0.kind}-{0.name}.json"
 """In the run's folder: what the workload had before, beside the annotation that says the same."""
 
-OPENED, RESIZED, PATCHED = "opened", "resized", "patched"
-"""What was done to the workload so far; the first means its annotation alone."""
-
 
 class ExecTarget(ClusterTarget):
     """A container of a Deployment, StatefulSet or pod that the study names."""
@@ -49,7 +46,7 @@ class ExecTarget(ClusterTarget):
         self._original: originals.Original
         self._container: Container | None = None
         self._pod: Object = {}
-        self._methods: set[str] = set()
+        self._is_kept = False
         self._counted = Counters()
 
     # --- opening and closing ---------------------------------------------------------------------------
@@ -77,14 +74,14 @@ class ExecTarget(ClusterTarget):
         original = originals.Original(
             self._name, cpu.limit, cpu.request, self.around.run_id, started, str(self._home)
         )
-        self._keep(original, OPENED)
+        self._keep(original)
         self._choose_pod()
         node, cores = self._pod["spec"].get("nodeName"), float(self._probe.cores)
         self._check_fits(cores, f"the node {node}, which has {cores:g} to give: it would limit nothing")
 
     def _close(self) -> str | None:
         problem = None
-        if self._methods and self._lease and self._lease.is_held:
+        if self._is_kept and self._lease and self._lease.is_held:
             problem = self._give_back()
         if self._lease:
             self._lease.release()
@@ -106,7 +103,7 @@ class ExecTarget(ClusterTarget):
                 f"They are kept in its annotation {originals.ANNOTATION} and in {self._originals_file}; "
                 "`deadzone restore` gives them back."
             )
-        self._methods = set()
+        self._is_kept = False
         return None
 
     def _clean_container(self) -> None:
@@ -162,12 +159,11 @@ class ExecTarget(ClusterTarget):
         first = CpuResources(before.limit, before.request)
         wanted = resources.for_resize(self._pod, container, cores, first)
         assert wanted is not None
-        self._keep(original, RESIZED)
+        self._keep(original)
         self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
 
     def _patch(self, cores: float | None) -> None:
         self._workload.check_rollout_possible(self._workload.read(self.cluster))
-        self._keep(self._original, PATCHED)
         self._clean_container()
         wanted = resources.for_template(self._original.cpu, cores)
         self._workload.patch_template(self.cluster, self._name, wanted)
@@ -178,9 +174,9 @@ class ExecTarget(ClusterTarget):
         """In the run's folder; of a name that no other workload of the run has."""
         return self.around.folder / ORIGINALS_FILE.format(self._workload)
 
-    def _keep(self, original: originals.Original, method: str) -> None:
+    def _keep(self, original: originals.Original) -> None:
         """Write down what there was, in the run's folder and at the workload, before anything is changed."""
-        if method in self._methods and original == self._original:
+        if self._is_kept and original == self._original:
             return
         self._original = original
         path = self._originals_file
@@ -188,7 +184,7 @@ class ExecTarget(ClusterTarget):
             path.write_text(original.dumps() + "\n", encoding="utf-8")
             with path.open() as handle:
                 os.fsync(handle.fileno())
-        self._methods.add(method)
+        self._is_kept = True
         self._workload.annotate(self.cluster, {originals.ANNOTATION: original.dumps()})
 
     # --- the pod and its container ---------------------------------------------------------------------
@@ -246,18 +242,13 @@ class ExecTarget(ClusterTarget):
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"
             )
         return {
-            "target": "kubernetes",
-            "target_mode": "exec",
+            **trial.where_and_how(self.spec, self._pod, self._name, self._probe),
             "workload": str(self._workload),
             "container": self._name,
             "image": container.get("image"),
-            "image_id": trial.image_id(self._pod, self._name),
-            "cluster_node": self._pod["spec"].get("nodeName"),
-            "node_cores": self._probe.cores,
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",
             "qos_class": (self._pod.get("status") or {}).get("qosClass"),
             "qos_class_without_limit": after_none,
-            **trial.how_measured(self._probe, bool(self.spec.launcher_image)),
         }
 
 

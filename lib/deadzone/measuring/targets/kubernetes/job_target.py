@@ -29,6 +29,8 @@ from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 LOOK_EVERY_S = 0.3
 
+NO_SHELL = " The image has no shell: give target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
+
 CREATE, READ = (f"batch.{verb}_namespaced_job" for verb in ("create", "read"))
 
 
@@ -44,13 +46,10 @@ class JobTarget(ClusterTarget):
         self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
         self.scratch = Path(self.home / "work")
         self.numbers = itertools.count()
+        # Name of the lock that says that this sweep lives; its Jobs bear it as a label.
+        self.lease_name = f"deadzone-jobs-{self.token}"
         self._workers = tuple(JobWorker(self) for _ in range(spec.job.parallelism))
         self.place = self._workers[0].place
-
-    @property
-    def lease_name(self) -> str:
-        """Name of the lock that says that this sweep lives; its Jobs bear it as a label."""
-        return f"deadzone-jobs-{self.token}"
 
     def _open(self) -> None:
         # Only where nodes may be listed.
@@ -90,17 +89,12 @@ class JobTarget(ClusterTarget):
         job, worker = self.spec.job, self._workers[0]
         assert job is not None
         return {
-            "target": "kubernetes",
-            "target_mode": "job",
+            **trial.where_and_how(self.spec, worker.pod, jobs.CONTAINER, worker.probe),
             "namespace": self.spec.namespace,
             "image": job.image,
-            "image_id": trial.image_id(worker.pod, jobs.CONTAINER),
-            "cluster_node": worker.pod["spec"].get("nodeName"),
-            "node_cores": worker.probe.cores,
             "limits_mechanism": "Kubernetes, a fresh pod for each trial",
             "parallelism": job.parallelism,
             "one_a_node": job.one_a_node,
-            **trial.how_measured(worker.probe, bool(self.spec.launcher_image)),
         }
 
 
@@ -154,7 +148,9 @@ class JobWorker:
             reason = (trouble.hopeless(pod) if pod else None) or trouble.condition(job, "Failed")
             hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
             if reason and (pod is None or time.monotonic() - hopeless_since > NO_HOPE_AFTER_S):
-                raise TargetError(f"The pod of the Job {self._job} cannot run: {reason}.{_hint(reason)}")
+                raise TargetError(
+                    f"The pod of the Job {self._job} cannot run: {reason}.{NO_SHELL if '/bin/sh' in reason else ''}"
+                )
             # While another one has a pod, this one may just have to wait for it.
             if any(other.container for other in target.workers()):
                 deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
@@ -203,9 +199,3 @@ class JobWorker:
             return f"The Job {name} in the namespace {namespace} could not be removed: {error}"
         self._job = ""
         return None
-
-
-def _hint(reason: str) -> str:
-    if "/bin/sh" in reason:
-        return " The image has no shell: give target.launcher_image, an image with a static /bin/busybox, and one is lent to it."
-    return ""

@@ -87,7 +87,9 @@ class Lease:
         if self._lost is None:
             self._renew()
         if self._lost is not None:
-            raise TargetError(f"This sweep has lost its lock on {self._subject}: {self._lost}.")
+            raise TargetError(
+                f"This sweep has lost its lock on {self._subject}: {self._lost}. `deadzone restore` gives back what it changed."
+            )
 
     @property
     def is_held(self) -> bool:

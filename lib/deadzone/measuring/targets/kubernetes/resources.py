@@ -85,11 +85,9 @@ def _guaranteed(resources: Mapping[str, Any]) -> bool:
 
 def for_template(original: CpuResources, cores: float | None) -> CpuResources:
     """What a workload's template gets for a limit: the request stays, but never above the limit."""
-    if cores is None:
-        return CpuResources(None, original.request)
-    if original.request_cores is None or original.request_cores <= cores:
-        return CpuResources(cpu_quantity(cores), original.request)
-    return CpuResources(cpu_quantity(cores), cpu_quantity(cores))
+    limit = None if cores is None else cpu_quantity(cores)
+    is_above = cores is not None and (original.request_cores or 0.0) > cores
+    return CpuResources(limit, limit if is_above else original.request)
 
 
 def why_not_resizable(

@@ -1,10 +1,11 @@
-"""Giving back what killed sweeps left changed in a cluster: resources, programs in containers, Jobs.
+"""Giving back what killed sweeps left changed in a cluster: resources, programs in containers, Jobs, locks.
 
 Nothing needs to be remembered for it: every changed workload carries its original resources, every Job a label with
 the lock of its sweep. A sweep that still lives holds its lock, and is left alone.
 """
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,12 +15,15 @@ from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measuring.targets.kubernetes import errors, jobs, originals
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
-from deadzone.measuring.targets.kubernetes.lease import Lease, lease_name
+from deadzone.measuring.targets.kubernetes.lease import Lease, died_here, is_free, lease_name
 from deadzone.measuring.targets.kubernetes.originals import Original
 from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import METHODS, Workload
 
-JOBS = "batch.{}_namespaced_job"
+JOBS, LEASES = "batch.{}_namespaced_job", "coordination.{}_namespaced_lease"
+
+OURS = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
+"""The label of what Deadzone makes."""
 
 Left = tuple[Lease, Callable[[], list[str]]]
 """What a sweep left: the lock that it holds while it lives, and what gives it back and says so."""
@@ -48,7 +52,8 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
     places = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
     found = Restored()
     search = _Search(cluster, places, only, found.problems)
-    for lease, give_back in (*_annotated(search), *_jobs(search)):
+    # Locks last: those of the others have been given up by then.
+    for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
         try:
             lease.acquire()
             try:
@@ -106,8 +111,7 @@ def _annotated(search: _Search) -> Iterator[Left]:
 def _jobs(search: _Search) -> Iterator[Left]:
     """The Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
     sweeps: dict[tuple[str, str], list[str]] = {}
-    ours = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
-    for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=ours)):
+    for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=OURS)):
         lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
         if lock and not metadata.get("deletionTimestamp"):
             sweeps.setdefault((metadata["namespace"], lock), []).append(metadata["name"])
@@ -115,6 +119,16 @@ def _jobs(search: _Search) -> Iterator[Left]:
         subject = f"{len(names)} Jobs in the namespace {namespace}, the first is {names[0]}"
         lease = Lease(search.cluster, namespace, lock, subject, RESTORER)
         yield lease, partial(_remove_jobs, search.cluster, namespace, names)
+
+
+def _locks(search: _Search) -> Iterator[Left]:
+    """Locks alone, of sweeps that were killed before they changed anything, or after they gave all back; not those of one of
+    whom nobody can tell yet whether he is dead."""
+    for lock in search.objects("locks", LEASES, label_selector=OURS):
+        namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
+        if died_here(lock) or is_free(lock):
+            said = f"lease/{name} in the namespace {namespace}: removed"
+            yield Lease(search.cluster, namespace, name, said, RESTORER), partial(list, [said])
 
 
 def _restore(cluster: Cluster, workload: Workload) -> list[str]:

@@ -16,6 +16,7 @@ from deadzone.measuring.targets.kubernetes.container import (
 )
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
 from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_status, is_ending
+from deadzone.study.target_specs import KubernetesTarget
 
 START_ATTEMPTS = 3
 """A trial that never started may be asked for again, so often [count]."""
@@ -91,17 +92,16 @@ def restarts(pod: Mapping[str, Any], container: str) -> int:
     return int(container_status(pod, container).get("restartCount") or 0)
 
 
-def image_id(pod: Mapping[str, Any], container: str) -> str | None:
-    """The digest of the image that a container runs."""
-    found = container_status(pod, container).get("imageID")
-    return str(found) if found else None
-
-
-def how_measured(probe: Probe, lent: bool) -> dict[str, Any]:
-    """How a container's trials are measured, for the provenance."""
-    shell = "a busybox lent to the container" if lent else "the container's own shell"
+def where_and_how(spec: KubernetesTarget, pod: Object, container: str, probe: Probe) -> dict[str, Any]:
+    """Where trials run and how they are measured, for the provenance."""
+    shell = "a busybox lent to the container" if spec.launcher_image else "the container's own shell"
     clock = "the node's clock, to a millisecond" if probe.fine_clock else "the node's uptime, to 10 ms"
     return {
+        "target": spec.kind,
+        "target_mode": spec.mode,
+        "image_id": str(container_status(pod, container).get("imageID") or "") or None,
+        "cluster_node": pod["spec"].get("nodeName"),
+        "node_cores": probe.cores,
         "measured_by": f"a launcher in the container, run by {shell}",
         "wall_clock": clock,
         "accounting": f"the container's control group (version {probe.cgroup}), so with all that runs in it beside the trial",
