@@ -50,9 +50,9 @@ def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
     assert row["low"] < row["change"] < row["high"]
     excluded = set(found.of(int(row["phase"]), "excluded")["mechanism"])
     assert {"cpu_full", "throttled", "waiting_for_each_other", "too_few_threads"} <= excluded
-    assert "the job takes more CPU work" in sentences(found, model)[-1]
+    assert "the job takes more CPU work" in sentences(found)[-1]
     with speaking("ko"):
-        assert "CPU 작업량" in sentences(found, model)[-1]
+        assert "CPU 작업량" in sentences(found)[-1]
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():
@@ -72,7 +72,7 @@ def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
     frame = table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8))
     frame.loc[1:, "asleep_s"] = np.nan
     found, model = explained(frame)
-    assert found.table.empty and found.loss.empty and sentences(found, model) == []
+    assert found.table.empty and found.loss.empty and sentences(found) == []
     assert limits(found, 0) == "not shown"
 
 

@@ -29,7 +29,7 @@ def two_on_one_core():
 
 
 def scheduled(pids):
-    return {thread: living_thread(pid, thread)[1] for pid in pids for thread in threads_of(pid)}
+    return {thread: living_thread(pid, thread) for pid in pids for thread in threads_of(pid)}
 
 
 def test_threads_that_share_a_core_wait_for_it(two_on_one_core):

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from deadzone.measuring.targets.kernel_files import told
 from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.schedstat import ThreadTime, living_thread, threads_of
+from deadzone.measuring.targets.schedstat import ThreadTime, living_thread, threads_of, waits_for
 from deadzone.measuring.targets.taskstats import EndedThreads
 
 LOOKING_SHARE = 0.01
@@ -27,20 +26,6 @@ LEAST_SEEN = 0.8
 SPENT = 0.9
 """Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
 
-NETWORK = (
-    b"wait_woken",
-    b"inet_",
-    b"sk_",
-    b"tcp_",
-    b"udp_",
-    b"unix_",
-    b"poll_schedule",
-    b"do_epoll",
-    b"ep_poll",
-    b"do_poll",
-)
-"""Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or for one of several."""
-
 
 class Account:
     """Keeps the account of one trial after the other."""
@@ -51,7 +36,7 @@ class Account:
         """The threads that were there as the trial began."""
         self._seen: dict[int, ThreadTime] = {}
         self._waits = Counter[str]()
-        """Looks at which a thread waited, by what for."""
+        """Looks at a thread, by what it waited for."""
         self._next_s, self._refused = 0.0, ""
 
     def open(self) -> None:
@@ -93,13 +78,8 @@ class Account:
         living = []
         for pid, thread in ((one, thread) for one in processes for thread in threads_of(one)):
             with contextlib.suppress(ValueError):  # it has ended
-                state, found = living_thread(pid, thread)
-                living.append(found)
-                if state == b"D":
-                    self._waits["disk"] += 1
-                elif state == b"S":
-                    outside = told(f"/proc/{pid}/task/{thread}/wchan").startswith(NETWORK)
-                    self._waits["network" if outside else "asleep"] += 1
+                living.append(living_thread(pid, thread))
+                self._waits[waits_for(pid, thread)] += 1
         self._seen |= {one.thread: one for one in living}
         return living
 

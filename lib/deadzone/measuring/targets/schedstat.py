@@ -1,19 +1,39 @@
-"""How long a thread lived, ran and was ready but waited for a core: of one that lives, as the kernel counts it.
+"""How long a thread that lives was there, ran, and was ready but without a core, as the kernel counts it; what it waits for now.
 
 Source: Linux kernel documentation, scheduler/sched-stats.rst, /proc/<pid>/schedstat: time on the CPU and time waiting to
 run [ns]; proc(5) for its state and when it began. Every user may read them of processes that are their own; they end with
-the thread. Time in which a limit holds a thread back counts as waiting.
+the thread. Time in which a limit holds a thread back counts as waiting. A thread that waits for the disk is in
+uninterruptible sleep, which proc(5) shows as D; so does one that starts another program and waits until that has begun, which
+is told apart.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import time
 from dataclasses import dataclass, replace
 
 from deadzone.measuring.targets.kernel_files import TICK_S, told
 
 NANOSECONDS = 1e9
+
+NETWORK = (
+    b"wait_woken",
+    b"inet_",
+    b"sk_",
+    b"tcp_",
+    b"udp_",
+    b"unix_",
+    b"poll_schedule",
+    b"do_epoll",
+    b"ep_poll",
+    b"do_poll",
+)
+"""Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or for one of several."""
+
+STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(platform.machine(), ())
+"""Numbers of clone, vfork and clone3 (proc_pid_syscall(5)): whoever sleeps in these waits for a child, not for a disk."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +67,30 @@ def threads_of(pid: int) -> tuple[int, ...]:
         return ()
 
 
-def living_thread(pid: int, thread: int) -> tuple[bytes, ThreadTime]:
-    """The state of a thread of a process, as proc(5) names it, and its time until now.
+def waits_for(pid: int, thread: int) -> str:
+    """What a thread of a process waits for now: "disk", "network", or else "asleep"; "" where it does not wait, or is gone."""
+    place = f"/proc/{pid}/task/{thread}"
+    starts = _starts_another(place)  # over within a millisecond: it is looked for on both sides of the state
+    state = told(f"{place}/stat").rpartition(b") ")[2][:1]
+    if state == b"D" and not (starts or _starts_another(place)):
+        return "disk"
+    if state == b"S":
+        return "network" if told(f"{place}/wchan").startswith(NETWORK) else "asleep"
+    return ""
+
+
+def _starts_another(place: str) -> bool:
+    """Whether a thread sleeps in a call that starts a process; False where the kernel does not tell."""
+    return told(f"{place}/syscall").partition(b" ")[0] in STARTING
+
+
+def living_thread(pid: int, thread: int) -> ThreadTime:
+    """A thread of a process, and its time until now.
 
     Raises ValueError where it is gone, or the kernel does not count its time.
     """
     place = f"/proc/{pid}/task/{thread}"
     running, ready, _ = map(int, told(f"{place}/schedstat").split())
-    state, parent, *fields = told(f"{place}/stat").rpartition(b")")[2].split()
+    _, parent, *fields = told(f"{place}/stat").rpartition(b")")[2].split()
     lived_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[17]) * TICK_S
-    found = ThreadTime(thread, pid, int(parent), lived_s, running / NANOSECONDS, ready / NANOSECONDS)
-    return state, found
+    return ThreadTime(thread, pid, int(parent), lived_s, running / NANOSECONDS, ready / NANOSECONDS)
