@@ -112,15 +112,8 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     job_s = y if goal == "min" else 1 / y
     lies_outside = np.log(y / wall) if goal == "min" and response != "wall_s" else 0.0 * wall
     per_job = cpu if goal == "min" else cpu / (y * wall)
-    found = pd.DataFrame(
-        {
-            "log_loss": np.log(job_s * offer),
-            "busy": 1.0,
-            WORK: np.log(per_job),
-            OUTSIDE: lies_outside,
-            "offers": offers,
-        }
-    )
+    found = pd.DataFrame({"log_loss": np.log(job_s * offer), WORK: np.log(per_job), OUTSIDE: lies_outside})
+    found = found.assign(busy=1.0, offers=offers)
     spare = (threads - offer).clip(lower=0.0)
     for column, reason in WAITS.items():
         waiting = at[column] / wall - (coordinator if column == "asleep_s" else 0.0)
@@ -153,14 +146,19 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
 def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.DataFrame:
     """Where the time went at each level, one column a reason, running as `work`: mean thread-seconds of a trial, or, of requests
     under load, the share of their response. level: shape (n,), where each trial stands; nan for none."""
-    known = trials[_is_known(trials, response)]
-    at = known.assign(**{WORK: known["user_s"] + known["sys_s"]}).rename(columns=WAITS)[
+    is_known = _is_known(trials, response)
+    known = trials[is_known]
+    parts = known.assign(**{WORK: known["user_s"] + known["sys_s"]}).rename(columns=WAITS)[
         [WORK, *WAITS.values()]
     ]
     if ANSWERED in trials:
-        parts = _of_requests(known, response).filter(like="idle_")
-        at = parts.rename(columns=lambda name: name.removeprefix("idle_")).div(parts.sum(axis=1), axis=0)
-    return at.astype(float).groupby(level[_is_known(trials, response)]).mean()
+        parts = (
+            _of_requests(known, response)
+            .filter(like="idle_")
+            .rename(columns=lambda name: name.removeprefix("idle_"))
+        )
+        parts = parts.div(parts.sum(axis=1), axis=0)
+    return parts.astype(float).groupby(level[is_known]).mean()
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
@@ -207,12 +205,9 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
         )
     if model.axis.is_interval:
         raise PhaseError(f"{model.knob} is on an interval scale, where nothing scales in proportion.")
-    named = {level_name(level): place for level, place in places(model).items()}
+    named = {level_name(level): place for level, place in places(model).items() if place != model.none_level}
     level = trials[model.knob].map(level_name).map(named).astype(float)
-    known = level.notna() & (level != (model.none_level or -1.0)) & _is_known(trials, model.response)
-    known &= trials[model.response] > 0
-    kept, level = trials[known], level[known]
-    parts = parts_of(kept, level.to_numpy(float), model.response, model.goal, model.knob)
+    parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)
     rows, losses = [], []
     for number, phase in enumerate(model.phases.to_dict("records")):
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
@@ -243,29 +238,34 @@ def mechanisms_between(
     if not has_account(trials, response):
         return found
     level = pd.to_numeric(trials[knob], errors="coerce")
-    known = level.isin(ends) & _is_known(trials, response)
-    kept, level = trials[known], level[known]
+    parts, level = _parts_at(trials, level.where(level.isin(ends)), response, goal, knob)
     if level.nunique() < len(set(ends)):
         return found
-    parts = parts_of(kept, level.to_numpy(float), response, goal, knob)
     start, stop = (parts[level == end] for end in ends)
     loss = float(stop["log_loss"].mean() - start["log_loss"].mean())
     work, *_ = _mechanisms(start, stop, -loss or -1.0)
     return pd.DataFrame([work, *_mechanisms(start, stop, loss)]).set_index("mechanism")
 
 
+def _parts_at(
+    trials: pd.DataFrame, level: pd.Series, response: str, goal: str, knob: str
+) -> tuple[pd.DataFrame, pd.Series]:
+    """The parts of the trials that can be explained and are at a level, not nan, and their levels."""
+    kept = level.notna() & _is_known(trials, response)
+    level = level[kept]
+    return parts_of(trials[kept], level.to_numpy(float), response, goal, knob), level
+
+
 def _is_known(trials: pd.DataFrame, response: str) -> pd.Series:
     """Which trials have a whole account of time, some of it on a CPU, and the response."""
-    return trials[[*NEEDED, response]].notna().all(axis=1) & (trials["user_s"] + trials["sys_s"] > 0)
+    told = trials[[*NEEDED, response]].notna().all(axis=1)
+    return told & (trials["user_s"] + trials["sys_s"] > 0) & (trials[response] > 0)
 
 
 def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:
     """As explain_phases, and None where the table has no account of time or the knob no proportion."""
-    return (
-        explain_phases(trials, model)
-        if has_account(trials, model.response) and not model.axis.is_interval
-        else None
-    )
+    can_be = has_account(trials, model.response) and not model.axis.is_interval
+    return explain_phases(trials, model) if can_be else None
 
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:

@@ -88,13 +88,10 @@ def curves(run: PoolRun) -> Figure:
 
 def time_figure(run: PoolRun) -> Figure:
     """Where the time of a request goes at each size, rate by rate."""
-    sizes = sorted(run.source.analysed[run.source.knob].astype(float).unique())
-    with new_figure(TIME_HEIGHT_IN * len(run.why), len(run.why), sharex=True, squeeze=False) as (
-        drawing,
-        axes,
-    ):
-        for ax, rate in zip(axes[:, 0], run.why, strict=True):
-            draw_account(run.at(rate), run.why[rate].model, ax)
+    sizes, n = sorted(run.source.analysed[run.source.knob].astype(float).unique()), len(run.why)
+    with new_figure(TIME_HEIGHT_IN * n, n, sharex=True, squeeze=False) as (drawing, axes):
+        for ax, (rate, found) in zip(axes[:, 0], run.why.items(), strict=True):
+            draw_account(run.at(rate), found.model, ax)
             ax.set_xscale("log")
             ax.set_xticks(sizes, [f"{size:g}" for size in sizes], minor=False)
             ax.minorticks_off()
@@ -122,14 +119,8 @@ def _rates(run: PoolRun) -> list[float]:
 
 
 def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "rate": rate,
-        "phases": "-",
-        "best": "-",
-        "tied": "-",
-        "hurts": _beyond(turning),
-        "limits": "-",
-    }
+    row: dict[str, Any] = dict.fromkeys(("phases", "best", "tied", "limits"), "-")
+    row |= {"rate": rate, "hurts": _beyond(turning)}
     if run.models and rate in run.models:
         model, advice = run.models[rate], run.advice[rate]
         row |= {
@@ -138,8 +129,7 @@ def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, 
             "tied": tied_text(model, advice),
         }
     if rate in run.why:
-        named = [limits(run.why[rate], phase) for phase in range(len(model.phases))]
-        row["limits"] = join(named, "; ")
+        row["limits"] = join([limits(run.why[rate], n) for n in range(len(model.phases))], "; ")
     if run.feasible is not None:
         found = run.feasible.smallest(rate)
         pool = found.likely if found.pool is None else found.pool
