@@ -36,7 +36,8 @@ from deadzone.study.scales import level_name
 
 WORK, OUTSIDE, FEW = "work", "outside", "too_few_threads"
 COORDINATORS = 1.0
-"""Of several threads one may sleep throughout without being missed: it waits for those that work."""
+"""Of several threads one may sleep throughout without being missed: it waits for those that work. In a service it is the one that
+waits for requests, as far as others have work meanwhile."""
 
 WAITS = {
     "asleep_s": "waiting_for_each_other",
@@ -105,7 +106,11 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
     busy = cpu / wall
     threads = busy + sum(at[name] / wall for name in WAITS)
-    coordinator = np.minimum(at["asleep_s"] / wall, (threads - 1).clip(0.0, COORDINATORS))
+    serves = "client_cpu_s" in at
+    sits, beside = (
+        ("network_wait_s", busy + at[[*HELD]].sum(axis=1) / wall) if serves else ("asleep_s", threads - 1)
+    )
+    coordinator = np.minimum(at[sits] / wall, beside.clip(0.0, COORDINATORS))
     threads = threads - coordinator
     offers = _offers(knob, level, threads)
     offer = pd.Series(level if offers else float(busy.max()), at.index)
@@ -116,7 +121,7 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     found = found.assign(busy=1.0, offers=offers)
     spare = (threads - offer).clip(lower=0.0)
     for column, reason in WAITS.items():
-        waiting = at[column] / wall - (coordinator if column == "asleep_s" else 0.0)
+        waiting = at[column] / wall - (coordinator if column == sits else 0.0)
         allowed = np.minimum(waiting, spare)
         spare = spare - allowed
         found[f"idle_{reason}"] = (waiting - allowed) / busy
