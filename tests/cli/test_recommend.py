@@ -112,7 +112,7 @@ done = threading.Barrier(threads)
 def work():
     for _ in range(24 // threads):
         with lock:
-            time.sleep(0.02)
+            time.sleep(0.08)
     done.wait()
 all_ = [threading.Thread(target=work) for _ in range(threads)]
 for one in all_: one.start()
@@ -123,7 +123,7 @@ for one in all_: one.join()
 def test_the_next_study_tries_the_remedy_and_can_be_run(home, write_study, deadzone):
     argv = ["python3", "-S", "-c", ONE_AT_A_TIME, "{threads}"]
     write_study(
-        workload={"kind": "command", "argv": argv}, factors={"threads": [2, 4, 8]}, design={"replicates": 6}
+        workload={"kind": "command", "argv": argv}, factors={"threads": [2, 4, 8]}, design={"replicates": 5}
     )
     assert deadzone("sweep", "probe").code == 0
     said = deadzone("recommend", "probe/latest", "--next")

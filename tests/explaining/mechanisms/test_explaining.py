@@ -96,7 +96,7 @@ def requests(pools, slept_s=0.003, cpu_s=0.002, rate=500.0, wall_s=10.0, replica
             )
             answers = min(bears, rate) * wall_s
             waits = dict.fromkeys(WAITS, 0.0) | {"asleep_s": pool * wall_s - answers * cpu_s}
-            rows.append({"pool_size": pool, "wall_s": wall_s, "user_s": answers * cpu_s, "sys_s": 0.0, "threads_s": pool * wall_s,
+            rows.append({"pool_size": pool, "wall_s": wall_s, "user_s": answers * cpu_s, "sys_s": 0.0, "client_cpu_s": 0.5, "threads_s": pool * wall_s,
                          "achieved_rate": answers / wall_s, "latency_mean_ms": 1000 * mean_s,
                          "latency_p99_ms": 1500 * mean_s, **waits})  # fmt: skip
     return pd.DataFrame(rows)
@@ -113,7 +113,10 @@ def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
         assert parts["change"].sum() == pytest.approx(loss["change"], abs=0.02)
 
 
-def test_a_share_of_errors_has_no_time_to_account_for():
+def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     frame = requests((1, 2, 8, 16)).assign(error_share=(0.5,) * 10 + (0.1,) * 10)
-    model = deadzone.fit_phases(frame, "pool_size", "error_share")
-    assert explained_or_none(frame, model) is None
+    assert explained_or_none(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
+    of_client = frame.drop(columns="client_cpu_s")
+    assert (
+        explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")) is None
+    )

@@ -56,6 +56,9 @@ SLEEPS = ("asleep_s", "network_wait_s")
 HELD = {column: reason for column, reason in WAITS.items() if column not in SLEEPS}
 """Of these, what keeps a thread from going on with the request that it has."""
 
+SERVED = "client_cpu_s"
+"""A column of trials in which a client asked a service: the account is the service's."""
+
 OFFERS = ("cpu_limit", "threads", "jobs", "workers")
 FOLLOWS = 0.5
 """Any other knob offers threads where as many live as it says: their elasticity over it is more than half of one."""
@@ -85,9 +88,10 @@ WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
 
 
-def has_account(trials: pd.DataFrame, response: str = "") -> bool:
-    """Whether some trial of the table carries its account of time, and it is one of the response: under load, of a latency."""
-    if ANSWERED in trials and response and not response.endswith("_ms"):
+def has_account(trials: pd.DataFrame, response: str) -> bool:
+    """Whether some trial of the table carries its account of time, and it is one of the response: under load it is the server's, of
+    a latency."""
+    if ANSWERED in trials and not (SERVED in trials and response.endswith("_ms")):
         return False
     return set(NEEDED) <= set(trials.columns) and bool(trials[list(NEEDED)].notna().all(axis=1).any())
 
@@ -106,10 +110,9 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
     busy = cpu / wall
     threads = busy + sum(at[name] / wall for name in WAITS)
-    serves = "client_cpu_s" in at
-    sits, beside = (
-        ("network_wait_s", busy + at[[*HELD]].sum(axis=1) / wall) if serves else ("asleep_s", threads - 1)
-    )
+    sits, beside = "asleep_s", threads - 1
+    if SERVED in at:
+        sits, beside = "network_wait_s", busy + at[[*HELD]].sum(axis=1) / wall
     coordinator = np.minimum(at[sits] / wall, beside.clip(0.0, COORDINATORS))
     threads = threads - coordinator
     offers = _offers(knob, level, threads)
@@ -153,17 +156,13 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.
     under load, the share of their response. level: shape (n,), where each trial stands; nan for none."""
     is_known = _is_known(trials, response)
     known = trials[is_known]
-    parts = known.assign(**{WORK: known["user_s"] + known["sys_s"]}).rename(columns=WAITS)[
-        [WORK, *WAITS.values()]
-    ]
+    running = {WORK: known["user_s"] + known["sys_s"]}
+    parts = known.rename(columns=WAITS).assign(**running)[[WORK, *WAITS.values()]]
     if ANSWERED in trials:
-        parts = (
-            _of_requests(known, response)
-            .filter(like="idle_")
-            .rename(columns=lambda name: name.removeprefix("idle_"))
-        )
+        parts = _of_requests(known, response).filter(like="idle_")
         parts = parts.div(parts.sum(axis=1), axis=0)
-    return parts.astype(float).groupby(level[is_known]).mean()
+    means = parts.astype(float).groupby(level[is_known]).mean()
+    return means.rename(columns=lambda name: name.removeprefix("idle_"))
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
