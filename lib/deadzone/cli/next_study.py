@@ -55,7 +55,7 @@ def next_study(run: Run) -> str:
     }
     changes = {"study": f"{study.study}-next", "knob": factor, "claims": [], "question": str(say("mechanism.next", **say_why)),
                f"factors.{knob}": [stop], f"factors.{factor}": [*chosen_levels(low, high, whole, 0)]}  # fmt: skip
-    return dump_study(parse_study(dump_study(study), f"{study.study}-next", changes), whole=False)
+    return dump_study(parse_study(dump_study(study), f"{study.study}-next", changes))
 
 
 def _explanations(run: Run) -> Iterable[Explanation]:

@@ -349,8 +349,7 @@ def dump_value(value: Any) -> str:
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-def dump_study(study: Study, whole: bool = True) -> str:
-    """The study as YAML with every default written out, unless it is not to be whole, credentials in addresses masked; the
-    same study always gives the same text."""
-    written = study.model_dump(mode="json", by_alias=True, exclude_defaults=not whole)
-    return _dumped(masked_document(written), width=110)
+def dump_study(study: Study) -> str:
+    """The study as YAML with every default written out, credentials in addresses masked; the same study always gives
+    the same text."""
+    return _dumped(masked_document(study.model_dump(mode="json", by_alias=True)), width=110)
