@@ -21,7 +21,9 @@ from deadzone.reports.sweep.figures import draw_account
 from deadzone.reports.thread_pool import run_words as words
 from deadzone.reports.thread_pool.pool_run import PoolRun
 
-TIME_HEIGHT_IN = 2.2
+TIME_HEIGHT_IN, TITLE_PAD = 2.2, 30.0
+"""Height of a panel [in]; its title stands above its legend [pt]."""
+
 MOST_TRIALS = 12
 """Trials that the table of warm-ups lists; the rest behave like them and are counted in the text."""
 
@@ -95,7 +97,7 @@ def time_figure(run: PoolRun) -> Figure:
             ax.set_xscale("log")
             ax.set_xticks(sizes, [f"{size:g}" for size in sizes], minor=False)
             ax.minorticks_off()
-            ax.set_title(say("pool_run.load_other", rate=words.rate_text(rate)), loc="right")
+            ax.set_title(say("pool_run.load_other", rate=words.rate_text(rate)), pad=TITLE_PAD)
         axes[-1, 0].set_xlabel(axis_label(run.source.knob))
     caption = say("pool_run.time_caption", **words.names_of(run))
     return Figure.of(drawing, caption, join([caption, *words.why_sentences(run)]), id="time")
