@@ -81,7 +81,7 @@ def command(
         if where:
             said.append(", ".join(f"{name} = {level}" for name, level in where.items()))
         said += drawn(quiet, one, one.recommend() if by else found.recommend())
-        said += [str(one.summary()), *sentences(None if by else explained(frame, one), one)]
+        said += [str(one.summary()), *sentences(None if by else explained(frame, one))]
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend()))
     if wishes:  # what was said holds the advice for the usual goal already

@@ -17,6 +17,7 @@ from deadzone.store.run import Run
 @click.option(
     "--manifest", "as_manifest", is_flag=True, help="Print a strategic merge patch for kubectl or kustomize."
 )
+@click.option("--next", "as_next", is_flag=True, help="Print the study to run next, by what limits a phase.")
 @click.option(
     "--workload", metavar="KIND/NAME", help="The workload to patch: deployment/NAME or statefulset/NAME."
 )
@@ -43,6 +44,7 @@ from deadzone.store.run import Run
 def command(
     run: str,
     as_manifest: bool,
+    as_next: bool,
     variables: tuple[str, ...],
     percentile: str,
     quiet: bool,
@@ -55,6 +57,7 @@ def command(
     deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder --container ffmpeg \\
         --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
     """
+    from deadzone.cli.next_study import next_study
     from deadzone.reports.document.publishing import PHASES
     from deadzone.reports.sweep import manifest
     from deadzone.reports.sweep.analysis import analyse
@@ -63,6 +66,9 @@ def command(
     from deadzone.reports.sweep.terminal import drawn
 
     found = Run.find(places.runs_folder(), run)
+    if as_next:
+        click.echo(next_study(found), nl=False)
+        return
     if found.study().analysis_notebook != PHASES:
         _print_conclusion(found, as_manifest, as_json)
         return

@@ -7,6 +7,7 @@ import pytest
 import deadzone
 from deadzone.errors import PhaseError
 from deadzone.explaining.mechanisms.explaining import WAITS
+from deadzone.explaining.mechanisms.explaining import explained as explained_or_none
 from deadzone.explaining.mechanisms.wording import limits, sentences
 from deadzone.language.catalogue import speaking
 
@@ -43,16 +44,16 @@ def test_the_parts_add_up_to_the_loss():
 
 
 def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
-    found, model = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
+    found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
     last = found.of(int(found.loss["phase"].max()))
     assert list(last["mechanism"]) == ["more_cpu_work"]
     row = last.iloc[0]
     assert row["low"] < row["change"] < row["high"]
     excluded = set(found.of(int(row["phase"]), "excluded")["mechanism"])
     assert {"cpu_full", "throttled", "waiting_for_each_other", "too_few_threads"} <= excluded
-    assert "the job takes more CPU work" in sentences(found, model)[-1]
+    assert "the job takes more CPU work" in sentences(found)[-1]
     with speaking("ko"):
-        assert "CPU 작업량" in sentences(found, model)[-1]
+        assert "CPU 작업량" in sentences(found)[-1]
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():
@@ -71,8 +72,8 @@ def test_one_trial_a_level_decides_nothing():
 def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
     frame = table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8))
     frame.loc[1:, "asleep_s"] = np.nan
-    found, model = explained(frame)
-    assert found.table.empty and found.loss.empty and sentences(found, model) == []
+    found, _ = explained(frame)
+    assert found.table.empty and found.loss.empty and sentences(found) == []
     assert limits(found, 0) == "not shown"
 
 
@@ -80,3 +81,42 @@ def test_a_table_without_an_account_is_refused_in_a_sentence():
     frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 4, 8)).drop(columns="asleep_s")
     with pytest.raises(PhaseError, match="no account of time"):
         explained(frame)
+
+
+def requests(pools, slept_s=0.003, cpu_s=0.002, rate=500.0, wall_s=10.0, replicates=5):
+    """A load test by hand, of a pool in which each request computes and sleeps: a pool of n answers n / (cpu_s + slept_s) a second."""
+    rng, rows = np.random.default_rng(4), []
+    for pool in pools:
+        for _ in range(replicates):
+            bears = pool / (cpu_s + slept_s)
+            mean_s = (
+                (cpu_s + slept_s) * np.exp(rng.normal(0, 0.02))
+                if bears > rate
+                else wall_s / 4 * (1 - bears / rate)
+            )
+            answers = min(bears, rate) * wall_s
+            waits = dict.fromkeys(WAITS, 0.0) | {"asleep_s": pool * wall_s - answers * cpu_s}
+            rows.append({"pool_size": pool, "wall_s": wall_s, "user_s": answers * cpu_s, "sys_s": 0.0, "client_cpu_s": 0.5, "threads_s": pool * wall_s,
+                         "achieved_rate": answers / wall_s, "latency_mean_ms": 1000 * mean_s,
+                         "latency_p99_ms": 1500 * mean_s, **waits})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("response", ["latency_mean_ms", "latency_p99_ms"])
+def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
+    frame = requests((1, 2, 8, 16))
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "pool_size", response))
+    assert set(found.of(0)["mechanism"]) == {"too_few_threads"}
+    assert "too few threads" in sentences(found)[0]
+    for loss in found.loss.to_dict("records"):
+        parts = found.table[found.table["phase"] == loss["phase"]]
+        assert parts["change"].sum() == pytest.approx(loss["change"], abs=0.02)
+
+
+def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
+    frame = requests((1, 2, 8, 16)).assign(error_share=(0.5,) * 10 + (0.1,) * 10)
+    assert explained_or_none(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
+    of_client = frame.drop(columns="client_cpu_s")
+    assert (
+        explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")) is None
+    )

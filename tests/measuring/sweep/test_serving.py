@@ -15,6 +15,7 @@ from deadzone.errors import SweepError
 from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.sweep.opening import planned_file
 from deadzone.store.run import LOGS, list_runs
+from deadzone.store.table import ACCOUNT
 
 SERVER = Path(__file__).parents[1] / "services" / "misbehaving.py"
 BY_CURL = {"kind": "http", "url": "{service_url}/"}
@@ -71,6 +72,23 @@ def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(
     assert {"cpu_usage_s", "throttled_s", "service_rss_bytes", "service_threads"} <= metrics
     assert set(run.provenance()["environments"]) == {"limited", "unlimited"}
     assert traces(os.getpid()) == []
+
+
+def test_the_account_of_time_is_the_services(study, sweep):
+    """One thread that computes 0.3 s a request, and lives on between the trials of a treatment."""
+    path = study(service=service(restart="treatment"), environments={"here": {}}, design={"replicates": 3})
+    run = sweep(path)
+    trials = run.trials()
+    parts = [*ACCOUNT[1:]]
+    assert trials[parts].notna().all(axis=None)
+    assert trials[parts].sum(axis=1).to_numpy() == pytest.approx(trials["threads_s"].to_numpy(), rel=0.01)
+    assert trials["running_s"].to_numpy() == pytest.approx(
+        (trials["user_s"] + trials["sys_s"]).to_numpy(), rel=0.2
+    )
+    assert (trials["running_s"] > 0.15).all()
+    assert run.provenance()["account_source"]
+    off = study(environments={"here": {"target": {"account": False}}}, design={"replicates": 1})
+    assert "threads_s" not in sweep(off).trials()
 
 
 @pytest.mark.alone

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from deadzone.measuring.targets.schedstat import scheduled_thread, threads_of
+from deadzone.measuring.targets.schedstat import living_thread, threads_of
 
 pytestmark = pytest.mark.alone
 
@@ -31,7 +31,7 @@ def two_on_one_core():
 
 
 def scheduled(pids):
-    return {thread: scheduled_thread(pid, thread) for pid in pids for thread in threads_of(pid)}
+    return {thread: living_thread(pid, thread) for pid in pids for thread in threads_of(pid)}
 
 
 def test_threads_that_share_a_core_wait_for_it(two_on_one_core):
@@ -51,4 +51,5 @@ def test_a_process_that_is_gone_has_no_threads(two_on_one_core):
     ended = subprocess.Popen(["true"])
     ended.wait()
     assert threads_of(ended.pid) == ()
-    assert scheduled_thread(ended.pid, ended.pid) is None
+    with pytest.raises(ValueError):
+        living_thread(ended.pid, ended.pid)

@@ -13,6 +13,11 @@ threads and B of them were busy, x / B = 1 + what of the offer lay idle for each
 between two levels is shared out among the reasons by the logarithmic mean of its ends, which leaves no remainder (the
 logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). A knob that offers no cores is held against the
 most that were busy at once.
+
+A request under load took the time in which threads ran or were held up for it, and a rest in which it lay in a thread that
+slept, or in no thread: by Little's law (1961, Operations Research 9, 383-387) threads hold so many requests as there are
+threads, and no more. What lay in no thread waited for one, because of what kept the threads: for want of a core, a quota,
+a disk or memory, else for want of threads. These add up to its mean latency; another statistic of it is cut in the same proportion.
 """
 
 import math
@@ -23,6 +28,7 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.estimates import Estimate
+from deadzone.explaining.capacity.littles_law import ANSWERED
 from deadzone.explaining.hypothesis_tests.holm import judged
 from deadzone.explaining.phases.candidates import places
 from deadzone.explaining.phases.result import PhaseResult
@@ -30,7 +36,8 @@ from deadzone.study.scales import level_name
 
 WORK, OUTSIDE, FEW = "work", "outside", "too_few_threads"
 COORDINATORS = 1.0
-"""Of several threads one may sleep throughout without being missed: it waits for those that work."""
+"""Of several threads one may sleep throughout without being missed: it waits for those that work. In a service it is the one that
+waits for requests, as far as others have work meanwhile."""
 
 WAITS = {
     "asleep_s": "waiting_for_each_other",
@@ -45,6 +52,13 @@ WAITS = {
 CPU = ("user_s", "sys_s", "wall_s")
 NEEDED = (*CPU, "threads_s", *WAITS)
 
+SLEEPS = ("asleep_s", "network_wait_s")
+HELD = {column: reason for column, reason in WAITS.items() if column not in SLEEPS}
+"""Of these, what keeps a thread from going on with the request that it has."""
+
+SERVED = "client_cpu_s"
+"""A column of trials in which a client asked a service: the account is the service's."""
+
 OFFERS = ("cpu_limit", "threads", "jobs", "workers")
 FOLLOWS = 0.5
 """Any other knob offers threads where as many live as it says: their elasticity over it is more than half of one."""
@@ -56,6 +70,9 @@ MARGIN = 0.1
 
 FLOOR = 0.05
 """Added to it: two levels that differ by 5 % do not call for an explanation."""
+
+TINY = 1e-9
+"""Threads that never sleep divide nothing by zero [s]."""
 
 RESOLUTION = 0.005
 """Trials that agree to better than half a percent do so by chance; the standard deviation is taken for no less."""
@@ -71,8 +88,11 @@ WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
 
 
-def has_account(trials: pd.DataFrame) -> bool:
-    """Whether some trial of the table carries its account of time."""
+def has_account(trials: pd.DataFrame, response: str) -> bool:
+    """Whether some trial of the table carries its account of time, and it is one of the response: under load it is the server's, of
+    a latency."""
+    if ANSWERED in trials and not (SERVED in trials and response.endswith("_ms")):
+        return False
     return set(NEEDED) <= set(trials.columns) and bool(trials[list(NEEDED)].notna().all(axis=1).any())
 
 
@@ -81,30 +101,68 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
 
     trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns one row a trial: log_loss,
     ln of the time for the job times the offer; work, ln(CPU work for it); outside, ln of the share of its time that is not
-    the program's, which is 0 where the response is wall_s; offers, whether the knob offers cores; and for each reason of idle cores their number over the busy ones.
+    the program's, which is 0 where the response is wall_s; offers, whether the knob offers cores; and `idle_`, for each reason of idle cores
+    their number over the busy ones, which `busy` counts as 1.
     """
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
+    if ANSWERED in at:
+        return _of_requests(at, response)
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
     busy = cpu / wall
     threads = busy + sum(at[name] / wall for name in WAITS)
-    coordinator = np.minimum(at["asleep_s"] / wall, (threads - 1).clip(0.0, COORDINATORS))
+    sits, beside = "asleep_s", threads - 1
+    if SERVED in at:
+        sits, beside = "network_wait_s", busy + at[[*HELD]].sum(axis=1) / wall
+    coordinator = np.minimum(at[sits] / wall, beside.clip(0.0, COORDINATORS))
     threads = threads - coordinator
     offers = _offers(knob, level, threads)
     offer = pd.Series(level if offers else float(busy.max()), at.index)
     job_s = y if goal == "min" else 1 / y
     lies_outside = np.log(y / wall) if goal == "min" and response != "wall_s" else 0.0 * wall
     per_job = cpu if goal == "min" else cpu / (y * wall)
-    found = pd.DataFrame(
-        {"log_loss": np.log(job_s * offer), WORK: np.log(per_job), OUTSIDE: lies_outside, "offers": offers}
-    )
+    found = pd.DataFrame({"log_loss": np.log(job_s * offer), WORK: np.log(per_job), OUTSIDE: lies_outside})
+    found = found.assign(busy=1.0, offers=offers)
     spare = (threads - offer).clip(lower=0.0)
     for column, reason in WAITS.items():
-        waiting = at[column] / wall - (coordinator if column == "asleep_s" else 0.0)
+        waiting = at[column] / wall - (coordinator if column == sits else 0.0)
         allowed = np.minimum(waiting, spare)
         spare = spare - allowed
         found[f"idle_{reason}"] = (waiting - allowed) / busy
     found[f"idle_{FEW}"] = ((offer - threads).clip(lower=0.0) - spare) / busy
     return found
+
+
+def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
+    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, in `idle_`."""
+    answers = at[ANSWERED].astype(float) * at["wall_s"]
+    mean_s = at.get(f"{response.partition('_')[0]}_mean_ms", at[response]).astype(float) / 1000
+    held = at[[*HELD]].rename(columns=HELD).assign(**{WORK: at["user_s"] + at["sys_s"]}).div(answers, axis=0)
+    asleep, outside = (at[name] / answers for name in SLEEPS)
+    slept = (asleep + outside).clip(lower=TINY)
+    rest = (mean_s - held.sum(axis=1)).clip(lower=0.0)
+    inside = np.minimum(rest / slept, 1.0)
+    queued = (rest - inside * slept) / (held.sum(axis=1) + slept)
+    few = queued * (held[WORK] + slept)
+    parts = held.mul(1 + queued, axis=0)
+    parts = parts.assign(
+        **{WORK: held[WORK], FEW: few, WAITS["asleep_s"]: inside * asleep, OUTSIDE: inside * outside}
+    )
+    parts = parts.mul(at[response] / 1000 / parts.sum(axis=1), axis=0).add_prefix("idle_")
+    return parts.assign(log_loss=np.log(at[response]), busy=0.0, offers=False, **{WORK: 0.0, OUTSIDE: 0.0})
+
+
+def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.DataFrame:
+    """Where the time went at each level, one column a reason, running as `work`: mean thread-seconds of a trial, or, of requests
+    under load, the share of their response. level: shape (n,), where each trial stands; nan for none."""
+    is_known = _is_known(trials, response)
+    known = trials[is_known]
+    running = {WORK: known["user_s"] + known["sys_s"]}
+    parts = known.rename(columns=WAITS).assign(**running)[[WORK, *WAITS.values()]]
+    if ANSWERED in trials:
+        parts = _of_requests(known, response).filter(like="idle_")
+        parts = parts.div(parts.sum(axis=1), axis=0)
+    means = parts.astype(float).groupby(level[is_known]).mean()
+    return means.rename(columns=lambda name: name.removeprefix("idle_"))
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
@@ -117,7 +175,7 @@ def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What explains each phase.
+    """What explains each phase of a model.
 
     table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism, change (of ln(time for
     the job), beyond or short of proportional scaling, that it explains), low, high (90 % interval), p_confirmed, p_excluded
@@ -125,6 +183,7 @@ class Explanation:
     is_scaling: whether the knob offers cores or threads, so that the change is held against proportional scaling.
     """
 
+    model: PhaseResult
     table: pd.DataFrame
     loss: pd.DataFrame
     is_scaling: bool
@@ -143,19 +202,16 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
 
     Raises PhaseError if the table has no account of time, or the knob is on an interval scale.
     """
-    if not has_account(trials):
+    if not has_account(trials, model.response):
         raise PhaseError(
             "The trials carry no account of time, from which a phase is explained: measure them with this version, and without "
             "`account: off`."
         )
     if model.axis.is_interval:
         raise PhaseError(f"{model.knob} is on an interval scale, where nothing scales in proportion.")
-    named = {level_name(level): place for level, place in places(model).items()}
+    named = {level_name(level): place for level, place in places(model).items() if place != model.none_level}
     level = trials[model.knob].map(level_name).map(named).astype(float)
-    known = level.notna() & (level != (model.none_level or -1.0)) & _is_known(trials, model.response)
-    known &= trials[model.response] > 0
-    kept, level = trials[known], level[known]
-    parts = parts_of(kept, level.to_numpy(float), model.response, model.goal, model.knob)
+    parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)
     rows, losses = [], []
     for number, phase in enumerate(model.phases.to_dict("records")):
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
@@ -171,7 +227,9 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
     table["verdict"] = np.select(
         [table[name] <= 1 - CONFIDENCE for name in TESTS], [EXCLUDED, CONFIRMED], UNDECIDED
     )
-    return Explanation(table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE]), bool(parts["offers"].all()))
+    return Explanation(
+        model, table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE]), bool(parts["offers"].all())
+    )
 
 
 def mechanisms_between(
@@ -181,35 +239,44 @@ def mechanisms_between(
     high, and p_excluded and p_confirmed before any correction; nan where a level was measured once, empty where nothing was.
     """
     found = pd.DataFrame(columns=[*CHANGE, *TESTS])
-    if not has_account(trials):
+    if not has_account(trials, response):
         return found
     level = pd.to_numeric(trials[knob], errors="coerce")
-    known = level.isin(ends) & _is_known(trials, response)
-    kept, level = trials[known], level[known]
+    parts, level = _parts_at(trials, level.where(level.isin(ends)), response, goal, knob)
     if level.nunique() < len(set(ends)):
         return found
-    parts = parts_of(kept, level.to_numpy(float), response, goal, knob)
     start, stop = (parts[level == end] for end in ends)
     loss = float(stop["log_loss"].mean() - start["log_loss"].mean())
     work, *_ = _mechanisms(start, stop, -loss or -1.0)
     return pd.DataFrame([work, *_mechanisms(start, stop, loss)]).set_index("mechanism")
 
 
+def _parts_at(
+    trials: pd.DataFrame, level: pd.Series, response: str, goal: str, knob: str
+) -> tuple[pd.DataFrame, pd.Series]:
+    """The parts of the trials that can be explained and are at a level, not nan, and their levels."""
+    kept = level.notna() & _is_known(trials, response)
+    level = level[kept]
+    return parts_of(trials[kept], level.to_numpy(float), response, goal, knob), level
+
+
 def _is_known(trials: pd.DataFrame, response: str) -> pd.Series:
     """Which trials have a whole account of time, some of it on a CPU, and the response."""
-    return trials[[*NEEDED, response]].notna().all(axis=1) & (trials["user_s"] + trials["sys_s"] > 0)
+    told = trials[[*NEEDED, response]].notna().all(axis=1)
+    return told & (trials["user_s"] + trials["sys_s"] > 0) & (trials[response] > 0)
 
 
 def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:
     """As explain_phases, and None where the table has no account of time or the knob no proportion."""
-    return explain_phases(trials, model) if has_account(trials) and not model.axis.is_interval else None
+    can_be = has_account(trials, model.response) and not model.axis.is_interval
+    return explain_phases(trials, model) if can_be else None
 
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
     reasons = (*dict.fromkeys(WAITS.values()), FEW)
-    idle = [f"idle_{reason}" for reason in reasons]
-    ends = [1 + float(end[idle].mean().sum()) for end in (start, stop)]
+    terms = ["busy", *start.filter(like="idle_")]
+    ends = [float(end[terms].mean().sum()) for end in (start, stop)]
     scale = ends[0]
     if min(ends) > 0 and ends[0] != ends[1]:
         scale = (ends[1] - ends[0]) / math.log(ends[1] / ends[0])

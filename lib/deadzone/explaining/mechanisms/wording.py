@@ -5,7 +5,6 @@ import math
 from deadzone.explaining.mechanisms.explaining import EXCLUDED, FLOOR, INTERVAL, UNDECIDED, Explanation
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import percent
-from deadzone.explaining.phases.result import PhaseResult
 from deadzone.language.catalogue import Message, join, say
 from deadzone.style import PHASE_STYLES
 
@@ -30,8 +29,9 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         return None
     loss = rows.iloc[0]
     whole = {"start": start, "stop": stop, "phase": name, "loss": _percent(loss["change"])}
+    grows = "_because" if loss["change"] >= 0 else ""
     because = [
-        say("mechanism.because", words=say(f"mechanism.{row['mechanism']}_because"), change=_percent(row["change"]),
+        say("mechanism.because", words=say(f"mechanism.{row['mechanism']}{grows}"), change=_percent(row["change"]),
             low=_percent(row["low"]), high=_percent(row["high"]), certainty=INTERVAL)
         for row in found.of(phase).to_dict("records")
     ]  # fmt: skip
@@ -55,13 +55,13 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
     return join([said, *rest, say(f"mechanism.tells_{told}") if told else ""])
 
 
-def sentences(found: Explanation | None, model: PhaseResult) -> list[Message]:
+def sentences(found: Explanation | None) -> list[Message]:
     """A sentence on each phase that could be explained; none without an explanation."""
     if found is None:
         return []
     said = []
-    for number, row in enumerate(model.phases.to_dict("records")):
-        start, stop = (level_text(model, float(row[end])) for end in ("start", "stop"))
+    for number, row in enumerate(found.model.phases.to_dict("records")):
+        start, stop = (level_text(found.model, float(row[end])) for end in ("start", "stop"))
         said.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
     return [one for one in said if one]
 

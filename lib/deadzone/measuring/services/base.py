@@ -79,7 +79,7 @@ class Reached:
 class Use:
     """What a service used between the beginning and the end of a trial; None: the system does not tell.
 
-    grown: what its group counted.
+    grown: what its group counted. account: where the time of its threads went, empty where nobody kept it.
     """
 
     user_s: float | None
@@ -87,3 +87,4 @@ class Use:
     largest_rss_bytes: int | None
     grown: Counters
     responses: Mapping[str, float]
+    account: Mapping[str, float]

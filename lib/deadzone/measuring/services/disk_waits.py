@@ -1,20 +1,17 @@
 """How long a service waited for the disk: the state of its threads, looked at every few milliseconds.
 
 A control group of version 2 counts this by itself (pressure stall information); version 1 does not, and the kernel's
-counter of a process's waits is usually switched off. A thread that waits for the disk is in uninterruptible sleep, which
-proc(5) shows as D; so does one that starts another program and waits until that has begun, which is told apart. The
-machine's own pressure counter would hold the waits of all its other programs too.
+counter of a process's waits is usually switched off. The machine's own pressure counter would hold the waits of all its
+other programs too.
 """
 
 import contextlib
 import os
-import platform
 import threading
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
-from deadzone.measuring.targets.kernel_files import told
+from deadzone.measuring.targets.schedstat import threads_of, waits_for
 
 INTERVAL_S = 0.01
 """Between two looks; waits as short as a flush of a journal are caught in proportion to the time they take."""
@@ -27,11 +24,6 @@ LISTING_SHARE = 0.05
 
 PRIORITY = -10
 """Niceness of the looking thread where it is permitted: on a busy machine it would else look only when others wait."""
-
-WAITING = "D"
-
-STARTING = {"x86_64": ("56", "58", "435"), "aarch64": ("220", "435")}
-"""Numbers of clone, vfork and clone3 (proc_pid_syscall(5)): whoever sleeps in these waits for a child, not for a disk."""
 
 
 class DiskWaits:
@@ -77,28 +69,8 @@ class DiskWaits:
                     return  # the service has ended
                 spent = time.monotonic() - began
                 listed = began + max(LISTING_S, spent / LISTING_SHARE)
-            waits = any(map(_waits, pids))
+            waits = any(waits_for(pid, thread) == "disk" for pid in pids for thread in threads_of(pid))
             now = time.monotonic()
             self._waited_s += now - last if waits else 0.0
             self._looks += bool(pids)
             last = now
-
-
-def _waits(pid: int) -> bool:
-    """Whether some thread of a process is in uninterruptible sleep."""
-    with contextlib.suppress(OSError):
-        for task in os.scandir(f"/proc/{pid}/task"):
-            with contextlib.suppress(OSError, IndexError):
-                # A start of a program is over within a millisecond: it is looked for on both sides of the state.
-                call = Path(task.path, "syscall")
-                starts = _starts_another(call)
-                state = Path(task.path, "stat").read_text().rpartition(")")[2].split()[0]
-                if state == WAITING and not (starts or _starts_another(call)):
-                    return True
-    return False
-
-
-def _starts_another(syscall: Path) -> bool:
-    """Whether a thread sleeps in a call that starts a process; False where the kernel does not tell."""
-    number = told(syscall).partition(b" ")[0].decode()
-    return number in STARTING.get(platform.machine(), ())

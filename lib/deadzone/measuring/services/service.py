@@ -12,6 +12,7 @@ from deadzone.measuring.services.base import Host, Reached, RunningProgram, Serv
 from deadzone.measuring.services.readiness import await_ready, check_free, free_port
 from deadzone.measuring.services.settings import Data, as_user, check_taken, hand_over
 from deadzone.measuring.services.watching import Pids, Watch, await_settled
+from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import Counters
 from deadzone.measuring.targets.local import LocalTarget
@@ -118,10 +119,11 @@ class Service:
             note, self._promised = self._promised, None
             return keep(note) if note else None
 
-    def watch(self) -> Watch:
-        """A companion for a trial that asks the service."""
+    def watch(self, account: Account | None = None, limit: float | None = None) -> Watch:
+        """A companion for a trial that asks the service. account: kept of it, under a limit [cores]."""
         read = self._host.read if self._host and hasattr(self._host, "read") else Counters
-        return Watch(read, self._processes, getattr(self._host, "counts_from_afar", False))
+        from_afar = getattr(self._host, "counts_from_afar", False)
+        return Watch(read, self._processes, from_afar, account=account, limit=limit)
 
     def process(self) -> int | None:
         """Process id of the service, where it runs on this machine."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from deadzone.measurement import Sample
 from deadzone.measuring.services.base import Use
 from deadzone.measuring.services.disk_waits import DiskWaits
+from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.limits.base import Counters
 from deadzone.measuring.targets.processes import HELD, ProcessTotals, totals, whole
 
@@ -26,10 +27,13 @@ class Watch:
         processes: Callable[[], tuple[Pids, Pids]] = lambda: ((), ()),
         from_afar: bool = False,
         disk_waits: bool = True,
+        account: Account | None = None,
+        limit: float | None = None,
     ) -> None:
         """read: the group's accounting now. processes: those of the service, and those that only hold the account
         of others that ended. from_afar: reading is slow, so that there is no time series. disk_waits: whether to look for
-        threads that wait for a disk, which costs CPU with every process there is."""
+        threads that wait for a disk, which costs CPU with every process there is. account: kept of its threads, which are on this
+        machine. limit: in force [cores]."""
         self._read = read
         self._processes = processes
         self._from_afar = from_afar
@@ -40,6 +44,8 @@ class Watch:
         self._known = False
         self._disk_waits = DiskWaits(lambda: processes()[0])
         self._looks_for_waits = disk_waits
+        self._account, self._limit = (None, None) if from_afar else (account, limit)
+        self._began_s, self._told = 0.0, dict[str, float]()
 
     def begin(self) -> float:
         """The trial begins: CPU time of the service so far [s]."""
@@ -48,6 +54,9 @@ class Watch:
         self._note(*self._before)
         if self._looks_for_waits:
             self._disk_waits.start()
+        if self._account:
+            self._account.begin(self._processes()[0])
+        self._began_s = time.monotonic()
         return _cpu_s(*self._before)
 
     def tick(self, t_s: float) -> Sequence[Sample]:
@@ -56,6 +65,8 @@ class Watch:
             return ()
         counters, held = self._now()
         self._note(counters, held)
+        if self._account:
+            self._account.look(lambda: self._processes()[0])
         used_s = _cpu_s(counters, held) - _cpu_s(*self._before) if self._known else None
         held_now = {
             "service_memory_bytes": counters.memory_bytes,
@@ -70,9 +81,16 @@ class Watch:
     def end(self) -> float:
         """The trial has ended: CPU time of the service so far [s]."""
         self._disk_waits.stop()
-        self._after = self._whole()
+        wall_s, self._after = time.monotonic() - self._began_s, self._whole()
         self._note(*self._after)
+        if self._account:
+            there, holders = self._processes()
+            cpu_s, grown = self._used_s(), self._after[0].since(self._before[0])
+            self._told = self._account.end((*holders, *there), wall_s, cpu_s, grown, self._limit, there)
         return _cpu_s(*self._after)
+
+    def _used_s(self) -> float:
+        return _cpu_s(*self._after) - _cpu_s(*self._before)
 
     def cpu_s(self) -> float:
         """CPU time of the service so far [s]."""
@@ -101,7 +119,9 @@ class Watch:
         responses = {
             f"service_{name}": max(0.0, float(value)) for name, value in told.items() if value is not None
         }
-        return Use(split[0], split[1], self._most.largest_rss_bytes if seen else None, grown, responses)
+        return Use(
+            split[0], split[1], self._most.largest_rss_bytes if seen else None, grown, responses, self._told
+        )
 
     def _now(self) -> tuple[Counters, ProcessTotals]:
         return self._read(), totals(*self._processes())

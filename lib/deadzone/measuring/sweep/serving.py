@@ -14,7 +14,7 @@ from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.limits.base import THROTTLING
+from deadzone.measuring.targets.limits.base import THROTTLING, as_cores
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.promises import tell
 from deadzone.measuring.targets.registry import make_target
@@ -26,13 +26,17 @@ from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
+IDLE = ("asleep_s", "network_wait_s")
+"""What the threads of a service do that nobody asks."""
+
 
 class ServiceMeasuring(Measuring):
     """A plan's client against its service. A context manager: all environments are open inside it."""
 
     def __init__(self, plan: Plan, logs: Path | None = None, around: Surroundings | None = None) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
-        self._client = LocalTarget(LocalSpec(mechanism="unlimited", account=False))
+        keeps = all(getattr(one.spec, "account", True) for one in plan.targets.values())
+        self._client = LocalTarget(LocalSpec(mechanism="unlimited", account=keeps))
         super().__init__(plan, around, self._client)
         self._hosts = {name: cast(Host, make_target(one, around)) for name, one in plan.targets.items()}
         self._services = {name: self._service(name, logs) for name in plan.services}
@@ -70,6 +74,7 @@ class ServiceMeasuring(Measuring):
             **prepared,
             **git_facts(self._plan.folder),
             **self.belongings.facts(),
+            **(self._client.account.facts() if self._client.account else {}),
             "environments": {
                 name: {**on.get(name, {}), **({"url": masked(one.spec.url)} if one.spec.url else {})}
                 for name, one in planned.items()
@@ -95,7 +100,7 @@ class ServiceMeasuring(Measuring):
         try:
             values = {**treatment.levels, **reached.placeholders}
             command = self._workload.prepare_trial(values, self._client.scratch)
-            watch = service.watch()
+            watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.beside(Subject(values, service.process)) as profiles:
                 client = self._client.execute(command, self._plan.design.timeout_s, watch)
             use = watch.use()
@@ -136,8 +141,20 @@ def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | No
         max_rss_bytes=use.largest_rss_bytes,
         status=status,
         error=masked(error) if error else None,
+        counted={**client.counted, **_while_asked(use.account, client.wall_s, outcome.wall_s)},
         **{name: getattr(use.grown, name) for name in THROTTLING},
     )
+
+
+def _while_asked(account: Mapping[str, float], client_s: float, asked_s: float | None) -> Mapping[str, float]:
+    """The account of a service without the time in which its client started and ended, and its threads waited for nobody."""
+    if not account or not asked_s:
+        return account
+    threads_s = account["threads_s"] * min(asked_s / client_s, 1.0)
+    idle = sum(account[name] for name in IDLE)
+    left = max(threads_s - account["threads_s"] + idle, 0.0) / max(idle, 1e-9)
+    kept = {**account, **{name: account[name] * left for name in IDLE}}
+    return {**kept, "threads_s": sum(kept.values()) - account["threads_s"]}
 
 
 def _fallen(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]:

@@ -10,14 +10,12 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
-from deadzone.measuring.targets.ending import Exit
-from deadzone.measuring.targets.kernel_files import TICK_S, told
 from deadzone.measuring.targets.limits.base import Counters
-from deadzone.measuring.targets.schedstat import Scheduled, scheduled_thread, threads_of
-from deadzone.measuring.targets.taskstats import EndedThread, EndedThreads
+from deadzone.measuring.targets.schedstat import ThreadTime, living_thread, threads_of, waits_for
+from deadzone.measuring.targets.taskstats import EndedThreads
 
 LOOKING_SHARE = 0.01
 """Of a trial's time, at most, that is spent on looking at its threads."""
@@ -28,37 +26,17 @@ LEAST_SEEN = 0.8
 SPENT = 0.9
 """Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
 
-NETWORK = (
-    b"wait_woken",
-    b"inet_",
-    b"sk_",
-    b"tcp_",
-    b"udp_",
-    b"unix_",
-    b"poll_schedule",
-    b"do_epoll",
-    b"ep_poll",
-    b"do_poll",
-)
-"""Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or for one of several."""
-
-
-@dataclass
-class _Seen:
-    """A thread at its last look."""
-
-    lived_s: float = 0.0
-    got: Scheduled = field(default_factory=Scheduled)
-
 
 class Account:
     """Keeps the account of one trial after the other."""
 
     def __init__(self) -> None:
         self._listening = EndedThreads()
-        self._seen: dict[int, _Seen] = {}
+        self._before: dict[int, ThreadTime] = {}
+        """The threads that were there as the trial began."""
+        self._seen: dict[int, ThreadTime] = {}
         self._waits = Counter[str]()
-        """Looks at which a thread waited, by what for."""
+        """Looks at a thread, by what it waited for."""
         self._next_s, self._refused = 0.0, ""
 
     def open(self) -> None:
@@ -79,10 +57,12 @@ class Account:
         delays = " with delays" if self._listening.counts_delays() else ", waits looked at"
         return {"account_source": f"taskstats{delays}"}
 
-    def begin(self) -> None:
-        """A trial begins: what ended before is none of it."""
+    def begin(self, there: Iterable[int] = ()) -> None:
+        """A trial begins: what ended before is none of it. there: the processes of a service that it asks."""
         self._listening.forget()
-        self._seen, self._waits, self._next_s = {}, Counter(), 0.0
+        self._seen = {}
+        self._look_at(there)
+        self._before, self._waits, self._next_s = self._seen.copy(), Counter(), 0.0
 
     def look(self, processes: Callable[[], Iterable[int]]) -> None:
         """Look at the threads that live now, as often as LOOKING_SHARE permits."""
@@ -90,41 +70,46 @@ class Account:
             return
         began = time.thread_time()
         self._listening.hear()
-        for pid in processes():
-            for thread in threads_of(pid):
-                with contextlib.suppress(ValueError, IndexError):  # it has ended
-                    self._look_at(pid, thread)
+        self._look_at(processes())
         self._next_s = time.monotonic() + (time.thread_time() - began) / LOOKING_SHARE
 
-    def _look_at(self, pid: int, thread: int) -> None:
-        one = self._seen.setdefault(thread, _Seen())
-        if self._refused:
-            one.got = scheduled_thread(pid, thread) or one.got
-        place = f"/proc/{pid}/task/{thread}"
-        state, *fields = told(f"{place}/stat").rpartition(b")")[2].split()
-        one.lived_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[18]) * TICK_S
-        if state == b"D":
-            self._waits["disk"] += 1
-        elif state == b"S":
-            outside = told(f"{place}/wchan").startswith(NETWORK)
-            self._waits["network" if outside else "asleep"] += 1
+    def _look_at(self, processes: Iterable[int]) -> list[ThreadTime]:
+        """The threads of processes, with a note of what each waits for."""
+        living = []
+        for pid, thread in ((one, thread) for one in processes for thread in threads_of(one)):
+            with contextlib.suppress(ValueError):  # it has ended
+                living.append(living_thread(pid, thread))
+                self._waits[waits_for(pid, thread)] += 1
+        self._seen |= {one.thread: one for one in living}
+        return living
 
-    def end(self, launcher: int, ended: Exit, used: Counters, limit: float | None = None) -> dict[str, float]:
-        """The columns of a trial that ended [thread-seconds]; none where too little is known of it. limit: in force [cores]."""
-        threads = None if self._refused else self._listening.below(launcher)
-        cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
-        if threads is None:
-            threads = self._looked_at(cpu_s, ended.wall_s)
+    def end(
+        self,
+        roots: Iterable[int],
+        wall_s: float,
+        cpu_s: float,
+        used: Counters,
+        limit: float | None = None,
+        there: Iterable[int] = (),
+    ) -> dict[str, float]:
+        """The columns of a trial that ended [thread-seconds]; none where too little is known of it.
+
+        roots: whose descendants its processes are. wall_s, cpu_s: of the trial, and what it used. limit: in force [cores].
+        there: the processes of a service, which live on.
+        """
+        living = self._look_at(there)
+        ended = None if self._refused else self._listening.below(*roots)
+        threads = self._looked_at(cpu_s) if ended is None else self._grown((*ended, *living))
         if not threads:
             return {}
         # No thread lives longer than the trial: its first one was there before, and waited for the signal to go.
-        lived = sum(min(one.lived_s, ended.wall_s) for one in threads)
+        lived = sum(min(one.lived_s, wall_s) for one in threads)
         running, ready = sum(one.running_s for one in threads), sum(one.ready_s for one in threads)
         waiting = max(lived - running - ready, 0.0)
         # In a period whose budget was spent, waiting for a core cost nothing that the limit would not have cost.
-        spent = cpu_s >= SPENT * limit * ended.wall_s if limit else False
+        spent = cpu_s >= SPENT * limit * wall_s if limit else False
         throttled = ready * (1.0 if spent else (used.nr_throttled or 0) / (used.nr_periods or 1))
-        if self._listening.counts_delays() and not self._refused:
+        if self._listening.counts_delays() and not (self._refused or self._before):
             disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
         else:
             memory = used.memory_stall_s or 0.0
@@ -149,15 +134,16 @@ class Account:
         among = sum(self._waits[name] for name in (wanted, *others))
         return self._waits[wanted] / among if among else 0.0
 
-    def _looked_at(self, cpu_s: float, wall_s: float) -> list[EndedThread]:
+    def _looked_at(self, cpu_s: float) -> list[ThreadTime]:
         """The threads as they were looked at, brought up to the CPU time that was counted in all."""
-        running = sum(one.got.running_s for one in self._seen.values())
+        seen = self._grown(self._seen.values())
+        running = sum(one.running_s for one in seen)
         if running < LEAST_SEEN * cpu_s or running <= 0:
             return []
         more = max(cpu_s / running, 1.0)
-        return [
-            EndedThread(
-                0, 0, min(one.lived_s, wall_s) * more, one.got.running_s * more, one.got.ready_s * more
-            )
-            for one in self._seen.values()
-        ]
+        times = ("lived_s", "running_s", "ready_s")
+        return [replace(one, **{name: getattr(one, name) * more for name in times}) for one in seen]
+
+    def _grown(self, threads: Iterable[ThreadTime]) -> list[ThreadTime]:
+        """What came to threads in the trial."""
+        return [one.since(self._before.get(one.thread)) for one in threads]

@@ -66,7 +66,8 @@ class LocalTarget:
         self._refused: dict[str, str] = {}
         self._neighbours = interference.Neighbours()
         self._others = Others()
-        self._account = Account() if spec.account else None
+        self.account = Account() if spec.account else None
+        """Where the time of a trial's threads goes; a companion may keep it of its own."""
         self._trials_cpu_s = 0.0
         self.belongs: Belongs | None = None
         """What belongs to every trial besides, and is no neighbour."""
@@ -79,8 +80,8 @@ class LocalTarget:
         try:
             self.scratch = make_scratch()
             self._open_best()
-            if self._account:
-                self._account.open()
+            if self.account:
+                self.account.open()
             self._mark_now()
         except BaseException:
             self.__exit__()
@@ -90,8 +91,8 @@ class LocalTarget:
     def __exit__(self, *raised: object) -> None:
         with undisturbed():
             self._close()
-            if self._account:
-                self._account.close()
+            if self.account:
+                self.account.close()
             shutil.rmtree(self.scratch, ignore_errors=True)
 
     def prepare(self, treatment: Treatment) -> None:
@@ -133,7 +134,7 @@ class LocalTarget:
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
         belongs = self.belongs
-        account = None if companion else self._account
+        account = None if companion else self.account
         self._others.begin()
 
         def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
@@ -166,7 +167,7 @@ class LocalTarget:
         self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
         if companion is None:
             seen = self._neighbours.beside(seen)
-        told = account.end(launcher.pid, ended, used, self._cores) if account else {}
+        told = account.end((launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores) if account else {}
         waited = interference.waited_share(
             seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
         )
@@ -210,7 +211,7 @@ class LocalTarget:
             "target": "local",
             "limits_mechanism": self._mechanism.name,
             "mechanisms_refused": self._refused,
-            **(self._account.facts() if self._account else {}),
+            **(self.account.facts() if self.account else {}),
             **({"io_limits_mechanism": self._io.name} if self._io else {}),
             "scratch": "tmpfs" if self.scratch.parent in SCRATCH_HOMES else "disk",
         }

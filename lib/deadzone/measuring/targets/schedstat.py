@@ -1,24 +1,62 @@
-"""How long threads ran and how long they were ready but waited for a core, as the kernel counts it for each of them.
+"""How long a thread that lives was there, ran, and was ready but without a core, as the kernel counts it; what it waits for now.
 
 Source: Linux kernel documentation, scheduler/sched-stats.rst, /proc/<pid>/schedstat: time on the CPU and time waiting to
-run [ns]. Every user may read it of processes that are their own; it ends with its thread. Time in which a limit holds a
-thread back counts as waiting.
+run [ns]; proc(5) for its state and when it began. Every user may read them of processes that are their own; they end with
+the thread. Time in which a limit holds a thread back counts as waiting. A thread that waits for the disk is in
+uninterruptible sleep, which proc(5) shows as D; so does one that starts another program and waits until that has begun, which
+is told apart.
 """
 
-import os
-from dataclasses import dataclass
+from __future__ import annotations
 
-from deadzone.measuring.targets.kernel_files import told
+import os
+import platform
+import time
+from dataclasses import dataclass, replace
+
+from deadzone.measuring.targets.kernel_files import TICK_S, told
 
 NANOSECONDS = 1e9
 
+NETWORK = (
+    b"wait_woken",
+    b"inet_",
+    b"sk_",
+    b"tcp_",
+    b"udp_",
+    b"unix_",
+    b"poll_schedule",
+    b"do_epoll",
+    b"ep_poll",
+    b"do_poll",
+)
+"""Where in the kernel a thread sleeps that waits for somebody beyond its process: in a socket, or for one of several."""
+
+STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(platform.machine(), ())
+"""Numbers of clone, vfork and clone3 (proc_pid_syscall(5)): whoever sleeps in these waits for a child, not for a disk."""
+
 
 @dataclass(frozen=True)
-class Scheduled:
-    """What one or more threads got of the cores since they began: running_s, and ready_s without a core [thread-seconds]."""
+class ThreadTime:
+    """A thread and its time so far [s]. disk_s, memory_s: waiting for them; 0 where the kernel does not count it."""
 
+    thread: int
+    process: int
+    parent: int
+    lived_s: float = 0.0
     running_s: float = 0.0
     ready_s: float = 0.0
+    disk_s: float = 0.0
+    memory_s: float = 0.0
+
+    def since(self, before: ThreadTime | None) -> ThreadTime:
+        """What came to it since it was looked at; the whole where it was not, or that was another of the same number."""
+        if before is None or self.lived_s < before.lived_s:
+            return self
+        grown = {
+            name: getattr(self, name) - getattr(before, name) for name in ("lived_s", "running_s", "ready_s")
+        }
+        return replace(self, **grown)
 
 
 def threads_of(pid: int) -> tuple[int, ...]:
@@ -29,10 +67,30 @@ def threads_of(pid: int) -> tuple[int, ...]:
         return ()
 
 
-def scheduled_thread(pid: int, thread: int) -> Scheduled | None:
-    """What one thread of a process got so far; None where it is gone, or the kernel does not count it."""
-    try:
-        running, ready, _ = told(f"/proc/{pid}/task/{thread}/schedstat").split()
-    except ValueError:
-        return None
-    return Scheduled(int(running) / NANOSECONDS, int(ready) / NANOSECONDS)
+def waits_for(pid: int, thread: int) -> str:
+    """What a thread of a process waits for now: "disk", "network", or else "asleep"; "" where it does not wait, or is gone."""
+    place = f"/proc/{pid}/task/{thread}"
+    starts = _starts_another(place)  # over within a millisecond: it is looked for on both sides of the state
+    state = told(f"{place}/stat").rpartition(b") ")[2][:1]
+    if state == b"D" and not (starts or _starts_another(place)):
+        return "disk"
+    if state == b"S":
+        return "network" if told(f"{place}/wchan").startswith(NETWORK) else "asleep"
+    return ""
+
+
+def _starts_another(place: str) -> bool:
+    """Whether a thread sleeps in a call that starts a process; False where the kernel does not tell."""
+    return told(f"{place}/syscall").partition(b" ")[0] in STARTING
+
+
+def living_thread(pid: int, thread: int) -> ThreadTime:
+    """A thread of a process, and its time until now.
+
+    Raises ValueError where it is gone, or the kernel does not count its time.
+    """
+    place = f"/proc/{pid}/task/{thread}"
+    running, ready, _ = map(int, told(f"{place}/schedstat").split())
+    _, parent, *fields = told(f"{place}/stat").rpartition(b")")[2].split()
+    lived_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[17]) * TICK_S
+    return ThreadTime(thread, pid, int(parent), lived_s, running / NANOSECONDS, ready / NANOSECONDS)

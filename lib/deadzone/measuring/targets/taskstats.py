@@ -11,11 +11,11 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
 from deadzone.measuring.targets.kernel_files import told
+from deadzone.measuring.targets.schedstat import NANOSECONDS, ThreadTime
 
 GENERIC, CONTROL = 16, 16
 GET_FAMILY, FAMILY_NAME, FAMILY_ID = 3, 2, 1
@@ -28,22 +28,9 @@ FIRST_WITH_PROCESS = 12
 RECEIVE_BYTES = 4 * 1024 * 1024
 """Room for the ends of some thousand threads between two looks [bytes]."""
 
-NANOSECONDS, MICROSECONDS = 1e9, 1e6
+MICROSECONDS = 1e6
 
 DELAYS = "/proc/sys/kernel/task_delayacct"
-
-
-@dataclass(frozen=True)
-class EndedThread:
-    """One thread from its beginning to its end [s]. disk_s, memory_s: waiting for them; 0 where the kernel does not count."""
-
-    process: int
-    parent: int
-    lived_s: float
-    running_s: float
-    ready_s: float
-    disk_s: float = 0.0
-    memory_s: float = 0.0
 
 
 class EndedThreads:
@@ -51,7 +38,7 @@ class EndedThreads:
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = None
-        self._heard: list[EndedThread] = []
+        self._heard: list[ThreadTime] = []
         self._lost = False
 
     @staticmethod
@@ -98,11 +85,11 @@ class EndedThreads:
             except OSError:  # more ended than there was room for
                 self._lost = True
 
-    def below(self, root: int) -> list[EndedThread] | None:
-        """The threads of the descendants of a process that ended since `forget`; None where some went unheard."""
+    def below(self, *roots: int) -> list[ThreadTime] | None:
+        """The threads of processes and of their descendants that ended since `forget`; None where some went unheard."""
         self.hear()
         parents = {one.process: one.parent for one in self._heard}
-        inside = [one for one in self._heard if root in _line(one.process, parents)]
+        inside = [one for one in self._heard if {*roots} & {*_line(one.process, parents)}]
         return None if self._lost else inside
 
     def _ask(self, family: int, command: int, attribute: int, value: bytes) -> bytes:
@@ -143,7 +130,7 @@ def _attributes(data: bytes) -> dict[int, bytes]:
     return found
 
 
-def _ended(message: bytes) -> Iterator[EndedThread]:
+def _ended(message: bytes) -> Iterator[ThreadTime]:
     """The thread that a message tells of; a message may hold its whole process too, which is not counted again."""
     stats = _attributes(_attributes(message[20:]).get(OF_A_THREAD, b"")).get(STATS, b"")
     if len(stats) < 376 or struct.unpack_from("=H", stats)[0] < FIRST_WITH_PROCESS:
@@ -152,8 +139,9 @@ def _ended(message: bytes) -> Iterator[EndedThread]:
     def at(offset: int) -> int:
         return int(struct.unpack_from("=Q", stats, offset)[0])
 
-    parent, process = (struct.unpack_from("=I", stats, offset)[0] for offset in (132, 368))
-    yield EndedThread(
+    thread, parent, process = (struct.unpack_from("=I", stats, offset)[0] for offset in (128, 132, 368))
+    yield ThreadTime(
+        thread,
         process,
         parent,
         lived_s=at(144) / MICROSECONDS,

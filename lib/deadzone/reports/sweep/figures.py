@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deadzone.explaining.mechanisms.explaining import WAITS, has_account
+from deadzone.explaining.capacity.littles_law import ANSWERED
+from deadzone.explaining.mechanisms.explaining import FEW, OUTSIDE, WORK, has_account, time_by_level
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
 from deadzone.explaining.phases.quantities import axis_label, response
 from deadzone.explaining.phases.recommend import Recommendation
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
@@ -32,13 +34,14 @@ ACCOUNT_HEIGHT_IN = 2.0
 LEGEND_HEIGHT_IN = 0.5
 
 ACCOUNT_STYLES = {
-    "running_s": ("#33658A", ""),
-    "ready_s": ("#E69F00", "//"),
-    "throttled_wait_s": ("#D55E00", "\\\\"),
-    "disk_wait_s": ("#009E73", ".."),
-    "memory_wait_s": ("#AA3377", "xx"),
-    "network_wait_s": ("#56B4E9", "++"),
-    "asleep_s": ("#C9CFD6", ""),
+    WORK: ("#33658A", ""),
+    "cpu_full": ("#E69F00", "//"),
+    "throttled": ("#D55E00", "\\\\"),
+    "waiting_for_disk": ("#009E73", ".."),
+    "memory_short": ("#AA3377", "xx"),
+    OUTSIDE: ("#56B4E9", "++"),
+    FEW: ("#F0E442", "--"),
+    "waiting_for_each_other": ("#C9CFD6", ""),
 }
 """Colour and hatch of each part of the account of time."""
 
@@ -58,8 +61,8 @@ def response_figure(
     if is_measured(source.analysed, "nr_periods"):
         panels.append(partial(_draw_throttling))
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
-    if has_account(source.analysed):
-        panels.append(partial(_draw_account))
+    if has_account(source.analysed, model.response):
+        panels.append(partial(draw_account))
         heights.append(ACCOUNT_HEIGHT_IN)
     layout: dict[str, Any] = {"sharex": True, "squeeze": False, "gridspec_kw": {"height_ratios": heights}}
     with new_figure(sum(heights) + LEGEND_HEIGHT_IN, len(heights), **layout) as (drawing, axes):
@@ -165,21 +168,19 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
     ax.set_ylabel(say("report.throttled").replace(" (", "\n("))
 
 
-def _draw_account(source: Source, model: PhaseModel, ax: Axes) -> None:
-    """Where the time of the threads of a trial went, stacked: means of each level, which add up."""
-    trials = source.analysed[source.analysed["threads_s"].notna()]
-    means = trials.groupby(positions(model, trials))[["running_s", *WAITS]].mean().rename(columns=str)
-    named = [say("mechanism.running"), *(say(f"mechanism.{reason}") for reason in WAITS.values())]
-    shown = [column for column in map(str, means) if means[column].max() > 0]
+def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
+    """Where the time of the threads of a trial went, or that of a request under load, stacked: means of each level, which add up."""
+    means = time_by_level(source.analysed, positions(model, source.analysed), model.response)
+    shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
     stacks = ax.stackplot(
-        means.index.to_numpy(float), *(means[column].to_numpy(float) for column in shown),
-        labels=[named[list(means).index(column)] for column in shown],
-        colors=[ACCOUNT_STYLES[column][0] for column in shown], edgecolor="white", linewidth=0.5,
+        means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
+        labels=[say(f"mechanism.{'running' if name == WORK else name}") for name in shown],
+        colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
     )  # fmt: skip
-    for stack, column in zip(stacks, shown, strict=True):
-        stack.set_hatch(ACCOUNT_STYLES[column][1])
+    for stack, name in zip(stacks, shown, strict=True):
+        stack.set_hatch(ACCOUNT_STYLES[name][1])
     ax.set_ylim(bottom=0)
-    ax.set_ylabel(say("mechanism.panel").replace(" (", "\n("))
+    ax.set_ylabel(say(f"mechanism.panel{'_asked' if ANSWERED in source.trials else ''}").replace(" (", "\n("))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize=7, borderaxespad=0.2)
 
 

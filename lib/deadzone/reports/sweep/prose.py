@@ -209,7 +209,7 @@ def phases_in_words(s: Slice) -> Prose:
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
     if told := shape(s.model):
         claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
-    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in sentences(s.why, s.model)]
+    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in sentences(s.why)]
     return Prose(tuple(claims))
 
 

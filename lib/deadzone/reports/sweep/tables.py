@@ -19,6 +19,7 @@ from deadzone.explaining.phases.quantities import (
     response,
     setting,
 )
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.language.catalogue import say, spoken
 from deadzone.language.formats import date_and_time
 from deadzone.reports.document.display import Table
@@ -47,7 +48,7 @@ MOST_ROWS = 40
 NOT_KNOWN = "-"
 
 
-def positions(model: PhaseModel, trials: pd.DataFrame) -> np.ndarray:
+def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
     """Where each trial stands on the knob's axis, NaN for those whose level is not on it."""
     named = {level_name(level): place for level, place in places(model).items()}
     return trials[model.knob].map(level_name).map(named).to_numpy(float)

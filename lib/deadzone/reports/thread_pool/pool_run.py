@@ -14,6 +14,7 @@ from deadzone.explaining.capacity.littles_law import littles_law
 from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
 from deadzone.explaining.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
 from deadzone.explaining.marks import marked
+from deadzone.explaining.mechanisms.explaining import Explanation, explained
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModels
 from deadzone.explaining.phases.recommend import Recommendation
@@ -21,6 +22,7 @@ from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source
 from deadzone.store.histograms import series
 from deadzone.store.run import Run
+from deadzone.store.table import rows_at
 from deadzone.study.promises import RATE, judged_level
 
 
@@ -31,7 +33,8 @@ class PoolRun:
     source: its trials, freed of warm-up. wanted: the load to be borne, or None. judged_rate: the measured rate it is
     judged by. models, advice: the curve of each rate; None and empty where none can be fitted, for the reason
     `problem`. feasible: the cells against the targets, None without targets. cold: the warm-up of every trial.
-    law: Little's law, one row a cell. left_out: what to say of the levels that are not shown.
+    law: Little's law, one row a cell. left_out: what to say of the levels that are not shown. why: what explains the phases at
+    each rate; empty where the trials carry no account of time.
     """
 
     source: Source
@@ -45,6 +48,11 @@ class PoolRun:
     cold: ColdStart
     law: pd.DataFrame
     left_out: tuple[str, ...]
+    why: dict[float, Explanation]
+
+    def at(self, rate: float) -> Source:
+        """The source at one rate."""
+        return replace(self.source, by=(), trials=rows_at(self.source.trials, {RATE: rate}))
 
 
 def analyse_pools(source: Source) -> PoolRun:
@@ -81,10 +89,14 @@ def analyse_pools(source: Source) -> PoolRun:
     rates = sorted(float(rate) for rate in source.trials[RATE].dropna().unique())
     wanted = asked.load.get(RATE)
     judged = judged_level(rates, wanted)
+    why = {
+        rate: explained(rows_at(source.analysed, {RATE: rate}), model)
+        for rate, model in (models or {}).items()
+    }
     return PoolRun(
         source, wanted, judged, models, advice, problem,
         tuple(reversals(models, source.analysed, harmless=harmless)) if models else (), feasible, cold,
-        littles_law(source.analysed, source.knob, RATE), other,
+        littles_law(source.analysed, source.knob, RATE), other, {rate: one for rate, one in why.items() if one},
     )  # fmt: skip
 
 

@@ -38,6 +38,11 @@ class PoolRunReport:
         if self.run.models is None:
             return [*found, Prose((say("pool_run.not_fitted", reason=self.run.problem),), style="warnings")]
         found += [section("pool_run.curves", 3), drawn.curves(self.run)]
+        if self.run.why:
+            said = (
+                Claim(one, (Evidence("time"), Evidence("answers"))) for one in words.why_sentences(self.run)
+            )
+            found += [section("pool_run.time", 3), drawn.time_figure(self.run), Prose(tuple(said))]
         return [*found, Prose((say("pool_run.two_ways"),))] if self._two_ways() else found
 
     def _two_ways(self) -> bool:

@@ -10,13 +10,19 @@ from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CERTAINTY, CONFIDENCE, HOPELESS, Feasibility
 from deadzone.explaining.capacity.littles_law import UNSTABLE
 from deadzone.explaining.capacity.reversal import Reversal
+from deadzone.explaining.mechanisms.wording import limits
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
 from deadzone.reports.figures.heat_map import heat_map, number_text
+from deadzone.reports.sweep.figures import draw_account
 from deadzone.reports.thread_pool import run_words as words
 from deadzone.reports.thread_pool.pool_run import PoolRun
+
+TIME_HEIGHT_IN, TITLE_PAD = 2.2, 30.0
+"""Height of a panel [in]; its title stands above its legend [pt]."""
 
 MOST_TRIALS = 12
 """Trials that the table of warm-ups lists; the rest behave like them and are counted in the text."""
@@ -82,6 +88,21 @@ def curves(run: PoolRun) -> Figure:
     return slices_figure(run.models, caption, "curves", columns=2)
 
 
+def time_figure(run: PoolRun) -> Figure:
+    """Where the time of a request goes at each size, rate by rate."""
+    sizes, n = sorted(run.source.analysed[run.source.knob].astype(float).unique()), len(run.why)
+    with new_figure(TIME_HEIGHT_IN * n, n, sharex=True, squeeze=False) as (drawing, axes):
+        for ax, (rate, found) in zip(axes[:, 0], run.why.items(), strict=True):
+            draw_account(run.at(rate), found.model, ax)
+            ax.set_xscale("log")
+            ax.set_xticks(sizes, [f"{size:g}" for size in sizes], minor=False)
+            ax.minorticks_off()
+            ax.set_title(say("pool_run.load_other", rate=words.rate_text(rate)), pad=TITLE_PAD)
+        axes[-1, 0].set_xlabel(axis_label(run.source.knob))
+    caption = say("pool_run.time_caption", **words.names_of(run))
+    return Figure.of(drawing, caption, join([caption, *words.why_sentences(run)]), id="time")
+
+
 def rates_table(run: PoolRun) -> Table:
     """One row a rate: phases, best, smallest that meets the targets, confidence, where more hurts."""
     turning = {one.rate: one for one in run.turning}
@@ -90,6 +111,7 @@ def rates_table(run: PoolRun) -> Table:
         [_rate_row(run, rate, turning.get(rate)) for rate in _rates(run)],
         certainty=next(iter(run.models.values())).certainty if run.models else CERTAINTY,
         is_bounded=run.feasible is not None,
+        is_explained=bool(run.why),
         **words.names_of(run),
     )
 
@@ -99,7 +121,8 @@ def _rates(run: PoolRun) -> list[float]:
 
 
 def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"rate": rate, "phases": "-", "best": "-", "tied": "-", "hurts": _beyond(turning)}
+    row: dict[str, Any] = dict.fromkeys(("phases", "best", "tied", "limits"), "-")
+    row |= {"rate": rate, "hurts": _beyond(turning)}
     if run.models and rate in run.models:
         model, advice = run.models[rate], run.advice[rate]
         row |= {
@@ -107,6 +130,8 @@ def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, 
             "best": setting_text(model, advice),
             "tied": tied_text(model, advice),
         }
+    if rate in run.why:
+        row["limits"] = join([limits(run.why[rate], n) for n in range(len(model.phases))], "; ")
     if run.feasible is not None:
         found = run.feasible.smallest(rate)
         pool = found.likely if found.pool is None else found.pool

@@ -2,6 +2,7 @@
 
 from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CONFIDENCE
+from deadzone.explaining.mechanisms.wording import sentences
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name, setting
 from deadzone.language.catalogue import join, say
 from deadzone.reports.figures.curves import names
@@ -105,6 +106,15 @@ def doubts(run: PoolRun) -> list[str]:
     return said
 
 
+def why_sentences(run: PoolRun) -> tuple[str, ...]:
+    """Why each phase is what it is, rate by rate."""
+    return tuple(
+        say("pool_run.why", rate=rate_text(rate), sentence=one)
+        for rate, found in run.why.items()
+        for one in sentences(found)
+    )
+
+
 def law_sentences(run: PoolRun) -> tuple[str, ...]:
     """What Little's law says of the cells."""
     service = number(float(run.law["service_ms"].iloc[0]))
@@ -157,4 +167,5 @@ def limits(run: PoolRun) -> tuple[str, ...]:
     seconds = getattr(run.source.study.workload, "duration_s", None) if run.source.study else None
     if longest and seconds:
         said.append(say("pool_run.limits_max", seconds=f"{seconds:g}"))
+    said += [say("pool_run.limits_time")] if run.why else []
     return (*said, say("pool_run.limits_latency"), say("pool_run.limits_place"))

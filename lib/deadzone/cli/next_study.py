@@ -1,0 +1,70 @@
+"""What to try next: a study, ready to run, of the remedy that is known for what limits a phase."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.mechanisms.explaining import CONFIRMED, Explanation
+from deadzone.language.catalogue import say
+from deadzone.store.run import Run
+from deadzone.study.levels import chosen_levels, is_number
+from deadzone.study.loading import dump_study, parse_study
+
+REMEDIES = {"throttled": "cpu_limit", "memory_short": "memory_limit", "too_few_threads": "more"}
+"""The limit that is raised, or more of the knob."""
+
+LESS = ("cpu_full", "more_cpu_work", "waiting_for_each_other")
+"""Less of the knob is the remedy of these, and where no limit is known that could be raised."""
+
+TIMES = 4.0
+
+
+def next_study(run: Run) -> str:
+    """The study as YAML, with its reason, for the mechanism that costs a phase of the run most.
+
+    Raises PhaseError where no phase is shown to lose time by something that has a remedy.
+    """
+    study = run.study()
+    knob = study.knob_name
+    known = [
+        cause for cause in (*REMEDIES, *LESS) if not knob.endswith("_limit") or REMEDIES.get(cause) == knob
+    ]
+    rows = (
+        row
+        for one in _explanations(run)
+        for row in one.table[one.table["verdict"] == CONFIRMED].to_dict("records")
+    )
+    shown = [row for row in rows if row["mechanism"] in known and row["change"] > 0]
+    if not shown:
+        raise PhaseError(f"{run.run_id}: no phase is shown to lose time by something with a known remedy.")
+    worst = max(shown, key=lambda row: row["change"])
+    stop, cause = worst["stop"], str(worst["mechanism"])
+    factor = REMEDIES.get(cause, knob)
+    now: Any = stop if factor in (knob, "more") else getattr(study.target, factor, None)
+    if cause in LESS or not is_number(now):
+        factor, ends = knob, (worst["start"] / TIMES, stop)
+    else:
+        factor, ends = (knob if factor == "more" else factor), (float(now), float(now) * TIMES)
+    whole = all(float(end).is_integer() for end in (worst["start"], stop)) and factor != "cpu_limit"
+    low, high = (max(round(end), 1) if whole else round(end, 4) for end in ends)
+    say_why = {
+        "cause": say(f"mechanism.{cause}"),
+        "start": f"{worst['start']:g}",
+        "stop": f"{stop:g}",
+        "run": run.run_id,
+    }
+    changes = {"study": f"{study.study}-next", "knob": factor, "claims": [], "question": str(say("mechanism.next", **say_why)),
+               f"factors.{knob}": [stop], f"factors.{factor}": [*chosen_levels(low, high, whole, 0)]}  # fmt: skip
+    return dump_study(parse_study(dump_study(study), f"{study.study}-next", changes))
+
+
+def _explanations(run: Run) -> Iterable[Explanation]:
+    """What explains the phases of a run, of every curve of it."""
+    from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.source import load_source
+    from deadzone.reports.thread_pool.pool_run import analyse_pools
+
+    source = load_source(str(run.folder))
+    if run.study().analysis_notebook == "thread_pool":
+        return analyse_pools(source).why.values()
+    return [s.why for s in analyse(source, anyway=True) if s.why]
