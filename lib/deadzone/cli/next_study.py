@@ -47,13 +47,8 @@ def next_study(run: Run) -> str:
         factor, ends = (knob if factor == "more" else factor), (float(now), float(now) * TIMES)
     whole = all(float(end).is_integer() for end in (worst["start"], stop)) and factor != "cpu_limit"
     low, high = (max(round(end), 1) if whole else round(end, 4) for end in ends)
-    say_why = {
-        "cause": say(f"mechanism.{cause}"),
-        "start": f"{worst['start']:g}",
-        "stop": f"{stop:g}",
-        "run": run.run_id,
-    }
-    changes = {"study": f"{study.study}-next", "knob": factor, "claims": [], "question": str(say("mechanism.next", **say_why)),
+    why = {"cause": say(f"mechanism.{cause}"), "start": worst["start"], "stop": stop, "run": run.run_id}
+    changes = {"study": f"{study.study}-next", "knob": factor, "claims": [], "question": str(say("mechanism.next", **why)),
                f"factors.{knob}": [stop], f"factors.{factor}": [*chosen_levels(low, high, whole, 0)]}  # fmt: skip
     return dump_study(parse_study(dump_study(study), f"{study.study}-next", changes))
 

@@ -22,16 +22,8 @@ from deadzone.explaining.phases.priors import BREAKTHROUGH, LINEAR, PLATEAU, REV
 from deadzone.explaining.phases.segmentation import NEGLIGIBLE, Pieces, Segmentation, log_sum_exp
 from deadzone.explaining.phases.thresholds import Thresholds
 
-LAW_COLUMNS = [
-    "law",
-    "log_probability",
-    "share_low",
-    "share",
-    "share_high",
-    "coherency_low",
-    "coherency",
-    "coherency_high",
-]
+TOLD = ("share", "coherency")
+"""Parameters of a law that have intervals."""
 
 POINTS = 96
 """Curves of a law that carry its posterior."""
@@ -151,12 +143,9 @@ def _even_normal(dimensions: int) -> np.ndarray:
     g^(d + 1) = g + 1, the plastic number in two dimensions."""
     from scipy.special import ndtri
 
-    g = 1.5
-    for _ in range(30):
-        g = (1 + g) ** (1 / (dimensions + 1))
-    return np.asarray(
-        ndtri((0.5 + np.arange(1, POINTS + 1)[:, None] / g ** np.arange(1, dimensions + 1)) % 1)
-    )
+    g = np.roots([1, *[0] * (dimensions - 1), -1, -1]).real.max()
+    steps = g ** -np.arange(1.0, dimensions + 1)
+    return np.asarray(ndtri((0.5 + np.arange(1, POINTS + 1)[:, None] * steps) % 1))
 
 
 def _pieces(fitted: FittedLaw, x: np.ndarray, thresholds: Thresholds) -> Pieces:
@@ -178,9 +167,10 @@ def law_table(laws: Sequence[FittedLaw], certainty: float) -> pd.DataFrame:
         share = np.exp(np.hstack([np.zeros((len(one.theta), 1)), one.theta[:, 1:]]))
         share /= share.sum(axis=1, keepdims=True)
         row = {"law": one.law.name, "log_probability": one.log_evidence}
-        for name, values in (("share", 1 - share[:, 0]), ("coherency", share[:, 2:].sum(axis=1))):
+        for name, values in zip(TOLD, (1 - share[:, 0], share[:, 2:].sum(axis=1)), strict=True):
             known = len(values) and values.any()
             ends = weighted_quantiles(values, one.weight, central(certainty)) if known else (np.nan,) * 3
             row |= dict(zip((f"{name}_low", name, f"{name}_high"), ends, strict=True))
         rows.append(row)
-    return pd.DataFrame(rows, columns=LAW_COLUMNS)
+    intervals = (f"{name}{end}" for name in TOLD for end in ("_low", "", "_high"))
+    return pd.DataFrame(rows, columns=["law", "log_probability", *intervals])

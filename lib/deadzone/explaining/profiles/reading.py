@@ -7,6 +7,8 @@ Source of the format: Brendan Gregg's stackcollapse scripts; `perf script | stac
 the profiler was told otherwise; the format says neither, nor the sampling period.
 """
 
+import gzip
+import io
 import re
 import zlib
 from dataclasses import replace
@@ -29,8 +31,6 @@ CPU = ValueType("cpu", "nanoseconds")
 NANOSECONDS = 1_000_000_000
 
 GZIP = b"\x1f\x8b"
-GZIP_WINDOW = 31
-"""zlib's number for "a gzip header, and the largest window"."""
 
 MOST_BYTES = 256 << 20
 """Larger than this uncompressed a file is refused: no profiler writes it, and it would not fit in memory."""
@@ -151,20 +151,15 @@ def parse_profile(content: bytes, source: str = "profile") -> Profile:
 
 def _unzipped(content: bytes, source: str) -> bytes:
     """The content of a gzip file, of one member or several."""
-    parts, rest, size = [], content, 0
-    while rest.startswith(GZIP):
-        stream = zlib.decompressobj(GZIP_WINDOW)
-        try:
-            parts.append(stream.decompress(rest, max(MOST_BYTES - size, 1)))
-        except zlib.error as error:
-            raise ProfileError(f"{source}: the gzip file is corrupt ({error}); fetch it again.") from error
-        size += len(parts[-1])
-        if stream.unconsumed_tail:
-            raise ProfileError(f"{source}: it is over {MOST_BYTES >> 20} MB uncompressed, no profile is.")
-        if not stream.eof:
-            raise ProfileError(f"{source}: the gzip file is truncated; fetch it again, to its end.")
-        rest = stream.unused_data
-    return b"".join(parts)
+    try:
+        plain = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES + 1)
+    except EOFError as error:
+        raise ProfileError(f"{source}: the gzip file is truncated; fetch it again, to its end.") from error
+    except (OSError, zlib.error) as error:
+        raise ProfileError(f"{source}: the gzip file is corrupt ({error}); fetch it again.") from error
+    if len(plain) > MOST_BYTES:
+        raise ProfileError(f"{source}: it is over {MOST_BYTES >> 20} MB uncompressed, no profile is.")
+    return plain
 
 
 def _refuse_other_kinds(content: bytes, source: str) -> None:
