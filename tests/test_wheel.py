@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -82,8 +83,10 @@ def link(needed, packages, python):
         if place.parent == python.parent and source.read_bytes().startswith(f"#!{sys.prefix}".encode()):
             place.write_text("\n".join([f"#!{python}", *source.read_text().splitlines()[1:]]))
             place.chmod(0o755)
-        else:
+        elif packages in place.parents:
             place.symlink_to(source)
+        else:
+            shutil.copy2(source, place)  # JupyterLab serves no links that lead out of its folder
 
 
 def test_it_carries_notebooks_studies_tables_and_templates(wheel):

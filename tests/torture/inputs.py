@@ -43,7 +43,7 @@ MOST_S = 2.0
 """CPU time that a command may take for any input [s]; wall time is also the neighbours'."""
 
 MOST_BYTES = 500_000_000
-"""Memory that this process may reach in any of them."""
+"""Memory that a command may take; what the process held before is not its."""
 
 MOST_ADDRESSED_BYTES = 4 * 2**30
 """A process that wants more is told that there is none, long before the machine has none."""
@@ -83,6 +83,7 @@ def watched(most_s: float | None = None) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, hangs)
     signal.alarm(HANGS_S)
     Path("/proc/self/clear_refs").write_text("5")  # the peak of memory begins anew
+    held_bytes = peak_bytes()
     began_s = time.process_time()
     try:
         yield
@@ -92,8 +93,8 @@ def watched(most_s: float | None = None) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
     if took_s > (most_s or MOST_S):
         raise Found(f"it took {took_s:.1f} s of CPU time")
-    if peak_bytes() > MOST_BYTES:
-        raise Found(f"it took {peak_bytes() / 1e6:.0f} MB of memory")
+    if (took_bytes := peak_bytes() - held_bytes) > MOST_BYTES:
+        raise Found(f"it took {took_bytes / 1e6:.0f} MB of memory")
 
 
 def peak_bytes() -> int:

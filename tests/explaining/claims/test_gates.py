@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone.errors import ProfileError
+from deadzone.errors import DeadzoneError
 from deadzone.explaining.claims.gates import judge_tables, read_gates
 from deadzone.language.catalogue import speaking
 from deadzone.study.profile_specs import GateSpec
@@ -133,5 +133,5 @@ def test_gates_are_read_from_a_file(tmp_path):
 def test_a_wrong_file_is_refused(tmp_path, text):
     path = tmp_path / "gates.yaml"
     path.write_text(text)
-    with pytest.raises(ProfileError, match=r"gates\.yaml"):
+    with pytest.raises(DeadzoneError, match=r"gates\.yaml"):
         read_gates(path)

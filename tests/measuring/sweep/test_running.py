@@ -284,6 +284,6 @@ def test_a_preview_tells_treatments_trials_and_time(write_study, sweep):
 def test_a_preview_of_what_chooses_its_trials_counts_those_that_may_still_come(write_study):
     design = {"kind": "adaptive", "replicates": 2, "warmup": 1}
     plan = planned_file(write_study(factors={"threads": [1, 2, 3, 4]}, design=design))
-    told = [preview(plan, [], set(range(1, n + 1))) for n in (0, 3, 9, 10)]
-    assert [one["n_remaining"] for one in told] == [8, 6, 0, 0]  # the first is for warm-up
-    assert [one["n_trials"] for one in told] == [8, 8, 8, 9]
+    told = [preview(plan, [], set(range(1, n + 1))) for n in (0, 3, 17, 18)]
+    assert [one["n_remaining"] for one in told] == [16, 14, 0, 0]  # the first is for warm-up
+    assert [one["n_trials"] for one in told] == [16, 16, 16, 17]
