@@ -108,3 +108,28 @@ def test_a_table_without_the_usual_response_lists_what_there_is(deadzone, tmp_pa
     pd.DataFrame({"threads": [1], "fps": [2]}).to_csv(tmp_path / "a.csv", index=False)
     said = deadzone("compare", tmp_path / "a.csv", tmp_path / "a.csv")
     assert "--response: threads, fps" in said.err
+
+
+ACCOUNT = dict.fromkeys(
+    ("sys_s", "ready_s", "throttled_wait_s", "disk_wait_s", "memory_wait_s", "network_wait_s", "asleep_s"), 0.0
+)
+
+
+def test_why_it_is_slower_is_said_where_trials_have_their_account_of_time(tmp_path, deadzone):
+    """One treatment takes half as much CPU work again, the other threads that sleep, the third nothing."""
+    rng = np.random.default_rng(5)
+    for name, work, sleep in (("a.csv", 1.0, 1.0), ("b.csv", 1.5, 2.0)):
+        rows = []
+        for _ in range(6):
+            noise = np.exp(0.01 * rng.standard_normal())
+            for task, user_s, asleep_s in (("sort", work, 0.0), ("wait", 1.0, sleep), ("copy", 1.0, 0.0)):
+                wall_s = (user_s + asleep_s) * noise
+                own = {"user_s": user_s * noise, "asleep_s": asleep_s * noise}
+                rows.append({"task": task, "wall_s": wall_s, "threads_s": wall_s, **ACCOUNT, **own})
+        pd.DataFrame(rows).to_csv(tmp_path / name, index=False)
+    said = deadzone("compare", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert "a.csv to b.csv (task sort): +5" in said.out and "takes more CPU work" in said.out
+    assert "(task copy)" not in said.out
+    found = json.loads(deadzone("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--json").out)["mechanisms"]
+    shown = {(row["label"][0], row["mechanism"]) for row in found if row["verdict"] == "confirmed"}
+    assert shown == {("sort", "more_cpu_work"), ("wait", "waiting_for_each_other")}

@@ -64,7 +64,11 @@ def command(
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
     from deadzone.explaining.compare.comparing import compare_tables
+    from deadzone.explaining.compare.samples import analysed
     from deadzone.explaining.compare.sides import differing_circumstances, load_side
+    from deadzone.explaining.mechanisms.explaining import explain_change
+    from deadzone.explaining.mechanisms.wording import change_sentences
+    from deadzone.explaining.records import records
 
     one, other = (load_side(name, places.runs_folder()) for name in (a, b))
     asked = responses or _usual_response(one, other)
@@ -78,11 +82,16 @@ def command(
         names=(one.name, other.name) if one.name != other.name else (a, b),
         notes=differing_circumstances(one, other),
     )
+    before, after = (analysed(side.trials, result.factors, side.name)[0] for side in (one, other))
+    why = explain_change(before, after, result.factors, asked[0], result.overall["goal"][0])
     found = [(side.name, finding) for side in (one, other) for finding in _findings(side, asked)]
     for name, finding in found:
         click.echo(f"deadzone: {name}: {finding}", err=True)
     findings = [{"of": name, **finding.to_dict()} for name, finding in found]
-    click.echo(json.dumps({**result.to_dict(), "findings": findings}) if as_json else str(result))
+    explained = records(why.table) if why else []
+    told = {**result.to_dict(), "findings": findings, "mechanisms": explained}
+    said = [str(result), *change_sentences(why, result.names, result.factors)]
+    click.echo(json.dumps(told) if as_json else "\n\n".join(said))
     if fail_on and result.is_worse:
         raise click.exceptions.Exit(EXIT_WORSE)
 

@@ -21,7 +21,9 @@ a disk or memory, else for want of threads. These add up to its mean latency; an
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -173,9 +175,13 @@ def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
     return bool(np.ptp(x) > 0 and np.polyfit(x, np.log(threads.to_numpy(float)), 1)[0] > FOLLOWS)
 
 
+Change = tuple[Mapping[str, Any], pd.DataFrame, pd.DataFrame]
+"""Where it is, and the parts of the trials at its two ends."""
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What explains each phase of a model.
+    """What explains each phase of a curve, or the change of each treatment between two tables.
 
     table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism, change (of ln(time for
     the job), beyond or short of proportional scaling, that it explains), low, high (90 % interval), p_confirmed, p_excluded
@@ -183,7 +189,6 @@ class Explanation:
     is_scaling: whether the knob offers cores or threads, so that the change is held against proportional scaling.
     """
 
-    model: PhaseResult
     table: pd.DataFrame
     loss: pd.DataFrame
     is_scaling: bool
@@ -194,7 +199,14 @@ class Explanation:
         return rows.reindex(rows["change"].abs().sort_values(ascending=False, kind="stable").index)
 
 
-def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
+@dataclass(frozen=True, eq=False)
+class PhasesExplained(Explanation):
+    """What explains each phase of a model."""
+
+    model: PhaseResult
+
+
+def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     """Explain the phases of a model by where the time of its trials' threads went.
 
     trials: the tidy table that the model was fitted to, with the columns of the account (data/README.md). Phases are those
@@ -212,24 +224,49 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> Explanation:
     named = {level_name(level): place for level, place in places(model).items() if place != model.none_level}
     level = trials[model.knob].map(level_name).map(named).astype(float)
     parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)
-    rows, losses = [], []
+    changes: list[Change] = []
     for number, phase in enumerate(model.phases.to_dict("records")):
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
-        if inside.nunique() < 2:
-            continue
-        where = {"phase": number, **{name: phase[name] for name in WHERE[1:]}}
-        ends = [parts[level == at] for at in (inside.min(), inside.max())]
-        loss = _change(*(end["log_loss"].to_numpy(float) for end in ends))
+        if inside.nunique() > 1:
+            where = {"phase": number, **{name: phase[name] for name in WHERE[1:]}}
+            changes.append((where, parts[level == inside.min()], parts[level == inside.max()]))
+    return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model)
+
+
+def explain_change(
+    before: pd.DataFrame, after: pd.DataFrame, factors: Sequence[str], response: str, goal: str
+) -> Explanation | None:
+    """Explain what changed from one table to another, treatment by treatment; None where one has no account of time.
+
+    before, after: tidy tables of trials that count. factors: columns whose levels make a treatment. In what is returned `phase`
+    counts the treatments that both hold, `label` has their levels, and start and stop are 0 and 1, for before and after.
+    """
+    if not has_account(before, response) or not has_account(after, response):
+        return None
+    trials = pd.concat([before, after], ignore_index=True)
+    parts, _ = _parts_at(trials, pd.Series(1.0, trials.index), response, goal, "")
+    changes: list[Change] = []
+    for levels, rows in trials.loc[parts.index].groupby(list(factors) or (lambda _: ())):
+        is_before = rows.index < len(before)
+        start, stop = parts.loc[rows.index[is_before]], parts.loc[rows.index[~is_before]]
+        if len(start) and len(stop):
+            changes.append(({"phase": len(changes), "start": 0, "stop": 1, "label": levels}, start, stop))
+    return Explanation(*_tables(changes), is_scaling=False)
+
+
+def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table and the loss of an explanation."""
+    rows, losses = [], []
+    for where, start, stop in changes:
+        loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
         losses.append({**where, **dict(zip(CHANGE, loss, strict=True))})
-        rows += [{**where, **row} for row in _mechanisms(ends[0], ends[1], loss[0])]
+        rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
     table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
     table["verdict"] = np.select(
         [table[name] <= 1 - CONFIDENCE for name in TESTS], [EXCLUDED, CONFIRMED], UNDECIDED
     )
-    return Explanation(
-        model, table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE]), bool(parts["offers"].all())
-    )
+    return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE])
 
 
 def mechanisms_between(
@@ -266,7 +303,7 @@ def _is_known(trials: pd.DataFrame, response: str) -> pd.Series:
     return told & (trials["user_s"] + trials["sys_s"] > 0) & (trials[response] > 0)
 
 
-def explained(trials: pd.DataFrame, model: PhaseResult) -> Explanation | None:
+def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | None:
     """As explain_phases, and None where the table has no account of time or the knob no proportion."""
     can_be = has_account(trials, model.response) and not model.axis.is_interval
     return explain_phases(trials, model) if can_be else None

@@ -1,8 +1,18 @@
 """Why each phase is what it is, in words."""
 
 import math
+from collections.abc import Sequence
 
-from deadzone.explaining.mechanisms.explaining import EXCLUDED, FLOOR, INTERVAL, UNDECIDED, Explanation
+from deadzone.explaining.compare.comparing import in_words
+from deadzone.explaining.mechanisms.explaining import (
+    CONFIRMED,
+    EXCLUDED,
+    FLOOR,
+    INTERVAL,
+    UNDECIDED,
+    Explanation,
+    PhasesExplained,
+)
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import percent
 from deadzone.language.catalogue import Message, join, say
@@ -55,7 +65,7 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
     return join([said, *rest, say(f"mechanism.tells_{told}") if told else ""])
 
 
-def sentences(found: Explanation | None) -> list[Message]:
+def sentences(found: PhasesExplained | None) -> list[Message]:
     """A sentence on each phase that could be explained; none without an explanation."""
     if found is None:
         return []
@@ -63,6 +73,16 @@ def sentences(found: Explanation | None) -> list[Message]:
     for number, row in enumerate(found.model.phases.to_dict("records")):
         start, stop = (level_text(found.model, float(row[end])) for end in ("start", "stop"))
         said.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
+    return [one for one in said if one]
+
+
+def change_sentences(
+    found: Explanation | None, names: tuple[str, str], factors: Sequence[str]
+) -> list[Message]:
+    """A sentence on each treatment of which something is shown to explain the change between two tables."""
+    rows = [] if found is None else found.table[found.table["verdict"] == CONFIRMED].to_dict("records")
+    labels = {row["phase"]: row["label"] for row in rows}
+    said = (sentence(found, n, *names, in_words(label, factors)) for n, label in labels.items() if found)
     return [one for one in said if one]
 
 

@@ -139,7 +139,6 @@ def chunk_figure(curves: Sequence[Fitted], required: RequiredRate | None, chunk:
         ax.set_yscale("log")
         plain_values(ax)
         levels = curves[0].knob_levels
-        drawing.draw_without_rendering()
         label_levels(ax, levels, [curves[0].text(level) for level in levels], [])
         ax.set_xlabel(axis_label(knob))
         ax.set_ylabel(say("disk_run.chunk_axis", chunk=size_text(chunk)))

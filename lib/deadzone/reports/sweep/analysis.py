@@ -13,7 +13,7 @@ from deadzone.explaining.findings.examining import barred_levels, examine, grave
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import Finding
-from deadzone.explaining.mechanisms.explaining import Explanation, explained
+from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
@@ -51,7 +51,7 @@ class Slice:
     position: int = 0
 
     @cached_property
-    def why(self) -> Explanation | None:
+    def why(self) -> PhasesExplained | None:
         """What explains its phases; None where the trials carry no account of time, or nothing scales in proportion."""
         return explained(self.source.analysed, self.model)
 

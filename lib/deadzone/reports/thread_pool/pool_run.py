@@ -14,7 +14,7 @@ from deadzone.explaining.capacity.littles_law import littles_law
 from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
 from deadzone.explaining.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
 from deadzone.explaining.marks import marked
-from deadzone.explaining.mechanisms.explaining import Explanation, explained
+from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModels
 from deadzone.explaining.phases.recommend import Recommendation
@@ -48,7 +48,7 @@ class PoolRun:
     cold: ColdStart
     law: pd.DataFrame
     left_out: tuple[str, ...]
-    why: dict[float, Explanation]
+    why: dict[float, PhasesExplained]
 
     def at(self, rate: float) -> Source:
         """The source at one rate."""
