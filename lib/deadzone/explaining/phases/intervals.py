@@ -27,6 +27,14 @@ def central(certainty: float) -> tuple[float, float, float]:
     return (1 - certainty) / 2, 0.5, (1 + certainty) / 2
 
 
+def wider(bounds: np.ndarray, spread: np.ndarray, certainty: float) -> np.ndarray:
+    """Intervals, shape (n, 3), of values that scatter by so much besides, shape (n,), a standard deviation of a normal."""
+    from scipy.special import ndtri
+
+    middle, normal = bounds[:, [1]], ndtri(central(certainty))
+    return np.asarray(middle + np.copysign(np.hypot(bounds - middle, spread[:, None] * normal), normal))
+
+
 def values_at(pieces: Pieces, x: np.ndarray, place: float, here: np.ndarray) -> np.ndarray:
     """Value at a place on the axis of each of the pieces chosen by `here`, which span it."""
     start, stop, left = pieces.start[here], pieces.stop[here], pieces.left[here]

@@ -17,6 +17,9 @@ from deadzone.explaining.phases.thresholds import LABELS
 SHRINKAGE = 4.0
 """The common noise counts as this many trials in each level's own spread, which few replicates know badly."""
 
+UNEVEN = 0.25
+"""A straight piece is straight on the whole: from one level to the next it may rise or fall by this share of the misfit besides."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -88,7 +91,8 @@ def step_table(reading: Reading) -> pd.DataFrame:
     """One row a step between neighbouring levels."""
     levels = reading.sample.levels
     steps = len(levels) - 1
-    bounds = reading.intervals(intervals.step_elasticities, steps)
+    own = UNEVEN * reading.posterior.misfit / np.diff(reading.posterior.x)
+    bounds = intervals.wider(reading.intervals(intervals.step_elasticities, steps), own, reading.certainty)
     table = pd.DataFrame(
         {
             "start": levels[:-1],
