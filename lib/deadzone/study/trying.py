@@ -7,11 +7,13 @@ measured and analysed the one way there is.
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from deadzone.errors import StudyError, did_you_mean, refused
+from deadzone.language.rendering import written_out
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.claim_sentences import parse_claim
@@ -27,7 +29,7 @@ RANGE = re.compile(r"(-?[\d.]+?)\.\.(-?[\d.]+)")
 ESCAPABLE = re.compile(r"\{\{|\}\}|\{[a-z][a-z0-9_]*\}|\{|\}")
 """Braces of a command; only `{name}` is a placeholder, all others are the program's own."""
 
-ANY_EXIT_CODE = "any"
+TEMPLATE = Path(__file__).with_name("trying.yaml.j2")
 
 
 @dataclass(frozen=True)
@@ -75,18 +77,6 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
     name = _slug(wishes.name or "-".join([_program(wishes), *factors]))
     responses, response = _response(wishes)
     setup, prepare = _preparations(wishes)
-    belongs = [belonging_of(text) for text in wishes.belongs]
-    workload = {
-        "kind": "command",
-        "argv": argv,
-        "setup": setup,
-        "prepare": prepare,
-        "cleanup": _unmeasured(wishes.cleanup),
-        "cwd": cwd,
-        "expected_exit_codes": ANY_EXIT_CODE if wishes.ignore_failure else None,
-        "output": wishes.output,
-        "responses": responses,
-    }
     design = {
         "kind": "adaptive" if wishes.adaptive or wishes.resolution is not None else None,
         "replicates": wishes.replicates,
@@ -95,28 +85,13 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         "budget_s": wishes.budget,
         "until": None if wishes.resolution is None else {"resolution": wishes.resolution},
     }
-    lines = [
-        f"# Does the same as: {line}",
-        f"# Measure it and publish the report with: deadzone run {name}.yaml",
-        *_entry("study", name),
-        *_entry("title", wishes.name),
-        *_entry("question", f"Which {' and '.join(factors)} should {_program(wishes)} get?"),
-        "workload:",
-        "  # {name} is the level of a factor; {scratch} would be an empty folder in each trial.",
-        *(part for key, value in workload.items() for part in _entry(key, value, "  ")),
-        "# A factor is a list of levels, or {from: 1, to: 8, step: 1}.",
-        "factors:",
-        *(part for key, levels in factors.items() for part in _entry(key, list(levels), "  ")),
-        *_entry("belongs", belongs),
-        "# Replicates: measured trials of each treatment; warm-up trials are recorded and not analysed.",
-        *_entry("design", {key: value for key, value in design.items() if value is not None}),
-        *_entry("trust", wishes.foreign_cpu and {"max_foreign_cpu": wishes.foreign_cpu}),
-        "# What is judged: a column of the trials, its unit, and whether min or max is better.",
-        *_entry("response", response),
-        *(["# What is believed, judged by the run.", "claims:"] if wishes.sentences else []),
-        *(f"  - {dump_value(parse_claim(text).stated())}" for text in wishes.sentences),
-    ]
-    return "\n".join(lines) + "\n"
+    return written_out(
+        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, wishes=wishes, program=_program(wishes), factors=factors,
+        argv=argv, setup=setup, prepare=prepare, cleanup=_unmeasured(wishes.cleanup), responses=responses,
+        response=response, belongs=[belonging_of(text) for text in wishes.belongs],
+        claims=[parse_claim(text).stated() for text in wishes.sentences],
+        design={key: value for key, value in design.items() if value is not None},
+    )  # fmt: skip
 
 
 TYPED = {
@@ -141,11 +116,6 @@ def as_typed(problem: str) -> str:
     for key, option in TYPED.items():
         problem = re.sub(rf"^{re.escape(key)}\b\S*", option, problem, flags=re.MULTILINE)
     return re.sub(r"^factors\.", "the parameter ", problem, flags=re.MULTILINE)
-
-
-def _entry(key: str, value: Any, indent: str = "") -> Iterator[str]:
-    if value:
-        yield f"{indent}{key}: {dump_value(value)}"
 
 
 def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:

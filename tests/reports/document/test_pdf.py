@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 
@@ -22,7 +23,7 @@ from deadzone.reports.document.display import (
     Title,
 )
 from deadzone.reports.document.document import Document, Markdown, Names, Printed
-from deadzone.reports.document.pdf import pdf, typst_source
+from deadzone.reports.document.pdf import pdf, template_input
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><rect width="150" height="80" fill="#0072b2"/></svg>'
 
@@ -118,9 +119,10 @@ def test_korean_without_a_font_is_refused_rather_than_boxed(monkeypatch):
         pdf(document(language="ko"))
 
 
-def test_the_source_follows_the_template_with_the_fonts_it_was_given():
-    source = typst_source(document(Printed("word")), ["Some Font"], {})
-    assert source.startswith(module.TEMPLATE.read_text()) and 'fonts: ("Some Font", )' in source
+def test_the_template_is_told_the_document_and_its_fonts(tmp_path):
+    told = json.loads(template_input(document(Printed("word"), language="ko"), tmp_path))
+    assert told["parts"][-1] == {"kind": "printed", "text": "word"}
+    assert told["fonts"] and list(tmp_path.iterdir())
 
 
 def test_korean_in_an_english_report_finds_its_font_too():
