@@ -111,7 +111,8 @@ def test_a_table_without_the_usual_response_lists_what_there_is(deadzone, tmp_pa
 
 
 ACCOUNT = dict.fromkeys(
-    ("sys_s", "ready_s", "throttled_wait_s", "disk_wait_s", "memory_wait_s", "network_wait_s", "asleep_s"), 0.0
+    ("sys_s", "ready_s", "throttled_wait_s", "disk_wait_s", "memory_wait_s", "network_wait_s", "asleep_s"),
+    0.0,
 )
 
 
@@ -130,6 +131,8 @@ def test_why_it_is_slower_is_said_where_trials_have_their_account_of_time(tmp_pa
     said = deadzone("compare", tmp_path / "a.csv", tmp_path / "b.csv")
     assert "a.csv to b.csv (task sort): +5" in said.out and "takes more CPU work" in said.out
     assert "(task copy)" not in said.out
-    found = json.loads(deadzone("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--json").out)["mechanisms"]
+    found = json.loads(deadzone("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--json").out)[
+        "mechanisms"
+    ]
     shown = {(row["label"][0], row["mechanism"]) for row in found if row["verdict"] == "confirmed"}
     assert shown == {("sort", "more_cpu_work"), ("wait", "waiting_for_each_other")}
