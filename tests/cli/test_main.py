@@ -164,7 +164,10 @@ def test_a_terminal_obeys_nothing_that_stands_in_the_table_of_a_stranger(tmp_pat
         "--response",
         name,
     )
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env={**kept, "TERM": "xterm-256color"}
+    ) as process:
         os.close(theirs)
         said = b""
         with contextlib.suppress(OSError):  # a terminal that nobody writes to any more

@@ -112,7 +112,9 @@ done = threading.Barrier(threads)
 def work():
     for _ in range(24 // threads):
         with lock:
-            time.sleep(0.08)
+            until = time.thread_time() + 0.04
+            while time.thread_time() < until:
+                pass
     done.wait()
 all_ = [threading.Thread(target=work) for _ in range(threads)]
 for one in all_: one.start()
