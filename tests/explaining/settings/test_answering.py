@@ -182,7 +182,7 @@ def test_the_verdict_of_a_grid_says_what_to_set_in_each_slice():
 def test_of_settings_as_good_the_one_of_fewest_doublings_is_the_cheapest():
     # 1 core with 8 workers takes three doublings, 2 cores with 1 worker one.
     found = answer(
-        trials(lambda limit, workers: 5 if limit == 2 or workers == 8 else 10, cpu_limit=[1, 2], workers=[1, 2, 4, 8]),
+        trials(lambda limit, workers: 5 if limit == 2 or workers == 8 else 10, noise=0.01, cpu_limit=[1, 2], workers=[1, 2, 4, 8]),
         "workers", "wall_s", by=["cpu_limit"],
     )  # fmt: skip
     advice = found.recommend()

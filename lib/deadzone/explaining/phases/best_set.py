@@ -105,20 +105,25 @@ def critical_values(
     estimates that share a curve are correlated in a way that no table covers.
     """
     n = len(covariance)
-    rng = np.random.default_rng(SEED)
-    errors = rng.standard_normal((DRAWS, n)) @ _root(covariance).T
-    scale = np.sqrt(rng.chisquare(degrees_of_freedom, DRAWS) / degrees_of_freedom)
+    drawn = drawn_errors(covariance, degrees_of_freedom)
     simulated = np.unique(np.linspace(0, n - 1, min(n, MOST_SIMULATED)).round().astype(int))
     values = np.zeros(n)
     for i in simulated:
         apart = error[i] > 1e-12 * max(error.max(), 1e-300)
         if apart.any():
-            largest = ((errors[:, [i]] - errors[:, apart]) / error[i][apart]).max(axis=1)
-            values[i] = max(np.quantile(largest / scale, confidence), 0.0)
+            largest = ((drawn[:, [i]] - drawn[:, apart]) / error[i][apart]).max(axis=1)
+            values[i] = max(np.quantile(largest, confidence), 0.0)
     after = np.searchsorted(simulated, np.arange(n))
     return np.maximum(
         values[simulated[after]], values[simulated[np.maximum(after - 1, 0)]] * (n > MOST_SIMULATED)
     )
+
+
+def drawn_errors(covariance: np.ndarray, degrees_of_freedom: float) -> np.ndarray:
+    """Errors of estimates as they may be, of multivariate Student's t; shape (DRAWS, n)."""
+    rng = np.random.default_rng(SEED)
+    errors = rng.standard_normal((DRAWS, len(covariance))) @ _root(covariance).T
+    return errors / np.sqrt(rng.chisquare(degrees_of_freedom, DRAWS) / degrees_of_freedom)[:, None]
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

@@ -12,8 +12,8 @@ from deadzone.explaining.response_scale import RATIO
 from deadzone.language.catalogue import Message, join, say
 
 
-def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
-    """Why a setting is the cheapest of those that noise cannot tell from the best."""
+def fastest(candidates: Candidates, found: BestSet, index: int, chance: float) -> Message:
+    """Why a setting is chosen of those that noise cannot tell from the best, with the probability that it is a good one."""
     if len(candidates.names) == 1:
         return say("reason.alone", setting=candidates.names[index])
     names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
@@ -33,6 +33,7 @@ def fastest(candidates: Candidates, found: BestSet, index: int) -> Message:
             setting=candidates.names[index],
             cheaper=candidates.names[first],
             loss=_amount(candidates, found.loss[first]),
+            chance=_chance(chance),
         )
     return join([opening, said, _placed(candidates, index)])
 

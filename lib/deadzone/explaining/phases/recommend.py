@@ -2,9 +2,9 @@
 
 The smallest mean is a poor guide: among twenty equal settings one is always the luckiest. The set of
 settings that may be the best comes from multiple comparisons with the best (see `best_set`), and of the set
-the one of least loss is recommended: what it is expected to be worse than the best, beyond a tolerance, and a price for
-each doubling of the knob (a decision under a loss: Berger 1985, Statistical Decision Theory and Bayesian Analysis,
-chapter 1). What is compared are the level estimates of the fitted curve with each
+the one that is most probably a good one is recommended: hardly worse and hardly larger than the setting of least loss, which is what a
+setting is worse than the best, beyond a tolerance, and a price for each doubling of the knob (see `good_setting`; a decision under
+a loss: Berger 1985, Statistical Decision Theory and Bayesian Analysis, chapter 1). What is compared are the level estimates of the fitted curve with each
 level's own deviation (see `level_estimates`), so that the levels of a plateau share their trials.
 """
 
@@ -20,6 +20,7 @@ from deadzone.explaining.phases import reason
 from deadzone.explaining.phases.best_set import BestSet, best_set
 from deadzone.explaining.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
 from deadzone.explaining.phases.cost_expression import parse_cost
+from deadzone.explaining.phases.good_setting import chance_of_good
 from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.result import PhaseResult
@@ -35,6 +36,9 @@ replicates would always end at the largest setting of a plateau that still gains
 DOUBLING_PRICE = 0.01
 """What twice the knob has to bring, as a share of the response, once a setting is worse than the tolerance allows. On
 curves whose truth is known 0.2 to 1 % choose equally well; 2 % stops too early where the gain fades slowly."""
+
+AS_PROBABLE = 0.05
+"""Settings whose probabilities of being good differ by no more are as good: the one that takes least of the knob is chosen."""
 
 GOALS = ("fastest", "within", "targets", "cost")
 
@@ -52,7 +56,8 @@ class Recommendation:
     between the best and the next, or None where it is decided.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
     response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
-    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), tied, and for targets `chance`.
+    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), tied, and `chance`: the
+    probability that it meets the targets, or that it is a good setting (see `good_setting`); without it for other goals.
     """
 
     setting: Any
@@ -71,6 +76,11 @@ class Recommendation:
         """The row of the table for the setting to choose, which there must be."""
         return self.table[[item == self.setting for item in self.table["setting"]]].iloc[0]
 
+    @property
+    def probability(self) -> float | None:
+        """That the setting is a good one, or meets the targets; None where the goal knows no such probability."""
+        return None if self.setting is None or "chance" not in self.table else float(self.chosen["chance"])
+
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
         return {
@@ -80,6 +90,7 @@ class Recommendation:
             "goal": self.goal,
             "quantity": self.quantity,
             "confidence": self.confidence,
+            "probability": self.probability,
             "caveats": list(self.caveats),
             "replicates_needed": self.replicates.replicates if self.replicates else None,
         }
@@ -135,7 +146,7 @@ def recommend_from(
     """Recommend one of the candidates, whose first column is the knob.
 
     goal: "fastest" (the default): of the settings that are not shown to be worse than the best by more than the
-        tolerance, the one of least loss; the others follow from their argument.
+        tolerance, the one that is most probably good; the others follow from their argument.
     within: the cheapest setting estimated to be at most this fraction worse than the best (0.05: 5 %).
     slo: the cheapest setting that meets targets with the confidence, in the unit of the response:
         {"mean": 40, "p90": 60, "max": 100}.
@@ -212,11 +223,9 @@ def _the_goal(
 
 
 def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
-    taken = candidates.doublings
-    loss = np.maximum(found.loss - np.log1p(found.tolerance), 0.0) + price * taken
-    loss[~(found.member & _kin(candidates, found))] = np.inf
-    index = int(np.where(loss <= loss.min() + 1e-12, taken, np.inf).argmin())
-    return _Choice(index, found.member, reason.fastest(candidates, found, index))
+    chance = chance_of_good(candidates, found, price, found.member & _kin(candidates, found))
+    index = int(np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin())
+    return _Choice(index, found.member, reason.fastest(candidates, found, index, chance[index]), chance)
 
 
 def _kin(candidates: Candidates, found: BestSet) -> np.ndarray:
