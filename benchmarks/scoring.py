@@ -25,12 +25,14 @@ STATED = 0.95
 
 @dataclass(frozen=True)
 class Fitted:
-    """A curve, the model fitted to it, the seconds that took and the setting recommended (nan where there is none)."""
+    """A curve, the model fitted to it, the seconds that took, the setting recommended (nan where there is none), and the probability
+    stated that it is a good one (nan where the version stated none)."""
 
     curve: Curve
     model: PhaseModel
     seconds: float
     setting: float
+    stated: float = float("nan")
 
 
 def frame_of(curve: Curve) -> pd.DataFrame:
@@ -45,8 +47,9 @@ def fit_all(curves: Iterable[Curve]) -> list[Fitted]:
     for curve in curves:
         begin = perf_counter()
         model = fit_phases(frame_of(curve), "knob", "wall_s", curve.goal)
-        seconds, setting = perf_counter() - begin, model.recommend().setting
-        out.append(Fitted(curve, model, seconds, float("nan" if setting is None else setting)))
+        seconds, advice = perf_counter() - begin, model.recommend()
+        setting = float("nan" if advice.setting is None else advice.setting)
+        out.append(Fitted(curve, model, seconds, setting, getattr(advice, "probability", float("nan"))))
     return out
 
 
