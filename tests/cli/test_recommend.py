@@ -112,7 +112,7 @@ done = threading.Barrier(threads)
 def work():
     for _ in range(24 // threads):
         with lock:
-            until = time.thread_time() + 0.04
+            until = time.thread_time() + 0.02
             while time.thread_time() < until:
                 pass
     done.wait()

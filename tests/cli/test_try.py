@@ -34,7 +34,6 @@ BUSY = ("--foreign-cpu", "64")
 PRINTS = ("sh", "-c", "echo tps = {n}00.5; sleep 0.02")
 
 
-@pytest.mark.alone
 def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp_path):
     said = deadzone_try(*BUSY, "-L", "n", "1,2,4", "-r", "2", "-w", "0", "--response", r"tps = ([\d.]+)", "--goal", "max",
                         "--export-json", "out.json", "--", *PRINTS).stdout  # fmt: skip
@@ -46,10 +45,9 @@ def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp
     assert len(json.loads((tmp_path / "out.json").read_text())["results"]) == 3
 
 
-@pytest.mark.alone
 def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tmp_path):
     (tmp_path / "studies").mkdir()
-    line = ("-L", "n", "1,2,4", "-r", "2", "--save", "studies/my.yaml", "--json", "--", "true", "{n}")
+    line = ("-L", "n", "1,2,4", "-r", "2", "--save", "studies/my.yaml", "--json", *BUSY, "--", "true", "{n}")
     found = json.loads(deadzone_try(*line).stdout)
     assert found["models"][0]["n_trials"] == 6
     text = (tmp_path / "studies" / "my.yaml").read_text()
@@ -61,7 +59,6 @@ def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tm
     assert saved["factors"]["n"] == ran["factors"]["n"]["levels"]
 
 
-@pytest.mark.alone
 def test_output_of_a_known_program_needs_no_expression(deadzone_try):
     script = "echo 'transaction type: x'; echo 'latency average = {n} ms'; echo 'tps = {n}1.5'"
     said = deadzone_try(*BUSY, "-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",

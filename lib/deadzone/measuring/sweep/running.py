@@ -62,8 +62,22 @@ TrialSource = Callable[[Plan, Run], Iterator[Sequence[PlannedTrial]]]
 
 
 def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
-    """The trials of the plan that the run does not hold yet, all at once."""
+    """The trials of the plan that the run does not hold yet, all at once; then, once more, those of levels without a trial to trust
+    beside neighbours that were found harmless since."""
     yield remaining(plan.trials, run.finished())
+    yield _distrusted_too_early(plan, run.records())
+
+
+def _distrusted_too_early(plan: Plan, records: Sequence[Mapping[str, Any]]) -> list[PlannedTrial]:
+    harm, last = Harm(plan.study.response.name), {record["trial"]: record for record in records}
+    for record in records:
+        harm.add(record)
+    measured = [trial for trial in plan.trials if not trial.warmup and trial.trial in last]
+    sound = {trial.treatment.label() for trial in measured if last[trial.trial]["trusted"]}
+    beside = {trial.trial: last[trial.trial]["foreign_cpu"] or 0.0 for trial in measured}
+    disturbed = {trial for trial, cores in beside.items() if cores > plan.asked.trust.max_foreign_cpu}
+    left_out = [one for one in measured if one.treatment.label() not in sound and one.trial in disturbed]
+    return [one for one in left_out if harm.is_none(beside[one.trial])]
 
 
 def run_sweep(
@@ -206,6 +220,7 @@ class _Sweep:
                 self._harm.add(record)
                 samples = (*measured.telemetry, *outcome.samples)
                 self._run.append(record, samples, outcome.histograms, outcome.profiles)
+                self._attempts[trial.trial] = attempt
                 if again:
                     self._tell_repeat(trial, masked((*lost, *reasons)[0]))
             if not again:

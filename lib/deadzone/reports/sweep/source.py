@@ -21,7 +21,7 @@ from deadzone.store.run import Run
 from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
-from deadzone.study.levels import NONE
+from deadzone.study.levels import NONE, format_level
 from deadzone.study.load_specs import CAPACITY
 from deadzone.study.spec import Study
 
@@ -207,11 +207,15 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     from deadzone.study.design import treatments
 
     try:
-        planned = list(dict.fromkeys(str(t.levels[knob]) for t in treatments(study) if knob in t.levels))
+        planned = list(
+            dict.fromkeys(format_level(t.levels[knob]) for t in treatments(study) if knob in t.levels)
+        )
     except DeadzoneError:
         return []
     measured = trials[~marked(trials, "warmup", missing=False)]
-    tried, sound = (set(rows[knob].astype(str)) for rows in (measured, well(measured)))
+    tried, sound = (
+        set(rows[knob].map(format_level, na_action="ignore")) for rows in (measured, well(measured))
+    )
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
@@ -221,7 +225,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     told = {
         "knob": plain_name(knob),
         "planned": len(planned),
-        "failed": int(measured[knob].astype(str).isin(lost).sum()),
+        "failed": int(measured[knob].map(format_level, na_action="ignore").isin(lost).sum()),
     }
     return [
         say(key, n=len(which), levels=listing(which), **told)
