@@ -72,12 +72,12 @@ def _distrusted_too_early(plan: Plan, records: Sequence[Mapping[str, Any]]) -> l
     harm, last = Harm(plan.study.response.name), {record["trial"]: record for record in records}
     for record in records:
         harm.add(record)
-    measured = [trial for trial in plan.trials if not trial.warmup and trial.trial in last]
-    sound = {trial.treatment.label() for trial in measured if last[trial.trial]["trusted"]}
-    beside = {trial.trial: last[trial.trial]["foreign_cpu"] or 0.0 for trial in measured}
-    disturbed = {trial for trial, cores in beside.items() if cores > plan.asked.trust.max_foreign_cpu}
-    left_out = [one for one in measured if one.treatment.label() not in sound and one.trial in disturbed]
-    return [one for one in left_out if harm.is_none(beside[one.trial])]
+    measured = [(one, last[one.trial]) for one in plan.trials if not one.warmup and one.trial in last]
+    sound = {trial.treatment.label() for trial, record in measured if record["trusted"]}
+    beside = [(trial, record["foreign_cpu"] or 0.0) for trial, record in measured if record["status"] == "ok"]
+    left_out = [(trial, cores) for trial, cores in beside if trial.treatment.label() not in sound]
+    most = plan.asked.trust.max_foreign_cpu
+    return [trial for trial, cores in left_out if cores > most and harm.is_none(cores)]
 
 
 def run_sweep(

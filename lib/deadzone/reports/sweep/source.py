@@ -207,15 +207,13 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     from deadzone.study.design import treatments
 
     try:
-        planned = list(
-            dict.fromkeys(format_level(t.levels[knob]) for t in treatments(study) if knob in t.levels)
-        )
+        levels = [t.levels[knob] for t in treatments(study) if knob in t.levels]
     except DeadzoneError:
         return []
+    planned = list(dict.fromkeys(map(format_level, levels)))
     measured = trials[~marked(trials, "warmup", missing=False)]
-    tried, sound = (
-        set(rows[knob].map(format_level, na_action="ignore")) for rows in (measured, well(measured))
-    )
+    measured = measured.assign(**{knob: measured[knob].map(format_level, na_action="ignore")})
+    tried, sound = (set(rows[knob]) for rows in (measured, well(measured)))
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
@@ -225,7 +223,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     told = {
         "knob": plain_name(knob),
         "planned": len(planned),
-        "failed": int(measured[knob].map(format_level, na_action="ignore").isin(lost).sum()),
+        "failed": int(measured[knob].isin(lost).sum()),
     }
     return [
         say(key, n=len(which), levels=listing(which), **told)
