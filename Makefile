@@ -19,7 +19,7 @@ ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'p
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
 # with them in the end.
-LONGEST := $(addprefix tests/,test_wheel.py cli torture measuring)
+LONGEST := $(addprefix tests/,test_wheel.py test_gallery.py cli torture measuring)
 
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
