@@ -4,6 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 
+# Where Python is told to keep nothing that it compiles, as in many images of containers, each start of the command compiles
+# the library anew and takes three times as long.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Real programs are at the mercy of neighbours: a test that fails is tried once more, and the summary says so.
 ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
@@ -15,13 +19,14 @@ ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'p
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
 # with them in the end.
-LONGEST := $(addprefix tests/,test_wheel.py cli torture measuring)
+LONGEST := $(addprefix tests/,test_wheel.py test_gallery.py cli torture measuring)
 
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
 RECORD   := build/tests.jsonl
 RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
 HERE     := not cluster and not cgroup2
+CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 
 # Tests of the cluster wait more than they work, so four run at once, each in a namespace of its own.
 CLUSTER_RECORD := build/cluster.jsonl
@@ -37,7 +42,7 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 
 test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)
-	-OPENBLAS_NUM_THREADS=1 $(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(LONGEST) tests
+	-OPENBLAS_NUM_THREADS=1 $(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(CHECKED) $(LONGEST) tests
 	-$(PYTEST) $(RECORDED) -m "$(HERE) and alone" $(ALONE)
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 

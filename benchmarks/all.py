@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BENCHMARKS = (
     "phase_model.py",
-    "adaptive.py",
+    "adaptive_sweeps.py",
     "harness.py",
     "emulated_limits.py",
     "reports.py",

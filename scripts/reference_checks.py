@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ class Check:
         }
 
 
+@cache
 def checks_of(study: str) -> list[Check]:
     """Every check of a published study, as its file `checks.yaml` says, in its order.
 

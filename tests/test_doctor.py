@@ -52,20 +52,17 @@ def test_something_missing_means_the_main_job_cannot_be_done():
     assert not main_job_works([fine, absent, Check("CPU limit", "missing", "none", "be root")])
 
 
-def test_a_kubeconfig_that_leads_nowhere_is_no_traceback(tmp_path: Path):
+def test_a_kubeconfig_that_leads_nowhere_is_no_traceback_and_what_a_killed_run_left_is_removed_and_said(
+    tmp_path: Path,
+):
     kubeconfig = tmp_path / "config"
     kubeconfig.write_text("this is no kubeconfig")
-    answer = deadzone("doctor", "--json", KUBECONFIG=str(kubeconfig))
-    assert "Traceback" not in answer.stderr
-    cluster = next(check for check in json.loads(answer.stdout) if check["name"] == "Kubernetes")
-    assert cluster["state"] == "optional"
-    assert cluster["finding"].startswith("no cluster")
-
-
-def test_what_a_killed_run_left_is_found_removed_and_said(tmp_path: Path):
     left = tmp_path / f"deadzone-4194304-1-{Path('/proc/self/ns/pid').stat().st_ino}"
     left.mkdir()
-    answer = deadzone("doctor", "--json", TMPDIR=str(tmp_path))
-    check = next(check for check in json.loads(answer.stdout) if check["name"] == "left-overs")
-    assert str(left) in check["finding"]
+    answer = deadzone("doctor", "--json", KUBECONFIG=str(kubeconfig), TMPDIR=str(tmp_path))
+    assert "Traceback" not in answer.stderr
+    found = {check["name"]: check for check in json.loads(answer.stdout)}
+    assert found["Kubernetes"]["state"] == "optional"
+    assert found["Kubernetes"]["finding"].startswith("no cluster")
+    assert str(left) in found["left-overs"]["finding"]
     assert not left.exists()

@@ -233,3 +233,14 @@ def test_make_help_lists_every_target():
     phony = next(line for line in makefile.splitlines() if line.startswith(".PHONY")).split()[1:]
     for target in phony:
         assert re.search(rf"^{target}:.*## \w", makefile, re.MULTILINE), f"make {target} has no line of help"
+
+
+def test_make_bench_runs_every_benchmark():
+    """Who names the folder of the pages writes one."""
+    scripts = {
+        path.name
+        for path in (ROOT / "benchmarks").glob("*.py")
+        if '"docs" / "benchmarks"' in path.read_text()
+    }
+    listed = re.findall(r'^    "(\w+\.py)",$', (ROOT / "benchmarks" / "all.py").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(scripts)

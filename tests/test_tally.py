@@ -28,13 +28,14 @@ def run(tmp_path):
         (tmp_path / f"{name}.py").write_text(text)
 
     def pytest_on(name, *options):
-        argv = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{name}.py", *options)
+        plugins = ("-p", "no:cacheprovider", "-p", "xdist", "-p", "pytest_rerunfailures")
+        argv = (sys.executable, "-m", "pytest", "-q", *plugins, f"{name}.py", *options)
         return subprocess.run(
             argv,
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            env={"PYTHONPATH": str(HERE), "PATH": "/usr/bin:/bin"},
+            env={"PYTHONPATH": str(HERE), "PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         ).stdout
 
     return pytest_on

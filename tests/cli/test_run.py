@@ -65,19 +65,19 @@ def test_interrupted_it_cleans_up_and_keeps_the_trials(study, start, home):
     assert not groups_of(measuring)
 
 
-def test_a_run_whose_phases_moved_says_so_with_an_exit_code_of_its_own(study, start, home, write_study):
-    code, _, err = start("sweep", "probe", "-p", "replicates", "6").end()
-    assert code == 0, err
+def test_a_run_whose_phases_moved_says_so_with_an_exit_code_of_its_own(study, deadzone, home, write_study):
+    before = deadzone("sweep", "probe", "-p", "replicates", "6")
+    assert before.code == 0, before.err
     write_study(
         workload={"kind": "command", "argv": ["sleep", "0.06"], "env": {"PAUSE": "{pause}"}},
         factors={"pause": [0.03, 0.06, 0.12]},
         design={"replicates": 6},
     )
-    code, out, err = start("run", "probe", "--json").end()
-    assert code == 6, err
-    answer = json.loads(out.splitlines()[-1])
+    said = deadzone("run", "probe", "--json")
+    assert said.code == 6, said.err
+    answer = json.loads(said.out.splitlines()[-1])
     assert answer["moved"]
-    assert "Phases moved since run" in err
+    assert "Phases moved since run" in said.err
     report = home / "reports" / "probe" / answer["run_id"] / "index.html"
     assert "Since the previous run" in report.read_text()
 

@@ -58,7 +58,11 @@ def test_a_stored_run_is_reported(hidden, tmp_path):
     assert list((home / "reports").glob("*/*/report.pdf"))
 
 
-def test_the_doctor_says_that_nothing_can_be_measured(hidden):
+def test_the_doctor_and_what_measures_say_that_nothing_can_be_measured(hidden, tmp_path):
     said = hidden("doctor")
     assert said.returncode == 4
     assert "needs Linux with /proc mounted" in said.stdout
+    for command in (("try", "-L", "n", "1,2", "--", "true", "{n}"), ("sweep", "xz-threads")):
+        said = hidden(*command, home=tmp_path if command[0] == "try" else None)
+        assert said.returncode == 4
+        assert "needs Linux with /proc mounted" in said.stderr.splitlines()[-1]

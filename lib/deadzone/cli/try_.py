@@ -14,7 +14,7 @@ from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_
 from deadzone.cli.options import FILE
 from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
 from deadzone.cli.sweep import measure, print_rehearsal
-from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
+from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
 from deadzone.language.catalogue import say
 from deadzone.measuring.sweep.progress import Beside, Progress, in_words, progress_on
 from deadzone.store.provenance import usable_cores
@@ -115,7 +115,7 @@ def command(**given: Any) -> None:
     progress = Progress() if quiet else watched(progress_on(), look_of(plan, run))
     try:
         measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
-    except (WorkloadError, TargetError) as error:
+    except WorkloadError as error:
         raise StudyError(str(error)) from error
     _export(run, given["export_json"], given["export_csv"])
     _print_result(run, given["report"], given["quiet"], given["as_json"], given["fail_on"])

@@ -169,7 +169,7 @@ def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
 
 
 @pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
-@pytest.mark.parametrize("replicates", [3, 5, 10])
+@pytest.mark.parametrize("replicates", [3, 10])
 def test_noise_alone_however_large_makes_no_groups(tails, replicates):
     runs = 40
     tables = (sound_trials(seed, noise=0.3, replicates=replicates, tails=tails) for seed in range(runs))

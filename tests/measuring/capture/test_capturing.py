@@ -69,7 +69,6 @@ def _never():
     return Event()
 
 
-@pytest.mark.alone
 def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(media_server, write_study, sweep):
     path = write_study(
         workload={
@@ -107,7 +106,6 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(media_s
     assert run.provenance()["profiler"] == "pprof pages"
 
 
-@pytest.mark.alone
 def test_py_spy_samples_the_program_of_a_trial(spying, write_study, sweep, tmp_path):
     program = tmp_path / "busy.py"
     program.write_text(BUSY)

@@ -19,8 +19,6 @@ from deadzone.measuring.services.settings import Data, as_user, same_value
 from deadzone.measuring.targets.leftovers import STATE_VARIABLE
 from deadzone.study.service_specs import DataSpec
 
-pytestmark = pytest.mark.alone
-
 
 def asked(redis, name="hz"):
     """The value of a setting of a Redis."""
@@ -47,6 +45,7 @@ def study_of(write_study, redis, levels=(20, 50), replicates=1, **more):
     )
 
 
+@pytest.mark.alone
 def test_a_setting_is_changed_read_back_and_given_back(redis, write_study, sweep):
     trials = sweep(study_of(write_study, redis)).trials()
     assert (trials["status"] == "ok").all()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import time
 
 import pandas as pd
 import pytest
+from disturbance import NO_DOUBTS
 
 from deadzone.errors import SweepError
 from deadzone.measuring.sweep.opening import open_run, planned_file
@@ -96,7 +98,6 @@ def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, 
     assert trial.trusted, trial.distrust_reason
 
 
-@pytest.mark.alone
 def test_timeouts_are_trials_too(write_study, sweep):
     study = write_study(
         workload={"kind": "command", "argv": ["sleep", "{pause}"]},
@@ -208,6 +209,29 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
         pytest.skip("twenty attempts in a row were disturbed: this machine is too busy to tell")
     assert not trials["trusted"].iloc[0]
     assert trials["attempt"].tolist() == list(range(1, len(trials) + 1))
+
+
+@pytest.mark.parametrize(("harm", "attempts"), [(0.0, [1, 2]), (0.5, [1])], ids=["harmless", "harmful"])
+def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measured_once_more(
+    harm, attempts, write_study
+):
+    """Others were there in all trials of one level, and in every second of the other; of the run its warm-up is left."""
+    trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 1}
+    opened = open_run(str(write_study(design={"replicates": 8, "warmup": 1}, trust=trust)))
+    for planned in opened.plan.trials:
+        levels = dict(planned.treatment.levels)
+        foreign = 0.4 if levels["threads"] == 1 else 0.4 * (planned.replicate % 2)
+        taken = {"wall_s": math.exp(harm * foreign + 1e-3 * (planned.trial % 3)), "foreign_cpu": foreign}
+        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok", "trusted": not foreign}
+        if not planned.warmup:
+            which = {"trial": planned.trial, "block": planned.block, "replicate": planned.replicate}
+            opened.run.append({**which, **told, **taken, "levels": levels, "responses": {}})
+    run = run_sweep(opened.plan, opened.run)
+    made = [one for one in run.records() if not one["warmup"]]
+    for level, expected in ((1, attempts), (2, [1])):
+        tried = sorted(one["attempt"] for one in made if one["levels"]["threads"] == level)
+        assert tried == sorted(expected * 8)
+    assert run.finished() == {one.trial for one in opened.plan.trials}
 
 
 # Programs that fail

@@ -25,7 +25,7 @@ def measured(write_study):
         "truth",
         workload={"kind": "ffmpeg", "clip": {"duration_s": 3}},
         factors={"cpu_limit": {"levels": [*SHARES, "none"], "times": "host_cores"}},
-        design={"replicates": 3, "warmup": 1, "timeout_s": 300},
+        design={"replicates": 3, "warmup": 0, "timeout_s": 300},
         trust={"max_attempts": 2},
     )
     opened = open_run(str(study))

@@ -24,8 +24,6 @@ from deadzone.measuring.workloads.http import MEASURED, HttpWorkload
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 from deadzone.study.workload_specs import HttpWorkload as HttpSpec
 
-pytestmark = pytest.mark.alone
-
 MISBEHAVING = Path(__file__).parents[1] / "services" / "misbehaving.py"
 WORK_S = 0.2
 
@@ -112,6 +110,7 @@ def request_once(tmp_path):
 # The phases
 
 
+@pytest.mark.alone
 def test_the_phases_of_a_request_follow_each_other_and_add_up(echo, request_once):
     outcome, _ = request_once(f"{echo}/")
     got = outcome.responses
@@ -138,6 +137,7 @@ def test_an_upload_arrives_whole_and_the_first_byte_is_that_of_the_answer(echo, 
     assert outcome.responses["upload_s"] > 0
 
 
+@pytest.mark.alone
 def test_with_expect_the_first_byte_is_that_of_the_leave_whatever_the_server_does(
     echo, request_once, tmp_path
 ):
@@ -179,6 +179,7 @@ def test_json_headers_and_method_carry_the_levels(echo, request_once, monkeypatc
     assert outcome.responses["frames"] == 12
 
 
+@pytest.mark.alone
 def test_keep_alive_asks_over_a_connection_that_is_open_already(echo, request_once):
     outcome, _ = request_once(f"{echo}/", keep_alive=True)
     got = outcome.responses

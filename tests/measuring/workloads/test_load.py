@@ -16,8 +16,6 @@ from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.histograms import merged, series
 
-pytestmark = pytest.mark.alone
-
 SERVER = ["{python}", "programs/websocket_server.py", "--port", "{port}"]
 POOLS = [*SERVER, "--inbound-pool", "{pool_size}", "--outbound-pool", "{pool_size}"]
 LIGHT = ["--wait-ms", 3, "--hash-kib", 1, "--outbound-wait-ms", 3, "--outbound-hash-kib", 1]
@@ -61,6 +59,7 @@ def pools(write_study):
     return write
 
 
+@pytest.mark.alone
 def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, alive):
     study = pools({"pool_size": [1, 8], "rate": [150]})
     trials = undisturbed(
@@ -78,6 +77,7 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
     assert trials.loc[8, "client_cpu"] < 0.9
 
 
+@pytest.mark.alone
 def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(pools, deadzone, home):
     """Each message waits 10 ms in a thread, so a thread bears 100 a second, whatever the machine computes meanwhile."""
     argv = [*SERVER, "--inbound-pool", "{pool_size}", "--wait-ms", 10, "--hash-kib", 0, "--outbound-wait-ms", 0, "--outbound-hash-kib", 0]  # fmt: skip
@@ -87,20 +87,18 @@ def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(p
         "rate": {"find": "capacity", "from": 90, "within": 0.45},
         "duration_s": 0.7,
     }
-    path = pools(
-        {"pool_size": [1, 2, 4]}, argv, workload=load, objectives={"latency_p50_ms": {"at_most": 60}}
-    )
+    path = pools({"pool_size": [1, 4]}, argv, workload=load, objectives={"latency_p50_ms": {"at_most": 60}})
     told = undisturbed(lambda: deadzone("sweep", path), lambda told: GENERATOR in told.err)
     assert told.code == 0, told.err
     source = load_source()
     found = source.analysed.set_index("pool_size")["capacity_rps"]
     assert source.response == "capacity_rps" and source.goal == "max"
-    for pool_size in (1, 2, 4):
+    for pool_size in (1, 4):
         assert 60 * pool_size <= found[pool_size] <= 130 * pool_size
     assert set(source.trials["limited_by"]) == {"latency_p50_ms"}
     blocks = SweepReport(analyse(source)).section("treatments")
     searches = next(one for one in blocks if getattr(one, "id", "") == "searches")
-    assert len(searches.frame) == 3 and searches.frame.iloc[0, 0] == "pool_size=1"
+    assert len(searches.frame) == 2 and searches.frame.iloc[0, 0] == "pool_size=1"
 
 
 RESTART = """
@@ -144,6 +142,7 @@ def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(write
     assert (trials["requests"] == 20).all()
 
 
+@pytest.mark.alone
 def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
     run = sweep(pools({"rate": [100]}, [*SERVER, *LIGHT], workload={"warmup_s": 1}))
     table = run.histograms()
@@ -155,6 +154,7 @@ def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
     assert (run.folder / "histograms.parquet").is_file()
 
 
+@pytest.mark.alone
 def test_a_service_that_crashes_fails_its_trial_and_the_journal_keeps_what_was_measured(pools, sweep):
     path = pools({"rate": [50]}, ["{python}", "-c", DIES], workload={"duration_s": 2})
     run = sweep(path)

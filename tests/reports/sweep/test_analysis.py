@@ -74,6 +74,12 @@ def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed):
     assert "is not measured yet" in doubt and "--resume" in doubt
 
 
+def test_a_level_in_whole_numbers_beside_fractions_is_not_missing(analysed):
+    report = analysed(lambda line: line if line["levels"]["cpu_limit"] != "none" else None)
+    (doubt,) = report.title().doubts
+    assert doubt.startswith("CPU limit none is not measured yet")
+
+
 def test_some_failed_trials_are_counted_and_the_rest_is_analysed(analysed):
     report = analysed(lambda line: failing(1)(line) if line["block"] == 2 else line)
     assert not report.title().doubts

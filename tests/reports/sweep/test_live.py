@@ -17,8 +17,6 @@ from PIL import Image
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.reports.sweep.live import drawn
 
-pytestmark = pytest.mark.alone
-
 
 def test_the_figure_shows_the_curve_the_doubt_and_what_comes():
     model = fit_phases(sound_trials(3), "n", "wall_s")
@@ -27,11 +25,27 @@ def test_the_figure_shows_the_curve_the_doubt_and_what_comes():
     assert plain.tobytes() != coming.tobytes()
 
 
+@pytest.mark.alone
 def test_a_sweep_in_a_terminal_redraws_its_curve(tmp_path):
     """Two levels more than a curve needs, in trials long enough to be watched."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, 100))
-    line = ["try", "-L", "n", "1,2,3,4", "-r", "6", "-w", "0", "-y", "--", "sleep", "0.{n}"]
+    line = [
+        "try",
+        "-L",
+        "n",
+        "1,2,3,4",
+        "-r",
+        "6",
+        "-w",
+        "0",
+        "-y",
+        "--foreign-cpu",
+        "64",
+        "--",
+        "sleep",
+        "0.{n}",
+    ]
     environment = {**os.environ, "TERM": "xterm-256color", "DEADZONE_HOME": str(tmp_path), "LANG": "C.UTF-8"}
     started = subprocess.Popen(
         [sys.executable, "-m", "deadzone.cli.main", *line], stderr=theirs, stdout=subprocess.DEVNULL, env=environment,

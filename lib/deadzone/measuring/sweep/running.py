@@ -62,8 +62,22 @@ TrialSource = Callable[[Plan, Run], Iterator[Sequence[PlannedTrial]]]
 
 
 def planned_trials(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
-    """The trials of the plan that the run does not hold yet, all at once."""
+    """The trials of the plan that the run does not hold yet, all at once; then, once more, those of levels without a trial to trust
+    beside neighbours that were found harmless since."""
     yield remaining(plan.trials, run.finished())
+    yield _distrusted_too_early(plan, run.records())
+
+
+def _distrusted_too_early(plan: Plan, records: Sequence[Mapping[str, Any]]) -> list[PlannedTrial]:
+    harm, last = Harm(plan.study.response.name), {record["trial"]: record for record in records}
+    for record in records:
+        harm.add(record)
+    measured = [(one, last[one.trial]) for one in plan.trials if not one.warmup and one.trial in last]
+    sound = {trial.treatment.label() for trial, record in measured if record["trusted"]}
+    beside = [(trial, record["foreign_cpu"] or 0.0) for trial, record in measured if record["status"] == "ok"]
+    left_out = [(trial, cores) for trial, cores in beside if trial.treatment.label() not in sound]
+    most = plan.asked.trust.max_foreign_cpu
+    return [trial for trial, cores in left_out if cores > most and harm.is_none(cores)]
 
 
 def run_sweep(
@@ -206,6 +220,7 @@ class _Sweep:
                 self._harm.add(record)
                 samples = (*measured.telemetry, *outcome.samples)
                 self._run.append(record, samples, outcome.histograms, outcome.profiles)
+                self._attempts[trial.trial] = attempt
                 if again:
                     self._tell_repeat(trial, masked((*lost, *reasons)[0]))
             if not again:

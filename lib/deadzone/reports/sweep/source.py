@@ -21,7 +21,7 @@ from deadzone.store.run import Run
 from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
-from deadzone.study.levels import NONE
+from deadzone.study.levels import NONE, format_level
 from deadzone.study.load_specs import CAPACITY
 from deadzone.study.spec import Study
 
@@ -207,11 +207,13 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     from deadzone.study.design import treatments
 
     try:
-        planned = list(dict.fromkeys(str(t.levels[knob]) for t in treatments(study) if knob in t.levels))
+        levels = [t.levels[knob] for t in treatments(study) if knob in t.levels]
     except DeadzoneError:
         return []
+    planned = list(dict.fromkeys(map(format_level, levels)))
     measured = trials[~marked(trials, "warmup", missing=False)]
-    tried, sound = (set(rows[knob].astype(str)) for rows in (measured, well(measured)))
+    measured = measured.assign(**{knob: measured[knob].map(format_level, na_action="ignore")})
+    tried, sound = (set(rows[knob]) for rows in (measured, well(measured)))
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
@@ -221,7 +223,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     told = {
         "knob": plain_name(knob),
         "planned": len(planned),
-        "failed": int(measured[knob].astype(str).isin(lost).sum()),
+        "failed": int(measured[knob].isin(lost).sum()),
     }
     return [
         say(key, n=len(which), levels=listing(which), **told)

@@ -14,8 +14,6 @@ from servers import redis_server
 from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1, v1_homes
 from deadzone.measuring.targets.limits.cgroup_v2 import own_v2_group
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def as_root(quota):
@@ -41,6 +39,7 @@ def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
     )
 
 
+@pytest.mark.alone
 def test_how_many_cores_a_running_server_wants_is_a_study(as_root, redis, write_study, sweep):
     home = group_of(redis.pid)
     trials = sweep(study_of(write_study, redis)).trials().set_index("redis_cpu_limit")
@@ -119,9 +118,6 @@ def test_whose_limits_are_not_ours_is_said_with_the_right_that_is_missing(
 
         monkeypatch.setattr("deadzone.measuring.targets.limits.cgroup_v1.CgroupV1.adopt", refuse)
         monkeypatch.setattr("deadzone.measuring.targets.limits.cgroup_v2.CgroupV2.adopt", refuse)
-        monkeypatch.setattr(
-            "deadzone.measuring.targets.local.LocalTarget._open", lambda *_: None
-        ) if False else None
     said = deadzone("sweep", study_of(write_study, redis))
     assert said.code in (2, 4)
     assert "Permission denied" in said.err

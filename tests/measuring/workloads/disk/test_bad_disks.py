@@ -16,8 +16,6 @@ from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory, 
 from deadzone.measuring.workloads.disk.engine import EngineFailure, in_words
 from deadzone.measuring.workloads.disk.files import DiskFiles
 
-pytestmark = pytest.mark.alone
-
 MIB = 2**20
 
 
