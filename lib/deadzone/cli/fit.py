@@ -47,6 +47,7 @@ def command(
     from deadzone.explaining.findings.examining import examine
     from deadzone.explaining.findings.experiment import Experiment
     from deadzone.explaining.mechanisms.explaining import explained
+    from deadzone.explaining.mechanisms.joints import joints_of
     from deadzone.explaining.mechanisms.wording import sentences
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
@@ -70,7 +71,7 @@ def command(
         elif models:
             facts |= models[0][1].to_dict()
             if why := explained(frame, models[0][1]):
-                facts["mechanisms"] = records(why.table)
+                facts |= {"mechanisms": records(why.table), "mechanisms_at_joints": records(joints_of(why))}
         settings = records(advice.table, whole=True)
         findings = [one.to_dict() for one in wrong]
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}

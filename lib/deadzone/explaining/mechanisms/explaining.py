@@ -86,6 +86,9 @@ MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
 MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",
               FEW, OUTSIDE)  # fmt: skip
 
+REASONS = (WORK, *dict.fromkeys(WAITS.values()), FEW)
+"""What the parts are of."""
+
 WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
 
@@ -201,9 +204,10 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class PhasesExplained(Explanation):
-    """What explains each phase of a model."""
+    """What explains each phase of a model. changes: of its phases, each `from` a level `to` another, for what changes at joints."""
 
     model: PhaseResult
+    changes: tuple[Change, ...]
 
 
 def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
@@ -228,9 +232,10 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     for number, phase in enumerate(model.phases.to_dict("records")):
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
         if inside.nunique() > 1:
-            where = {"phase": number, **{name: phase[name] for name in WHERE[1:]}}
+            where = {"phase": number, "from": inside.min(), "to": inside.max()}
+            where |= {name: phase[name] for name in WHERE[1:]}
             changes.append((where, parts[level == inside.min()], parts[level == inside.max()]))
-    return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model)
+    return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model, tuple(changes))
 
 
 def explain_change(
@@ -261,12 +266,15 @@ def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:
         loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
         losses.append({**where, **dict(zip(CHANGE, loss, strict=True))})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
-    table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
-    table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
-    table["verdict"] = np.select(
-        [table[name] <= 1 - CONFIDENCE for name in TESTS], [EXCLUDED, CONFIRMED], UNDECIDED
-    )
+    table = decided(pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS]))
     return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE])
+
+
+def decided(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with TESTS, corrected for all its rows, and their verdicts."""
+    table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
+    verdicts = [table[name] <= 1 - CONFIDENCE for name in TESTS]
+    return table.assign(verdict=np.select(verdicts, [EXCLUDED, CONFIRMED], UNDECIDED))
 
 
 def mechanisms_between(
@@ -311,15 +319,9 @@ def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | Non
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
-    reasons = (*dict.fromkeys(WAITS.values()), FEW)
-    terms = ["busy", *start.filter(like="idle_")]
-    ends = [float(end[terms].mean().sum()) for end in (start, stop)]
-    scale = ends[0]
-    if min(ends) > 0 and ends[0] != ends[1]:
-        scale = (ends[1] - ends[0]) / math.log(ends[1] / ends[0])
-    shown = []
-    for reason in (WORK, *reasons):
-        a, b = (_part(end, reason, scale) for end in (start, stop))
+    scale, shown = log_mean(start, stop), []
+    for reason in REASONS:
+        a, b = (part_of(end, reason, scale) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
         beyond = [part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))]
         slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
@@ -328,7 +330,14 @@ def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[di
     return shown
 
 
-def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
+def log_mean(start: pd.DataFrame, stop: pd.DataFrame) -> float:
+    """The logarithmic mean of all that lies idle and is busy at two ends."""
+    terms = ["busy", *start.filter(like="idle_")]
+    a, b = (float(end[terms].mean().sum()) for end in (start, stop))
+    return (b - a) / math.log(b / a) if min(a, b) > 0 and a != b else a
+
+
+def part_of(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
     own = end[reason].to_numpy(float) if reason in (WORK, OUTSIDE) else np.zeros(len(end))
     idle = f"idle_{reason}"
     return own + (end[idle].to_numpy(float) / scale if idle in end else 0.0)
@@ -336,14 +345,12 @@ def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
 
 def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:
     """From the mean of a to that of b; None with a single trial."""
-    if min(len(a), len(b)) < 2:
-        return None
-    scatter = [max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5 for side in (a, b)]
-    before, after = (
-        Estimate(float(side.mean()), error, len(side) - 1, len(side))
-        for side, error in zip((a, b), scatter, strict=True)
-    )
-    return after - before
+    return mean_of(b) - mean_of(a) if min(len(a), len(b)) > 1 else None
+
+
+def mean_of(side: np.ndarray) -> Estimate:
+    error = max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5
+    return Estimate(float(side.mean()), error, len(side) - 1, len(side))
 
 
 def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:

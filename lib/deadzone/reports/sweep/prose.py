@@ -209,7 +209,9 @@ def phases_in_words(s: Slice) -> Prose:
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
     if told := shape(s.model):
         claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
-    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in sentences(s.why)]
+    claims += [
+        Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in sentences(s.why, s.source.provenance)
+    ]
     return Prose(tuple(claims))
 
 

@@ -111,7 +111,7 @@ def why_sentences(run: PoolRun) -> tuple[str, ...]:
     return tuple(
         say("pool_run.why", rate=rate_text(rate), sentence=one)
         for rate, found in run.why.items()
-        for one in sentences(found)
+        for one in sentences(found, run.source.provenance)
     )
 
 
