@@ -6,7 +6,7 @@ import pytest
 
 import deadzone
 from deadzone.errors import PhaseError
-from deadzone.explaining.mechanisms.explaining import WAITS
+from deadzone.explaining.mechanisms.explaining import WAITS, time_by_level
 from deadzone.explaining.mechanisms.explaining import explained as explained_or_none
 from deadzone.explaining.mechanisms.joints import joints_of
 from deadzone.explaining.mechanisms.wording import limits, sentences, untold
@@ -114,6 +114,17 @@ def test_a_rate_is_explained_as_the_time_for_its_unit():
     by_rate, _ = explained(frame, "jobs_s", "max")
     named = {row["mechanism"] for row in by_rate.table.to_dict("records") if row["verdict"] == "confirmed"}
     assert named == {"waiting_for_each_other"}
+
+
+def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 2, 2), asleep=1.0)
+    level = frame["threads"].to_numpy(float)
+    of_trials = time_by_level(frame, level, "wall_s", "min")
+    frame["jobs_s"] = 20 / frame["wall_s"]
+    of_jobs = time_by_level(frame, level, "jobs_s", "max")
+    assert np.allclose(of_jobs * 20, of_trials) and of_trials["work"].to_list() == pytest.approx(
+        [8] * 4, rel=0.02
+    )
 
 
 def test_one_trial_a_level_decides_nothing():

@@ -156,9 +156,10 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     return parts.assign(log_loss=np.log(at[response]), busy=0.0, offers=False, **{WORK: 0.0, OUTSIDE: 0.0})
 
 
-def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.DataFrame:
-    """Where the time went at each level, one column a reason, running as `work`: mean thread-seconds of a trial, or, of requests
-    under load, the share of their response. level: shape (n,), where each trial stands; nan for none."""
+def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str) -> pd.DataFrame:
+    """Where the time went at each level, one column a reason, running as `work`: mean thread-seconds of a trial, where the
+    response is a rate of one unit of it, or, of requests under load, the share of their response. level: shape (n,), where each
+    trial stands; nan for none."""
     is_known = _is_known(trials, response)
     known = trials[is_known]
     running = {WORK: known["user_s"] + known["sys_s"]}
@@ -166,6 +167,8 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.
     if ANSWERED in trials:
         parts = _of_requests(known, response).filter(like="idle_")
         parts = parts.div(parts.sum(axis=1), axis=0)
+    elif goal == "max":
+        parts = parts.div(known[response] * known["wall_s"], axis=0)
     means = parts.astype(float).groupby(level[is_known]).mean()
     return means.rename(columns=lambda name: name.removeprefix("idle_"))
 
