@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone import style
-from deadzone.explaining.mechanisms.explaining import WORK
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.candidates import level_text, trial_text
 from deadzone.explaining.phases.model import PhaseModel
@@ -32,9 +31,6 @@ OTHER_COLOUR = "#AA3377"
 
 ACCOUNT_HEIGHT, ACCOUNT_GAP = 120, 40
 """Of the panel below the curve, and of its title and legend above it."""
-
-LEGEND_PX, LETTER_PX = 30, 8
-"""Of an entry of that legend, and of each letter in it."""
 
 CURVE_POINTS = 160
 MOST_HOVERED = 400
@@ -80,34 +76,28 @@ def draw(view: View, other: View | None = None) -> str:
     second = other.name if other else say("quantity.none")
     described = say("explorer.described", name=view.name, phases=phases_text(view.model), other=second)
     account = _account(view.account, x)
-    below = ACCOUNT_HEIGHT + ACCOUNT_GAP if account else 0
+    height = HEIGHT + (ACCOUNT_HEIGHT + ACCOUNT_GAP if account else 0)
     return rendered(
-        TEMPLATE, width=WIDTH, height=HEIGHT + below, account=account, panel=str(view.account.columns.name), panel_px=ACCOUNT_HEIGHT, left=LEFT, right=WIDTH - RIGHT, top=TOP, floor=FLOOR, x=x, y=y, style=style,
+        TEMPLATE, width=WIDTH, height=height, account=account, panel=view.account.columns.name, panel_px=ACCOUNT_HEIGHT,
+        most=number(view.account.sum(axis=1).max()), looks=ACCOUNT_STYLES, say=say,
+        left=LEFT, right=WIDTH - RIGHT, top=TOP, floor=FLOOR, x=x, y=y, style=style,
         described=described, phases=view.model.phases.to_dict("records"), view=view, apart=apart, where=where,
         levels=_levels(models, x, {where[row["setting"]]: str(row["setting"]) for row in apart}), ticks=_ticks(y),
         plain_value=plain_value, knob=axis_label(view.model.knob), response=axis_label(view.model.response), curves=curves,
     )  # fmt: skip
 
 
-def _account(means: pd.DataFrame, x: Scale) -> list[dict[str, Any]]:
+def _account(means: pd.DataFrame, x: Scale) -> dict[str, str]:
     """The areas of the account of time, the lowest first; none where there is no account."""
     if means.empty:
-        return []
+        return {}
     heights = np.hstack([np.zeros((len(means), 1)), means.to_numpy(float).cumsum(axis=1)])
     px, base = x.at(means.index.to_numpy(float)), HEIGHT + ACCOUNT_GAP + ACCOUNT_HEIGHT
     py = base - heights / heights.max() * ACCOUNT_HEIGHT
-    names = [say(f"mechanism.{'running' if name == WORK else name}") for name in means]
-    legend = LEFT + np.cumsum([0, *(LEGEND_PX + LETTER_PX * len(name) for name in names)])
-    return [
-        {
-            "at": legend[n],
-            "area": _points(px, py[:, n + 1]) + "L" + _points(px[::-1], py[::-1, n])[1:] + "Z",
-            "name": names[n],
-            "colour": ACCOUNT_STYLES[str(name)][0],
-            "most": number(heights.max()),
-        }
+    return {
+        str(name): _points(px, py[:, n + 1]) + "L" + _points(px[::-1], py[::-1, n])[1:] + "Z"
         for n, name in enumerate(means)
-    ]
+    }
 
 
 def _scales(models: Sequence[PhaseModel], apart: Sequence[Mapping[str, Any]]) -> tuple[Scale, Scale]:

@@ -101,8 +101,8 @@ class Explorer:
         sentence = say("explorer.setting", tied=listing(names), n=len(names), **told)
         fitted = self._curve(str(self.run.value)).model.thresholds
         note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
-        said = blocks.Prose((sentence, note)).html() + phases_table(model, "phases", view.why).html()
-        return said + blocks.Prose(tuple(sentences(view.why))).html() if view.why else said
+        why = blocks.Prose(tuple(sentences(view.why))).html()
+        return blocks.Prose((sentence, note)).html() + phases_table(model, "phases", view.why).html() + why
 
     def _key(self, run: str) -> tuple[str, ...]:
         return (*(str(part.value) for part in (self.study, self.knob, self.response, self.slice)), run)

@@ -35,7 +35,7 @@ ACCOUNT_HEIGHT_IN = 2.0
 LEGEND_HEIGHT_IN = 0.5
 
 ACCOUNT_STYLES = {
-    WORK: ("#33658A", ""),
+    "running": ("#33658A", ""),
     "cpu_full": ("#E69F00", "//"),
     "throttled": ("#D55E00", "\\\\"),
     "waiting_for_disk": ("#009E73", ".."),
@@ -176,7 +176,7 @@ def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
     shown = [*map(str, means)]
     stacks = ax.stackplot(
         means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
-        labels=[say(f"mechanism.{'running' if name == WORK else name}") for name in shown],
+        labels=[say(f"mechanism.{name}") for name in shown],
         colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
     )  # fmt: skip
     for stack, name in zip(stacks, shown, strict=True):
@@ -192,6 +192,7 @@ def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
     if not has_account(trials, model.response):
         return pd.DataFrame()
     means = time_by_level(trials, positions(model, trials), model.response, model.goal)
+    means = means.rename(columns={WORK: "running"})
     shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
     return means[shown].rename_axis(columns=say(f"mechanism.panel{'_asked' if ANSWERED in trials else ''}"))
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets.kubernetes import streams
-from deadzone.measuring.targets.kubernetes.accounting import counted
+from deadzone.measuring.targets.kubernetes.accounting import cores_of, counted
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.errors import ClusterError
 from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
@@ -80,8 +80,7 @@ class Probe:
     @property
     def limit_cores(self) -> float | None:
         """The limit in force [cores]; None for no limit."""
-        quota, _, period = (self.cpu_max or "max").partition(" ")
-        return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
+        return cores_of(self.cpu_max)
 
 
 class Container:
