@@ -48,7 +48,7 @@ def command(
     from deadzone.explaining.findings.experiment import Experiment
     from deadzone.explaining.mechanisms.explaining import explained
     from deadzone.explaining.mechanisms.joints import joints_of
-    from deadzone.explaining.mechanisms.wording import sentences
+    from deadzone.explaining.mechanisms.wording import sentences, untold
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
     from deadzone.explaining.settings.wording import page
@@ -82,7 +82,8 @@ def command(
         if where:
             said.append(", ".join(f"{name} = {level}" for name, level in where.items()))
         said += drawn(quiet, one, one.recommend() if by else found.recommend())
-        said += [str(one.summary()), *sentences(None if by else explained(frame, one))]
+        why = None if by else explained(frame, one)
+        said += [str(one.summary()), *sentences(why), *untold({}, why)]
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend()))
     if wishes:  # what was said holds the advice for the usual goal already

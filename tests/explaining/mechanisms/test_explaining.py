@@ -96,16 +96,17 @@ def test_a_joint_with_one_trial_a_level_is_undecided():
 
 def test_what_could_not_be_told_is_said_with_what_would_tell_it():
     found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
-    assert "hardware counters" in sentences(found)[-1]
     looked = {"account_source": "schedstat, looked at", "account_refused": {"taskstats": "not permitted"}}
-    said = untold(found, looked)
-    assert len(said) == 1 and "(not permitted; the owner of the machine" in said[0]
+    (said,) = untold(looked, found)
+    assert "hardware counters" in said and "(not permitted; the owner of the machine" in said
+    assert untold(looked, found, found) == [said]
     with speaking("ko"):
-        assert "하드웨어 카운터" in untold(found, looked)[0] and "not permitted" in untold(found, looked)[0]
+        assert "하드웨어 카운터" in untold(looked, found)[0] and "not permitted" in untold(looked, found)[0]
     undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
-    told = untold(undecided, {"account_source": "taskstats, waits looked at"})[0]
+    (told,) = untold({"account_source": "taskstats, waits looked at"}, undecided)
     assert "kernel.task_delayacct" in told and "more trials" in told
-    assert "kernel.task_delayacct" not in untold(undecided, {"account_source": "taskstats with delays"})[0]
+    assert "kernel.task_delayacct" not in untold({"account_source": "taskstats with delays"}, undecided)[0]
+    assert untold(looked) == untold(looked, None) == []
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():
@@ -122,7 +123,7 @@ def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
     of_trials = time_by_level(frame, level, "wall_s", "min")
     frame["jobs_s"] = 20 / frame["wall_s"]
     of_jobs = time_by_level(frame, level, "jobs_s", "max")
-    assert np.allclose(of_jobs * 20, of_trials) and of_trials["work"].to_list() == pytest.approx(
+    assert np.allclose(of_jobs * 20, of_trials) and of_trials["running"].to_list() == pytest.approx(
         [8] * 4, rel=0.02
     )
 

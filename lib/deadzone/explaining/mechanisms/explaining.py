@@ -157,7 +157,7 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
 
 
 def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str) -> pd.DataFrame:
-    """Where the time went at each level, one column a reason, running as `work`: mean thread-seconds of a trial, where the
+    """Where the time went at each level, one column a reason beside `running`: mean thread-seconds of a trial, where the
     response is a rate of one unit of it, or, of requests under load, the share of their response. level: shape (n,), where each
     trial stands; nan for none."""
     is_known = _is_known(trials, response)
@@ -170,7 +170,7 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: 
     elif goal == "max":
         parts = parts.div(known[response] * known["wall_s"], axis=0)
     means = parts.astype(float).groupby(level[is_known]).mean()
-    return means.rename(columns=lambda name: name.removeprefix("idle_"))
+    return means.rename(columns=lambda name: name.removeprefix("idle_")).rename(columns={WORK: "running"})
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
@@ -181,7 +181,7 @@ def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
     return bool(np.ptp(x) > 0 and np.polyfit(x, np.log(threads.to_numpy(float)), 1)[0] > FOLLOWS)
 
 
-Change = tuple[Mapping[str, Any], pd.DataFrame, pd.DataFrame]
+Change = tuple[Mapping[Any, Any], pd.DataFrame, pd.DataFrame]
 """Where it is, and the parts of the trials at its two ends."""
 
 
@@ -235,8 +235,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     for number, phase in enumerate(model.phases.to_dict("records")):
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
         if inside.nunique() > 1:
-            where = {"phase": number, "from": inside.min(), "to": inside.max()}
-            where |= {name: phase[name] for name in WHERE[1:]}
+            where = {**phase, "phase": number, "from": inside.min(), "to": inside.max()}
             changes.append((where, parts[level == inside.min()], parts[level == inside.max()]))
     return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model, tuple(changes))
 

@@ -15,8 +15,6 @@ import pandas as pd
 
 from deadzone.explaining.mechanisms import explaining
 
-DOUBLING = math.log(2)
-
 COLUMNS = ("phase", "level", "mechanism", "before", "after", *explaining.CHANGE, *explaining.TESTS)
 
 
@@ -27,7 +25,7 @@ def joints_of(found: explaining.PhasesExplained) -> pd.DataFrame:
     rows: list[Sequence[object]] = []
     for (one, start, joint), (other, at, stop) in pairwise(found.changes):
         if joint.index.equals(at.index):
-            per = [DOUBLING / math.log(phase["to"] / phase["from"]) for phase in (one, other)]
+            per = [math.log(2) / math.log(phase["to"] / phase["from"]) for phase in (one, other)]
             scaled = [(ends, explaining.log_mean(*ends)) for ends in ((start, joint), (at, stop))]
             for reason in explaining.REASONS:
                 parts = [[explaining.part_of(end, reason, scale) for end in ends] for ends, scale in scaled]

@@ -25,10 +25,6 @@ SLEEPING = ("waiting_for_each_other", "outside")
 """Told apart by what threads slept in; which lock, or which peer, only a trace of them tells."""
 
 
-COUNTED = ("waiting_for_disk", "memory_short")
-"""Counted by the kernel where it is told to, else looked at."""
-
-
 def limits(found: Explanation, phase: int) -> str:
     """What limits a phase, in a few words: the mechanisms confirmed, the largest first, or that nothing is."""
     named = [say(f"mechanism.{name}") for name in found.of(phase)["mechanism"]]
@@ -70,19 +66,22 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
     return join([said, *rest])
 
 
-def untold(found: Explanation | None, facts: Mapping[str, Any]) -> list[Message]:
+def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message]:
     """What could not be told here, and what would tell it, in a sentence; none where nothing was explained. facts: the
     provenance of the trials, as far as it is known."""
-    if found is None or found.loss.empty:
-        return []
-    of = {verdict: {*rows["mechanism"]} for verdict, rows in found.table.groupby("verdict")}
-    confirmed, undecided = (of.get(verdict, set()) for verdict in (CONFIRMED, UNDECIDED))
+    tables = [one.table for one in found if one]
+    confirmed, undecided = (
+        {name for one in tables for name in one["mechanism"][one["verdict"] == verdict]}
+        for verdict in (CONFIRMED, UNDECIDED)
+    )
     source, refused = (facts.get(f"account_{name}") or {} for name in ("source", "refused"))
     open_here = {
         "work": MORE_WORK in confirmed,
         "sleep": {*SLEEPING} & confirmed,
-        "ends": refused,
-        "waits": source and "with delays" not in source and {*COUNTED} & (confirmed | undecided),
+        "ends": refused and confirmed | undecided,
+        "waits": source
+        and "with delays" not in source
+        and {"waiting_for_disk", "memory_short"} & (confirmed | undecided),
         "trials": undecided,
     }
     why = join([str(one) for one in refused.values()], "; ")
@@ -90,16 +89,15 @@ def untold(found: Explanation | None, facts: Mapping[str, Any]) -> list[Message]
     return [say("mechanism.untold", what=join(named, "; "))] if named else []
 
 
-def sentences(found: PhasesExplained | None, facts: Mapping[str, Any] | None = None) -> list[Message]:
-    """A sentence on each phase that could be explained, one on each joint between them, and one on what could not be told; none
-    without an explanation. facts: as for `untold`."""
+def sentences(found: PhasesExplained | None) -> list[Message]:
+    """A sentence on each phase that could be explained, and one on each joint between them; none without an explanation."""
     if found is None:
         return []
     said = []
     for number, row in enumerate(found.model.phases.to_dict("records")):
         start, stop = (level_text(found.model, float(row[end])) for end in ("start", "stop"))
         said.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
-    return [*(one for one in said if one), *_joint_sentences(found), *untold(found, facts or {})]
+    return [*(one for one in said if one), *_joint_sentences(found)]
 
 
 def _joint_sentences(found: PhasesExplained) -> list[Message]:
@@ -113,9 +111,8 @@ def _joint_sentences(found: PhasesExplained) -> list[Message]:
                 **{name: _percent(row[name]) for name in ("before", "after", "low", "high")})
             for row in rows[rows["verdict"] == CONFIRMED].to_dict("records")
         ]  # fmt: skip
-        against = say("mechanism.against") if found.is_scaling else ""
-        key = "mechanism.joint" if parts else "mechanism.joint_open"
-        said.append(say(key, parts=join(parts, "; "), against=against, **where))
+        where["against"] = say("mechanism.against") if found.is_scaling else ""
+        said.append(say(f"mechanism.joint{'' if parts else '_open'}", parts=join(parts, "; "), **where))
     return said
 
 
@@ -126,7 +123,7 @@ def change_sentences(
     rows = [] if found is None else found.table[found.table["verdict"] == CONFIRMED].to_dict("records")
     labels = {row["phase"]: row["label"] for row in rows}
     said = (sentence(found, n, *names, in_words(label, factors)) for n, label in labels.items() if found)
-    return [*(one for one in said if one), *(untold(found, {}) if labels else [])]
+    return [*(one for one in said if one), *(untold({}, found) if labels else [])]
 
 
 def _is_small(found: Explanation, phase: int) -> bool:

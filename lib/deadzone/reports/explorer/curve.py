@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -37,13 +36,14 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A fitted curve. name: of its run and slice. rows: what was fitted. advice: over all settings of the rows.
-    kept: what explains phases that were shown before, by where they are."""
+    """A fitted curve. name: of its run and slice. rows: what was fitted. advice: over all settings of the rows. account: where
+    the time of threads went at each level, as in a view. kept: what explains phases that were shown before, by where they are."""
 
     name: str
     rows: pd.DataFrame
     model: PhaseModel
     advice: Recommendation
+    account: pd.DataFrame
     kept: dict[tuple[Any, ...], PhasesExplained | None] = field(default_factory=dict)
 
     def under(self, thresholds: Thresholds, tolerance: float) -> View:
@@ -59,11 +59,6 @@ class Curve:
             self.kept[ends] = explained(self.rows, model)
         return View(self.name, model, self.advice, tied[0], tied, tolerance, self.account, self.kept[ends])
 
-    @cached_property
-    def account(self) -> pd.DataFrame:
-        """Where the time of threads went at each level; empty where the trials carry no account."""
-        return account_of(self.rows, self.model)
-
     def refitted(self, thresholds: Thresholds) -> Curve:
         """The curve fitted anew under thresholds: the last word on where its phases are."""
         model = self.model
@@ -77,4 +72,4 @@ def open_curve(
     found = answer(rows, knob, response, goal, thresholds=thresholds)
     if not found.models:
         raise PhaseError(join(found.notes))
-    return Curve(name, rows, found.models[()], found.recommend())
+    return Curve(name, rows, found.models[()], found.recommend(), account_of(rows, found.models[()]))

@@ -75,7 +75,7 @@ def draw(view: View, other: View | None = None) -> str:
     ]
     second = other.name if other else say("quantity.none")
     described = say("explorer.described", name=view.name, phases=phases_text(view.model), other=second)
-    account = _account(view.account, x)
+    account = {} if view.account.empty else _areas(view.account, x)
     height = HEIGHT + (ACCOUNT_HEIGHT + ACCOUNT_GAP if account else 0)
     return rendered(
         TEMPLATE, width=WIDTH, height=height, account=account, panel=view.account.columns.name, panel_px=ACCOUNT_HEIGHT,
@@ -87,10 +87,8 @@ def draw(view: View, other: View | None = None) -> str:
     )  # fmt: skip
 
 
-def _account(means: pd.DataFrame, x: Scale) -> dict[str, str]:
-    """The areas of the account of time, the lowest first; none where there is no account."""
-    if means.empty:
-        return {}
+def _areas(means: pd.DataFrame, x: Scale) -> dict[str, str]:
+    """Those of the account of time, the lowest first."""
     heights = np.hstack([np.zeros((len(means), 1)), means.to_numpy(float).cumsum(axis=1)])
     px, base = x.at(means.index.to_numpy(float)), HEIGHT + ACCOUNT_GAP + ACCOUNT_HEIGHT
     py = base - heights / heights.max() * ACCOUNT_HEIGHT

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import DeadzoneError, ReportError
-from deadzone.explaining.mechanisms.wording import sentences
+from deadzone.explaining.mechanisms.wording import sentences, untold
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import listing, percent, plain_name
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
@@ -101,7 +101,7 @@ class Explorer:
         sentence = say("explorer.setting", tied=listing(names), n=len(names), **told)
         fitted = self._curve(str(self.run.value)).model.thresholds
         note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
-        why = blocks.Prose(tuple(sentences(view.why))).html()
+        why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
         return blocks.Prose((sentence, note)).html() + phases_table(model, "phases", view.why).html() + why
 
     def _key(self, run: str) -> tuple[str, ...]:

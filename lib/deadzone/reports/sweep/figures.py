@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.capacity.littles_law import ANSWERED
-from deadzone.explaining.mechanisms.explaining import FEW, OUTSIDE, WORK, has_account, time_by_level
+from deadzone.explaining.mechanisms.explaining import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
@@ -192,7 +192,6 @@ def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
     if not has_account(trials, model.response):
         return pd.DataFrame()
     means = time_by_level(trials, positions(model, trials), model.response, model.goal)
-    means = means.rename(columns={WORK: "running"})
     shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
     return means[shown].rename_axis(columns=say(f"mechanism.panel{'_asked' if ANSWERED in trials else ''}"))
 

@@ -77,11 +77,6 @@ class Probe:
     cores: int
     fine_clock: bool
 
-    @property
-    def limit_cores(self) -> float | None:
-        """The limit in force [cores]; None for no limit."""
-        return cores_of(self.cpu_max)
-
 
 class Container:
     """One container of one pod, with the launcher in it."""
@@ -271,7 +266,7 @@ def verified(container: Container, cores: float | None) -> Probe:
             raise TargetError(
                 f"{container.spot} shows no control group, so no limit can be verified and nothing be measured."
             )
-        have = probe.limit_cores
+        have = cores_of(probe.cpu_max)
         if have == cores or (have is not None and cores is not None and abs(have - cores) < ROUNDING):
             return probe
     raise TargetError(
