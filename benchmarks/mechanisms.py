@@ -3,7 +3,7 @@
     python benchmarks/mechanisms.py [--seeds N]
 
 Each program stops scaling by exactly one mechanism (planted_mechanisms.py) and is really run, so neighbours matter. Writes
-docs/benchmarks/mechanisms.md; nothing in it is typed by hand.
+docs/benchmarks/mechanisms.md; of it only what stands under the heading "By hand" is typed, and kept.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import deadzone
 from deadzone.store.provenance import cpu_model, usable_cores
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "mechanisms.md"
+BY_HAND = "\n## By hand\n"
 REPLICATES = 6
 SEEDS = 20
 
@@ -40,7 +41,7 @@ def main() -> int:
     page = [
         "# Which mechanism is named for a phase",
         "",
-        "Written by `benchmarks/mechanisms.py`; not edited by hand.",
+        "Written by `benchmarks/mechanisms.py`; only what stands under *By hand* is typed.",
         "",
         f"deadzone {deadzone.__version__}; {datetime.datetime.now(datetime.UTC):%Y-%m-%d}; {usable_cores()} cores of {cpu_model()}; "
         f"load of the machine {before:.1f} before and {os.getloadavg()[0]:.1f} after (a quiet one has about 0).",
@@ -53,7 +54,8 @@ def main() -> int:
         "| --- | --- | --- | --- | --- | --- |",
         *rows,
     ]
-    text = "\n".join(page) + "\n"
+    _, heading, typed = (PAGE.read_text(encoding="utf-8") if PAGE.exists() else "").partition(BY_HAND)
+    text = "\n".join(page) + "\n" + heading + typed
     print(text)
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(text, encoding="utf-8")

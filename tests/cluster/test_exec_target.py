@@ -16,6 +16,7 @@ from sweeping import ALLOWED, BUSY, SLEEP, Left, command, target
 from deadzone.measurement import Command
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
+from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import KubernetesTarget
 
@@ -60,6 +61,34 @@ def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
     assert facts["cluster_node"]
     telemetry = run.telemetry()
     assert {"cpu_usage_s", "nr_throttled", "throttled_s"} <= set(telemetry["metric"])
+    left.check_nothing()
+
+
+def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(
+    namespace, deployment, write_study, sweep, left
+):
+    deployment(annotations=ALLOWED)
+    run = sweep(
+        write_study(
+            workload=command(BUSY),
+            target=target(namespace, change="resize"),
+            factors={"work": [1500000], "cpu_limit": [0.2, 0.8]},
+            design={"replicates": 3},
+        )
+    )
+    trials = run.trials()
+    known = trials.dropna(subset=[*ACCOUNT])
+    assert set(known["cpu_limit"].astype(float)) == {0.2, 0.8}, trials[
+        ["cpu_limit", "wall_s", *ACCOUNT]
+    ].to_string()
+    assert known["threads_s"].to_numpy() == pytest.approx(
+        known[[*ACCOUNT[1:]]].sum(axis=1).to_numpy(), abs=1e-4
+    )
+    assert known["running_s"].to_numpy() == pytest.approx(known["cpu_efficiency"] * known["wall_s"], rel=0.02)
+    slow = known[known["cpu_limit"].astype(float) == 0.2]
+    assert (slow["throttled_wait_s"] > 0.5 * slow["threads_s"]).all()
+    assert (slow["threads_s"] < 1.3 * slow["wall_s"]).all()
+    assert "looked at by the launcher" in run.provenance()["account_source"]
     left.check_nothing()
 
 

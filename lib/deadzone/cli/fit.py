@@ -47,7 +47,8 @@ def command(
     from deadzone.explaining.findings.examining import examine
     from deadzone.explaining.findings.experiment import Experiment
     from deadzone.explaining.mechanisms.explaining import explained
-    from deadzone.explaining.mechanisms.wording import sentences
+    from deadzone.explaining.mechanisms.joints import joints_of
+    from deadzone.explaining.mechanisms.wording import sentences, untold
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
     from deadzone.explaining.settings.wording import page
@@ -70,7 +71,7 @@ def command(
         elif models:
             facts |= models[0][1].to_dict()
             if why := explained(frame, models[0][1]):
-                facts["mechanisms"] = records(why.table)
+                facts |= {"mechanisms": records(why.table), "mechanisms_at_joints": records(joints_of(why))}
         settings = records(advice.table, whole=True)
         findings = [one.to_dict() for one in wrong]
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
@@ -81,7 +82,8 @@ def command(
         if where:
             said.append(", ".join(f"{name} = {level}" for name, level in where.items()))
         said += drawn(quiet, one, one.recommend() if by else found.recommend())
-        said += [str(one.summary()), *sentences(None if by else explained(frame, one))]
+        why = None if by else explained(frame, one)
+        said += [str(one.summary()), *sentences(why), *untold({}, why)]
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend()))
     if wishes:  # what was said holds the advice for the usual goal already

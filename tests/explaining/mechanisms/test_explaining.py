@@ -6,9 +6,10 @@ import pytest
 
 import deadzone
 from deadzone.errors import PhaseError
-from deadzone.explaining.mechanisms.explaining import WAITS
+from deadzone.explaining.mechanisms.explaining import WAITS, time_by_level
 from deadzone.explaining.mechanisms.explaining import explained as explained_or_none
-from deadzone.explaining.mechanisms.wording import limits, sentences
+from deadzone.explaining.mechanisms.joints import joints_of
+from deadzone.explaining.mechanisms.wording import limits, sentences, untold
 from deadzone.language.catalogue import speaking
 
 
@@ -51,9 +52,61 @@ def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
     assert row["low"] < row["change"] < row["high"]
     excluded = set(found.of(int(row["phase"]), "excluded")["mechanism"])
     assert {"cpu_full", "throttled", "waiting_for_each_other", "too_few_threads"} <= excluded
-    assert "the job takes more CPU work" in sentences(found)[-1]
+    phase = int(row["phase"])
+    assert "the job takes more CPU work" in sentences(found)[phase]
     with speaking("ko"):
-        assert "CPU 작업량" in sentences(found)[-1]
+        assert "CPU 작업량" in sentences(found)[phase]
+
+
+def test_a_joint_tells_which_mechanisms_begin_there_and_by_how_much():
+    frame = table((8, 8, 8, 17, 34), busy=(1, 2, 4, 4, 4), knob=(1, 2, 4, 8, 16), asleep=1.0)
+    found, model = explained(frame)
+    assert [*model.phases["start"]] == [1, 4]
+    joints = joints_of(found).set_index("mechanism")
+    assert set(joints["level"]) == {4} and set(joints["phase"]) == {0}
+    begins = joints[joints["verdict"] == "confirmed"]
+    assert set(begins.index) == {"more_cpu_work", "waiting_for_each_other"}
+    doubling = (np.log(34 / 8) / 2, np.log(2))
+    assert begins.loc[["more_cpu_work", "waiting_for_each_other"], "after"].to_list() == pytest.approx(
+        doubling, abs=0.02
+    )
+    assert begins["before"].abs().max() < 0.02
+    assert begins["low"].lt(begins["change"]).all() and begins["change"].lt(begins["high"]).all()
+    assert set(joints["verdict"][joints.index.isin(["throttled", "cpu_full"])]) == {"excluded"}
+    assert joints["change"].sum() == pytest.approx(np.diff(found.loss["change"] / 2)[0], abs=0.02)
+    assert "At 4, from linear to reversal" in sentences(found)[2]
+    with speaking("ko"):
+        assert "4에서 선형 구간이 역전 구간으로 바뀝니다" in sentences(found)[2]
+
+
+def test_chance_begins_nothing_at_a_joint():
+    frame = table((8, 8, 8, 8, 8), busy=(1, 2, 3, 4, 5), knob=(1, 2, 4, 8, 16), replicates=3)
+    found, _ = explained(frame)
+    named = joints_of(found).query("verdict == 'confirmed'")["mechanism"]
+    assert not {"more_cpu_work", "throttled", "waiting_for_disk", "memory_short", "outside"} & {*named}
+
+
+def test_a_joint_with_one_trial_a_level_is_undecided():
+    found, _ = explained(
+        table((8, 8, 8, 17, 34), (1, 2, 4, 4, 4), (1, 2, 4, 8, 16), asleep=1.0, replicates=1)
+    )
+    joints = joints_of(found)
+    assert len(joints) and set(joints["verdict"]) == {"undecided"} and joints["low"].isna().all()
+
+
+def test_what_could_not_be_told_is_said_with_what_would_tell_it():
+    found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
+    looked = {"account_source": "schedstat, looked at", "account_refused": {"taskstats": "not permitted"}}
+    (said,) = untold(looked, found)
+    assert "hardware counters" in said and "(not permitted; the owner of the machine" in said
+    assert untold(looked, found, found) == [said]
+    with speaking("ko"):
+        assert "하드웨어 카운터" in untold(looked, found)[0] and "not permitted" in untold(looked, found)[0]
+    undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
+    (told,) = untold({"account_source": "taskstats, waits looked at"}, undecided)
+    assert "kernel.task_delayacct" in told and "more trials" in told
+    assert "kernel.task_delayacct" not in untold({"account_source": "taskstats with delays"}, undecided)[0]
+    assert untold(looked) == untold(looked, None) == []
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():
@@ -62,6 +115,17 @@ def test_a_rate_is_explained_as_the_time_for_its_unit():
     by_rate, _ = explained(frame, "jobs_s", "max")
     named = {row["mechanism"] for row in by_rate.table.to_dict("records") if row["verdict"] == "confirmed"}
     assert named == {"waiting_for_each_other"}
+
+
+def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 2, 2), asleep=1.0)
+    level = frame["threads"].to_numpy(float)
+    of_trials = time_by_level(frame, level, "wall_s", "min")
+    frame["jobs_s"] = 20 / frame["wall_s"]
+    of_jobs = time_by_level(frame, level, "jobs_s", "max")
+    assert np.allclose(of_jobs * 20, of_trials) and of_trials["running"].to_list() == pytest.approx(
+        [8] * 4, rel=0.02
+    )
 
 
 def test_one_trial_a_level_decides_nothing():

@@ -173,3 +173,30 @@ def test_it_speaks_korean_and_starts_where_it_is_asked_to(home):
         ) or started.view
     with speaking("en"), pytest.raises(ReportError, match="Languages are"):
         explore(lang="xx")
+
+
+def test_a_run_with_its_account_of_time_shows_where_it_went_and_what_limits_each_phase():
+    frame = table().trials
+    waits = dict.fromkeys(("throttled_wait_s", "disk_wait_s", "memory_wait_s", "network_wait_s"), 0.0)
+    busy, told = frame["user_s"], {**waits, "sys_s": 0.0, "running_s": frame["user_s"]}
+    idle = (frame["threads"] * frame["wall_s"] - busy).clip(lower=0.0)
+    told |= {
+        "ready_s": idle,
+        "asleep_s": 0.5 * frame["wall_s"],
+        "threads_s": busy + idle + 0.5 * frame["wall_s"],
+    }
+    with_account = Table(frame.assign(**told), "threads", "wall_s", ("threads",), {"wall_s": "min"})
+    explorer = Explorer({"study": {"one": lambda: with_account, "two": table}})
+    assert explorer.figure.value.count('class="account"') == 3
+    assert (
+        "time of threads for a unit of work" in explorer.figure.value
+        and "<title>CPU full" in explorer.figure.value
+    )
+    assert (
+        "what limits" in explorer.words.value and "threads are ready and find no core" in explorer.words.value
+    )
+    once = explorer.view.why
+    explorer.tolerance.value = 20
+    assert explorer.view.why is once
+    explorer.run.value = "two"
+    assert 'class="account"' not in explorer.figure.value and "what limits" not in explorer.words.value

@@ -86,6 +86,9 @@ MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
 MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk", "memory_short", "waiting_for_each_other",
               FEW, OUTSIDE)  # fmt: skip
 
+REASONS = (WORK, *dict.fromkeys(WAITS.values()), FEW)
+"""What the parts are of."""
+
 WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
 
@@ -153,9 +156,10 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     return parts.assign(log_loss=np.log(at[response]), busy=0.0, offers=False, **{WORK: 0.0, OUTSIDE: 0.0})
 
 
-def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.DataFrame:
-    """Where the time went at each level, one column a reason, running as `work`: mean thread-seconds of a trial, or, of requests
-    under load, the share of their response. level: shape (n,), where each trial stands; nan for none."""
+def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str) -> pd.DataFrame:
+    """Where the time went at each level, one column a reason beside `running`: mean thread-seconds of a trial, where the
+    response is a rate of one unit of it, or, of requests under load, the share of their response. level: shape (n,), where each
+    trial stands; nan for none."""
     is_known = _is_known(trials, response)
     known = trials[is_known]
     running = {WORK: known["user_s"] + known["sys_s"]}
@@ -163,8 +167,10 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.
     if ANSWERED in trials:
         parts = _of_requests(known, response).filter(like="idle_")
         parts = parts.div(parts.sum(axis=1), axis=0)
+    elif goal == "max":
+        parts = parts.div(known[response] * known["wall_s"], axis=0)
     means = parts.astype(float).groupby(level[is_known]).mean()
-    return means.rename(columns=lambda name: name.removeprefix("idle_"))
+    return means.rename(columns=lambda name: name.removeprefix("idle_")).rename(columns={WORK: "running"})
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
@@ -175,7 +181,7 @@ def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
     return bool(np.ptp(x) > 0 and np.polyfit(x, np.log(threads.to_numpy(float)), 1)[0] > FOLLOWS)
 
 
-Change = tuple[Mapping[str, Any], pd.DataFrame, pd.DataFrame]
+Change = tuple[Mapping[Any, Any], pd.DataFrame, pd.DataFrame]
 """Where it is, and the parts of the trials at its two ends."""
 
 
@@ -201,9 +207,10 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class PhasesExplained(Explanation):
-    """What explains each phase of a model."""
+    """What explains each phase of a model. changes: of its phases, each `from` a level `to` another, for what changes at joints."""
 
     model: PhaseResult
+    changes: tuple[Change, ...]
 
 
 def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
@@ -228,9 +235,9 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     for number, phase in enumerate(model.phases.to_dict("records")):
         inside = level[(level >= phase["start"]) & (level <= phase["stop"])]
         if inside.nunique() > 1:
-            where = {"phase": number, **{name: phase[name] for name in WHERE[1:]}}
+            where = {**phase, "phase": number, "from": inside.min(), "to": inside.max()}
             changes.append((where, parts[level == inside.min()], parts[level == inside.max()]))
-    return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model)
+    return PhasesExplained(*_tables(changes), bool(parts["offers"].all()), model, tuple(changes))
 
 
 def explain_change(
@@ -261,12 +268,15 @@ def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:
         loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
         losses.append({**where, **dict(zip(CHANGE, loss, strict=True))})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
-    table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
-    table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
-    table["verdict"] = np.select(
-        [table[name] <= 1 - CONFIDENCE for name in TESTS], [EXCLUDED, CONFIRMED], UNDECIDED
-    )
+    table = decided(pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS]))
     return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE])
+
+
+def decided(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with TESTS, corrected for all its rows, and their verdicts."""
+    table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
+    verdicts = [table[name] <= 1 - CONFIDENCE for name in TESTS]
+    return table.assign(verdict=np.select(verdicts, [EXCLUDED, CONFIRMED], UNDECIDED))
 
 
 def mechanisms_between(
@@ -311,15 +321,9 @@ def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | Non
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
-    reasons = (*dict.fromkeys(WAITS.values()), FEW)
-    terms = ["busy", *start.filter(like="idle_")]
-    ends = [float(end[terms].mean().sum()) for end in (start, stop)]
-    scale = ends[0]
-    if min(ends) > 0 and ends[0] != ends[1]:
-        scale = (ends[1] - ends[0]) / math.log(ends[1] / ends[0])
-    shown = []
-    for reason in (WORK, *reasons):
-        a, b = (_part(end, reason, scale) for end in (start, stop))
+    scale, shown = log_mean(start, stop), []
+    for reason in REASONS:
+        a, b = (part_of(end, reason, scale) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
         beyond = [part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))]
         slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
@@ -328,7 +332,14 @@ def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[di
     return shown
 
 
-def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
+def log_mean(start: pd.DataFrame, stop: pd.DataFrame) -> float:
+    """The logarithmic mean of all that lies idle and is busy at two ends."""
+    terms = ["busy", *start.filter(like="idle_")]
+    a, b = (float(end[terms].mean().sum()) for end in (start, stop))
+    return (b - a) / math.log(b / a) if min(a, b) > 0 and a != b else a
+
+
+def part_of(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
     own = end[reason].to_numpy(float) if reason in (WORK, OUTSIDE) else np.zeros(len(end))
     idle = f"idle_{reason}"
     return own + (end[idle].to_numpy(float) / scale if idle in end else 0.0)
@@ -336,14 +347,12 @@ def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
 
 def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:
     """From the mean of a to that of b; None with a single trial."""
-    if min(len(a), len(b)) < 2:
-        return None
-    scatter = [max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5 for side in (a, b)]
-    before, after = (
-        Estimate(float(side.mean()), error, len(side) - 1, len(side))
-        for side, error in zip((a, b), scatter, strict=True)
-    )
-    return after - before
+    return mean_of(b) - mean_of(a) if min(len(a), len(b)) > 1 else None
+
+
+def mean_of(side: np.ndarray) -> Estimate:
+    error = max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5
+    return Estimate(float(side.mean()), error, len(side) - 1, len(side))
 
 
 def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:

@@ -1,7 +1,8 @@
 """Why each phase is what it is, in words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from deadzone.explaining.compare.comparing import in_words
 from deadzone.explaining.mechanisms.explaining import (
@@ -9,10 +10,12 @@ from deadzone.explaining.mechanisms.explaining import (
     EXCLUDED,
     FLOOR,
     INTERVAL,
+    MORE_WORK,
     UNDECIDED,
     Explanation,
     PhasesExplained,
 )
+from deadzone.explaining.mechanisms.joints import joints_of
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import percent
 from deadzone.language.catalogue import Message, join, say
@@ -60,20 +63,57 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         for verdict in (EXCLUDED, UNDECIDED)
         if len(found.of(phase, verdict)) and not is_small
     ]  # fmt: skip
-    confirmed = {*found.of(phase)["mechanism"]}
-    told = "work" if "more_cpu_work" in confirmed else "sleep" if {*SLEEPING} & confirmed else ""
-    return join([said, *rest, say(f"mechanism.tells_{told}") if told else ""])
+    return join([said, *rest])
+
+
+def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message]:
+    """What could not be told here, and what would tell it, in a sentence; none where nothing was explained. facts: the
+    provenance of the trials, as far as it is known."""
+    tables = [one.table for one in found if one]
+    confirmed, undecided = (
+        {name for one in tables for name in one["mechanism"][one["verdict"] == verdict]}
+        for verdict in (CONFIRMED, UNDECIDED)
+    )
+    source, refused = (facts.get(f"account_{name}") or {} for name in ("source", "refused"))
+    open_here = {
+        "work": MORE_WORK in confirmed,
+        "sleep": {*SLEEPING} & confirmed,
+        "ends": refused and confirmed | undecided,
+        "waits": source
+        and "with delays" not in source
+        and {"waiting_for_disk", "memory_short"} & (confirmed | undecided),
+        "trials": undecided,
+    }
+    why = join([str(one) for one in refused.values()], "; ")
+    named = [say(f"mechanism.untold_{name}", why=why) for name, is_open in open_here.items() if is_open]
+    return [say("mechanism.untold", what=join(named, "; "))] if named else []
 
 
 def sentences(found: PhasesExplained | None) -> list[Message]:
-    """A sentence on each phase that could be explained; none without an explanation."""
+    """A sentence on each phase that could be explained, and one on each joint between them; none without an explanation."""
     if found is None:
         return []
     said = []
     for number, row in enumerate(found.model.phases.to_dict("records")):
         start, stop = (level_text(found.model, float(row[end])) for end in ("start", "stop"))
         said.append(sentence(found, number, start, stop, PHASE_STYLES[str(row["label"])].name))
-    return [one for one in said if one]
+    return [*(one for one in said if one), *_joint_sentences(found)]
+
+
+def _joint_sentences(found: PhasesExplained) -> list[Message]:
+    labels = [PHASE_STYLES[str(label)].name for label in found.model.phases["label"]]
+    joints, said = joints_of(found), []
+    for phase, level in joints[["phase", "level"]].drop_duplicates().itertuples(index=False, name=None):
+        rows = joints[joints["phase"] == phase]
+        where = {"level": level_text(found.model, level), "start": labels[phase], "stop": labels[phase + 1]}
+        parts = [
+            say("mechanism.joint_part", name=say(f"mechanism.{row['mechanism']}"), certainty=INTERVAL,
+                **{name: _percent(row[name]) for name in ("before", "after", "low", "high")})
+            for row in rows[rows["verdict"] == CONFIRMED].to_dict("records")
+        ]  # fmt: skip
+        where["against"] = say("mechanism.against") if found.is_scaling else ""
+        said.append(say(f"mechanism.joint{'' if parts else '_open'}", parts=join(parts, "; "), **where))
+    return said
 
 
 def change_sentences(
@@ -83,7 +123,7 @@ def change_sentences(
     rows = [] if found is None else found.table[found.table["verdict"] == CONFIRMED].to_dict("records")
     labels = {row["phase"]: row["label"] for row in rows}
     said = (sentence(found, n, *names, in_words(label, factors)) for n, label in labels.items() if found)
-    return [one for one in said if one]
+    return [*(one for one in said if one), *(untold({}, found) if labels else [])]
 
 
 def _is_small(found: Explanation, phase: int) -> bool:

@@ -73,6 +73,12 @@ class Account:
         self._look_at(processes())
         self._next_s = time.monotonic() + (time.thread_time() - began) / LOOKING_SHARE
 
+    def take(self, living: ThreadTime, waits_for: str) -> None:
+        """A look at a thread that somebody else had; for an account that hears of no ends."""
+        self._refused = "looked at from elsewhere"
+        self._seen[living.thread] = living
+        self._waits[waits_for] += 1
+
     def _look_at(self, processes: Iterable[int]) -> list[ThreadTime]:
         """The threads of processes, with a note of what each waits for."""
         living = []
@@ -113,7 +119,8 @@ class Account:
             disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
         else:
             memory = used.memory_stall_s or 0.0
-            disk = max(self._share("disk", "network", "asleep") * waiting - memory, 0.0)
+            looked_at = max(self._share("disk", "network", "asleep") * waiting - memory, 0.0)
+            disk = sum(one.disk_s for one in threads) or looked_at
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
         network = self._share("network", "asleep") * (waiting - memory - disk)

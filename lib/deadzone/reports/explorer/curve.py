@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from deadzone.errors import PhaseError
+from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.relabel import relabel
 from deadzone.explaining.phases.thresholds import Thresholds
 from deadzone.explaining.settings.answering import answer
 from deadzone.language.catalogue import join
+from deadzone.reports.sweep.figures import account_of
 
 
 @dataclass(frozen=True, eq=False)
 class View:
     """A curve as it is shown. model: with its phases. advice: over all settings, those beside the curve too. setting: the
-    cheapest within the tolerance. tied: all within it."""
+    cheapest within the tolerance. tied: all within it. account: where the time of threads went at each level, empty where the
+    trials carry no account. why: what explains the phases, if it can be told."""
 
     name: str
     model: PhaseModel
@@ -27,16 +30,21 @@ class View:
     setting: Any
     tied: tuple[Any, ...]
     tolerance: float
+    account: pd.DataFrame
+    why: PhasesExplained | None
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A fitted curve. name: of its run and slice. rows: what was fitted. advice: over all settings of the rows."""
+    """A fitted curve. name: of its run and slice. rows: what was fitted. advice: over all settings of the rows. account: where
+    the time of threads went at each level, as in a view. kept: what explains phases that were shown before, by where they are."""
 
     name: str
     rows: pd.DataFrame
     model: PhaseModel
     advice: Recommendation
+    account: pd.DataFrame
+    kept: dict[tuple[Any, ...], PhasesExplained | None] = field(default_factory=dict)
 
     def under(self, thresholds: Thresholds, tolerance: float) -> View:
         """The curve under thresholds, with the settings whose estimate is within a tolerance of the best.
@@ -45,7 +53,11 @@ class Curve:
         """
         settings = self.advice.table
         tied = tuple(settings["setting"][settings["loss"] <= tolerance + 1e-12])
-        return View(self.name, relabel(self.model, thresholds), self.advice, tied[0], tied, tolerance)
+        model = relabel(self.model, thresholds)
+        ends = tuple(model.phases[["start", "stop", "label"]].itertuples(index=False, name=None))
+        if ends not in self.kept:
+            self.kept[ends] = explained(self.rows, model)
+        return View(self.name, model, self.advice, tied[0], tied, tolerance, self.account, self.kept[ends])
 
     def refitted(self, thresholds: Thresholds) -> Curve:
         """The curve fitted anew under thresholds: the last word on where its phases are."""
@@ -60,4 +72,4 @@ def open_curve(
     found = answer(rows, knob, response, goal, thresholds=thresholds)
     if not found.models:
         raise PhaseError(join(found.notes))
-    return Curve(name, rows, found.models[()], found.recommend())
+    return Curve(name, rows, found.models[()], found.recommend(), account_of(rows, found.models[()]))

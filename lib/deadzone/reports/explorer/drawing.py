@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from deadzone import style
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.candidates import level_text, trial_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot_axes import is_log_better, plain_value, spread_factor
-from deadzone.explaining.phases.quantities import axis_label
+from deadzone.explaining.phases.quantities import axis_label, number
 from deadzone.language.catalogue import say
 from deadzone.language.rendering import rendered
 from deadzone.reports.explorer.curve import View
 from deadzone.reports.figures.curves import phases_text
+from deadzone.reports.sweep.figures import ACCOUNT_STYLES
 from deadzone.style import FIT_COLOUR, TRIAL_COLOUR
 
 WIDTH, HEIGHT = 900, 460
@@ -26,6 +28,9 @@ TEMPLATE = Path(__file__).parent / "curve.svg.j2"
 
 OTHER_COLOUR = "#AA3377"
 """The second run: the reversal's hue, which no line of the first run has."""
+
+ACCOUNT_HEIGHT, ACCOUNT_GAP = 120, 40
+"""Of the panel below the curve, and of its title and legend above it."""
 
 CURVE_POINTS = 160
 MOST_HOVERED = 400
@@ -70,12 +75,27 @@ def draw(view: View, other: View | None = None) -> str:
     ]
     second = other.name if other else say("quantity.none")
     described = say("explorer.described", name=view.name, phases=phases_text(view.model), other=second)
+    account = {} if view.account.empty else _areas(view.account, x)
+    height = HEIGHT + (ACCOUNT_HEIGHT + ACCOUNT_GAP if account else 0)
     return rendered(
-        TEMPLATE, width=WIDTH, height=HEIGHT, left=LEFT, right=WIDTH - RIGHT, top=TOP, floor=FLOOR, x=x, y=y, style=style,
+        TEMPLATE, width=WIDTH, height=height, account=account, panel=view.account.columns.name, panel_px=ACCOUNT_HEIGHT,
+        most=number(view.account.sum(axis=1).max()), looks=ACCOUNT_STYLES, say=say,
+        left=LEFT, right=WIDTH - RIGHT, top=TOP, floor=FLOOR, x=x, y=y, style=style,
         described=described, phases=view.model.phases.to_dict("records"), view=view, apart=apart, where=where,
         levels=_levels(models, x, {where[row["setting"]]: str(row["setting"]) for row in apart}), ticks=_ticks(y),
         plain_value=plain_value, knob=axis_label(view.model.knob), response=axis_label(view.model.response), curves=curves,
     )  # fmt: skip
+
+
+def _areas(means: pd.DataFrame, x: Scale) -> dict[str, str]:
+    """Those of the account of time, the lowest first."""
+    heights = np.hstack([np.zeros((len(means), 1)), means.to_numpy(float).cumsum(axis=1)])
+    px, base = x.at(means.index.to_numpy(float)), HEIGHT + ACCOUNT_GAP + ACCOUNT_HEIGHT
+    py = base - heights / heights.max() * ACCOUNT_HEIGHT
+    return {
+        str(name): _points(px, py[:, n + 1]) + "L" + _points(px[::-1], py[::-1, n])[1:] + "Z"
+        for n, name in enumerate(means)
+    }
 
 
 def _scales(models: Sequence[PhaseModel], apart: Sequence[Mapping[str, Any]]) -> tuple[Scale, Scale]:

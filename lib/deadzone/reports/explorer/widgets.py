@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import DeadzoneError, ReportError
+from deadzone.explaining.mechanisms.wording import sentences, untold
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.quantities import listing, percent, plain_name
 from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
@@ -100,7 +101,8 @@ class Explorer:
         sentence = say("explorer.setting", tied=listing(names), n=len(names), **told)
         fitted = self._curve(str(self.run.value)).model.thresholds
         note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
-        return blocks.Prose((sentence, note)).html() + phases_table(model, "phases").html()
+        why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
+        return blocks.Prose((sentence, note)).html() + phases_table(model, "phases", view.why).html() + why
 
     def _key(self, run: str) -> tuple[str, ...]:
         return (*(str(part.value) for part in (self.study, self.knob, self.response, self.slice)), run)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.mechanisms.explaining import NEEDED, WORK, parts_of
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import number
 from deadzone.language.catalogue import say
@@ -47,9 +48,11 @@ def cpu_time(rows: pd.DataFrame) -> pd.Series:
 
 
 def change(rows: pd.DataFrame, knob: str, start: float, stop: float) -> Change:
-    """What changes between two levels of a curve with one row a level."""
-    at = rows.assign(cpu_s=cpu_time(rows)).set_index(knob).loc[[start, stop]]
-    wall, cpu = (float(at[column].iloc[1] / at[column].iloc[0]) for column in ("wall_s", "cpu_s"))
+    """What changes between two levels of a curve with one row a level: the work as wherever a phase is explained, of trials that
+    carry no account of time beside it."""
+    at = rows.set_index(knob).reindex(columns=[*NEEDED], fill_value=0.0).loc[[start, stop]]
+    work = parts_of(at, at.index.to_numpy(float), "wall_s", "min", knob)[WORK]
+    wall, cpu = float(at["wall_s"].iloc[1] / at["wall_s"].iloc[0]), float(np.exp(work.iloc[1] - work.iloc[0]))
     return Change(start, stop, wall, cpu, cpu / wall)
 
 

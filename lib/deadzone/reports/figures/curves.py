@@ -3,6 +3,8 @@
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from deadzone.explaining.mechanisms.explaining import PhasesExplained
+from deadzone.explaining.mechanisms.wording import limits
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.plot import plot
@@ -72,8 +74,8 @@ def setting_text(model: PhaseModel, advice: Recommendation) -> str:
     return "-" if advice.setting is None else level_text(model, float(advice.setting))
 
 
-def phases_table(model: PhaseModel, identity: str) -> Table:
-    """One row a phase: steps, label, elasticity with its interval, and probability."""
+def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None = None) -> Table:
+    """One row a phase: steps, label, elasticity with its interval, and probability; and where it is explained what limits it."""
     rows = [
         {
             **row,
@@ -81,11 +83,13 @@ def phases_table(model: PhaseModel, identity: str) -> Table:
             "steps": steps_text(model, row["start"], row["stop"]),
             "phase": PHASE_STYLES[row["label"]].name,
             "interval": interval_text(row),
+            "limits": limits(why, position - 1) if why else "",
         }
         for position, row in enumerate(model.phases.to_dict("records"), start=1)
     ]
     words = names(model.response, model.knob)
-    return Table.of("figures.phases", rows, identity, n=len(rows), certainty=model.certainty, **words)
+    told = {"n": len(rows), "certainty": model.certainty, "is_explained": why is not None}
+    return Table.of("figures.phases", rows, identity, **told, **words)
 
 
 def interval_text(row: Mapping[Hashable, Any]) -> str:

@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from deadzone.explaining.capacity.littles_law import ANSWERED
-from deadzone.explaining.mechanisms.explaining import FEW, OUTSIDE, WORK, has_account, time_by_level
+from deadzone.explaining.mechanisms.explaining import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
@@ -34,7 +35,7 @@ ACCOUNT_HEIGHT_IN = 2.0
 LEGEND_HEIGHT_IN = 0.5
 
 ACCOUNT_STYLES = {
-    WORK: ("#33658A", ""),
+    "running": ("#33658A", ""),
     "cpu_full": ("#E69F00", "//"),
     "throttled": ("#D55E00", "\\\\"),
     "waiting_for_disk": ("#009E73", ".."),
@@ -169,19 +170,30 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
 
 
 def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
-    """Where the time of the threads of a trial went, or that of a request under load, stacked: means of each level, which add up."""
-    means = time_by_level(source.analysed, positions(model, source.analysed), model.response)
-    shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
+    """Where the time of threads went for a unit of work, or that of a request under load, stacked: means of each level, which
+    add up."""
+    means = account_of(source.analysed, model)
+    shown = [*map(str, means)]
     stacks = ax.stackplot(
         means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
-        labels=[say(f"mechanism.{'running' if name == WORK else name}") for name in shown],
+        labels=[say(f"mechanism.{name}") for name in shown],
         colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
     )  # fmt: skip
     for stack, name in zip(stacks, shown, strict=True):
         stack.set_hatch(ACCOUNT_STYLES[name][1])
     ax.set_ylim(bottom=0)
-    ax.set_ylabel(say(f"mechanism.panel{'_asked' if ANSWERED in source.trials else ''}").replace(" (", "\n("))
+    ax.set_ylabel(str(means.columns.name).replace(" (", "\n("))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, fontsize=7, borderaxespad=0.2)
+
+
+def account_of(trials: pd.DataFrame, model: PhaseResult) -> pd.DataFrame:
+    """Where the time of threads went at each level, the parts that there are in the order in which they are stacked, named by what
+    they are parts of; empty where the trials carry no account of time."""
+    if not has_account(trials, model.response):
+        return pd.DataFrame()
+    means = time_by_level(trials, positions(model, trials), model.response, model.goal)
+    shown = [name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]
+    return means[shown].rename_axis(columns=say(f"mechanism.panel{'_asked' if ANSWERED in trials else ''}"))
 
 
 def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
@@ -199,8 +211,6 @@ def _continue_phases(model: PhaseModel, ax: Axes) -> None:
 
 def attempts_figure(source: Source) -> Figure:
     """Every measured response in the order of the run, where no curve could be fitted."""
-    import pandas as pd
-
     trials = source.trials
     values = pd.to_numeric(trials[source.response], errors="coerce").to_numpy(float)
     ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)

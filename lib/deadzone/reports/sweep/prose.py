@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.explaining.mechanisms.wording import sentences
+from deadzone.explaining.mechanisms.wording import sentences, untold
 from deadzone.explaining.phases.candidates import level_text, place_of
 from deadzone.explaining.phases.doubts import UNSURE
 from deadzone.explaining.phases.quantities import listing, plain_name
@@ -209,7 +209,8 @@ def phases_in_words(s: Slice) -> Prose:
     claims = [_phase(s, i, row) for i, row in enumerate(s.model.phases.to_dict("records"))]
     if told := shape(s.model):
         claims.append(Claim(told, (Evidence(s.anchor("response")), RAW)))
-    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in sentences(s.why)]
+    why = [*sentences(s.why), *untold(s.source.provenance, s.why)]
+    claims += [Claim(one, (Evidence(s.anchor("phases")), RAW)) for one in why]
     return Prose(tuple(claims))
 
 

@@ -2,7 +2,7 @@
 
 from deadzone.explaining.capacity.cold_start import ColdStart
 from deadzone.explaining.capacity.feasibility import CONFIDENCE
-from deadzone.explaining.mechanisms.wording import sentences
+from deadzone.explaining.mechanisms.wording import sentences, untold
 from deadzone.explaining.phases.quantities import listing, number, percent, plain_name, setting
 from deadzone.language.catalogue import join, say
 from deadzone.reports.figures.curves import names
@@ -107,12 +107,13 @@ def doubts(run: PoolRun) -> list[str]:
 
 
 def why_sentences(run: PoolRun) -> tuple[str, ...]:
-    """Why each phase is what it is, rate by rate."""
-    return tuple(
+    """Why each phase is what it is and what changes between two, rate by rate, and what could not be told."""
+    said = (
         say("pool_run.why", rate=rate_text(rate), sentence=one)
         for rate, found in run.why.items()
         for one in sentences(found)
     )
+    return (*said, *untold(run.source.provenance, *run.why.values()))
 
 
 def law_sentences(run: PoolRun) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.measuring.targets.kubernetes.accounting import Reading, measurement, parse, wall
+from deadzone.store.table import ACCOUNT
 
 VERSION_1 = """result code 0 0
 peak 50000
@@ -120,3 +121,41 @@ def test_a_program_that_did_not_start():
 def test_the_fine_clock_counts_as_far_as_the_one_that_never_steps_allows(uptimes, fines, expected):
     before, after = (Reading(uptime, fine) for uptime, fine in zip(uptimes, fines, strict=True))
     assert wall(before, after) == pytest.approx(expected)
+
+
+THREADS = """threads 100.50 7 7 S 10000 1000000 0 0 do_wait
+threads 100.50 7 8 R 10000 200000000 250000000 0 0
+threads 101.90 7 7 S 10000 1000000 0 0 do_wait
+threads 101.90 7 8 R 10000 900000000 950000000 0 0
+threads 101.90 9 9 S 10050 50000000 0 0 ep_poll
+threads 101.9"""
+
+
+def account(threads=THREADS, text=VERSION_1):
+    found = measurement(parse(text.replace("stdout hello", f"{threads}\nstdout hello")), "asked", 60, {})
+    return {name: found.counted[name] for name in ACCOUNT if name in found.counted}
+
+
+def test_the_account_of_time_is_what_was_seen_brought_up_to_all_cpu_time_that_was_counted():
+    told = account()
+    more = 1.0 / 0.951
+    assert told["running_s"] == pytest.approx(1.0)
+    assert told["threads_s"] == pytest.approx((1.995 + 1.9 + 1.4) * more, rel=0.06)
+    assert told["threads_s"] == pytest.approx(sum(told[name] for name in ACCOUNT[1:]), abs=1e-5)
+    # Nine tenths of half a core for two seconds are used: all that waited for a core waited for the limit.
+    assert told["throttled_wait_s"] == pytest.approx(0.95 * more, abs=1e-4) and told["ready_s"] == 0
+    assert told["network_wait_s"] == pytest.approx(told["asleep_s"] / 2)
+
+
+def test_waits_for_the_disk_are_those_that_the_kernel_counts_and_else_those_that_were_seen():
+    seen = THREADS.replace("S 10050 50000000 0 0 ep_poll", "D 10050 50000000 0 0 17")
+    assert account(seen)["disk_wait_s"] == pytest.approx(account(seen)["asleep_s"] / 2)
+    assert account(THREADS.replace("10050 50000000 0 0", "10050 50000000 0 40"))[
+        "disk_wait_s"
+    ] == pytest.approx(0.4)
+
+
+def test_where_looks_met_too_little_of_a_trial_there_is_no_account():
+    assert account("\n".join(THREADS.split("\n")[:2])) == {}
+    assert account("") == {}
+    assert account(text=VERSION_1.replace("usage_ns", "nothing_ns")) == {}

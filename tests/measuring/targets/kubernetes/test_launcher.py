@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -12,6 +13,7 @@ import pytest
 from needs import needs
 
 from deadzone.measuring.targets.kubernetes.accounting import counted, measurement, parse
+from deadzone.store.table import ACCOUNT
 
 SHELLS = (("dash",), ("bash",), ("busybox", "sh"))
 
@@ -170,3 +172,38 @@ def test_all_who_wait_are_told_at_once(launcher):
     assert [other.wait(timeout=30) for other in others] == [0, 0, 0]
     assert first.wait(timeout=30) == 0
     assert time.monotonic() - began < 15
+
+
+OWN_CPU = re.compile(r"(before|after) (stat|usage_ns|user_ns|sys_ns)\b")
+BUSY = "i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done"
+
+
+def test_a_trial_tells_where_the_time_of_its_threads_went(launcher):
+    """The control group here is the machine's, so the CPU time is put in that a container's own would count."""
+    said = act(launcher(*trial("t", "sh", "-c", f"sleep 2 & {BUSY}; {BUSY}; {BUSY}; {BUSY}; wait")))
+    looks = [line.split() for line in parse(said.stdout).lines["threads"]]
+    last = {thread: look for look in looks if (thread := look[2])}
+    assert len({look[0] for look in looks}) > 2 and len(last) == 2
+    waited = {look[8] for look in looks if look[3] == "S"}
+    assert any("nanosleep" in where for where in waited)
+    used_s = sum(int(look[5]) for look in last.values()) / 1e9
+    counted_lines = f"before stat usage_usec 0\nafter stat usage_usec {used_s * 1.1e6:.0f}\n"
+    kept = [line for line in said.stdout.splitlines() if not OWN_CPU.match(line)]
+    told = measurement(parse(counted_lines + "\n".join(kept)), "asked", 30, {}).counted
+    assert told["running_s"] == pytest.approx(1.1 * used_s, rel=0.01)
+    assert told["threads_s"] == pytest.approx(sum(told[name] for name in ACCOUNT[1:]), abs=1e-4)
+    assert told["asleep_s"] > 1 and told["network_wait_s"] == 0
+
+
+def test_threads_are_looked_at_less_often_under_a_limit(launcher):
+    """A look costs a container the same under any limit, so that the share of it is the same where there are fewer."""
+    text = (launcher.home / "launch").read_text()
+    said = [parse(act(launcher(*trial("free", "sleep", "2"))).stdout)]
+    limited = text.replace(
+        "totals\n      time_now\n", "totals\n      dz_quota=5000 dz_span=100000\n      time_now\n"
+    )
+    assert limited != text
+    (launcher.home / "launch").write_text(limited)
+    said.append(parse(act(launcher(*trial("limited", "sleep", "2"))).stdout))
+    free, limited = ({look.split()[0] for look in one.lines["threads"]} for one in said)
+    assert len(free) > len(limited) == 1

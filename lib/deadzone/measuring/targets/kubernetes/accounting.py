@@ -5,6 +5,7 @@ the API server's. The uptime is exact to 10 ms and never steps; where the shell 
 of those is taken as far as the uptime allows it.
 """
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +14,10 @@ from datetime import UTC, datetime
 
 from deadzone.measurement import NO_INTERFERENCE, Interference, Measurement
 from deadzone.measuring.targets import ending, interference
+from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.ending import Exit
 from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.schedstat import NANOSECONDS, NETWORK, STARTING, ThreadTime
 
 UPTIME_RESOLUTION_S = 0.01
 
@@ -176,7 +179,34 @@ def measurement(told: Told, started_at: str, timeout_s: float, placed: Mapping[s
         interference=_interference(before, after, used.usage_s or 0.0) if after.uptime else NO_INTERFERENCE,
         telemetry=tuple(sample for t_s, until in series for sample in until.series(t_s)),
         placed=dict(placed),
+        counted=_account(told, wall(before, after), used),
     )
+
+
+def _account(told: Told, wall_s: float, used: Counters) -> dict[str, float]:
+    """Where the time of its threads went, as the launcher saw them while they lived; empty where it saw too little of them."""
+    account = Account()
+    for line in told.lines.get("threads", ()):
+        with contextlib.suppress(ValueError):  # the last one may have been cut
+            at, process, thread, state, born, *times, blocked, where = line.split(" ")
+            lived_s, disk_s = float(at) - int(born) * TICK_S, int(blocked) * TICK_S
+            running_s, ready_s = (int(time) / NANOSECONDS for time in times)
+            seen = ThreadTime(int(thread), int(process), 0, lived_s, running_s, ready_s, disk_s)
+            account.take(seen, _waits(state, where.encode()))
+    limit = cores_of(told.before.cpu_max)
+    return account.end((), wall_s, used.usage_s, used, limit) if used.usage_s else {}
+
+
+def _waits(state: str, where: bytes) -> str:
+    """What a thread waits for, as `schedstat.waits_for` tells it. where: the number of its call, or the kernel's function."""
+    asleep = "network" if where.startswith(NETWORK) else "asleep"
+    return {"D": "" if where in STARTING else "disk", "S": asleep}.get(state, "")
+
+
+def cores_of(cpu_max: str | None) -> float | None:
+    """A limit told as quota and period [cores]; None for no limit."""
+    quota, _, period = (cpu_max or "max").partition(" ")
+    return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
 
 
 def _exit(told: Told) -> Exit:

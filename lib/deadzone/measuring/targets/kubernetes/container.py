@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets.kubernetes import streams
-from deadzone.measuring.targets.kubernetes.accounting import counted
+from deadzone.measuring.targets.kubernetes.accounting import cores_of, counted
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.errors import ClusterError
 from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
@@ -76,12 +76,6 @@ class Probe:
     cpu_max: str | None
     cores: int
     fine_clock: bool
-
-    @property
-    def limit_cores(self) -> float | None:
-        """The limit in force [cores]; None for no limit."""
-        quota, _, period = (self.cpu_max or "max").partition(" ")
-        return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
 
 
 class Container:
@@ -272,7 +266,7 @@ def verified(container: Container, cores: float | None) -> Probe:
             raise TargetError(
                 f"{container.spot} shows no control group, so no limit can be verified and nothing be measured."
             )
-        have = probe.limit_cores
+        have = cores_of(probe.cpu_max)
         if have == cores or (have is not None and cores is not None and abs(have - cores) < ROUNDING):
             return probe
     raise TargetError(

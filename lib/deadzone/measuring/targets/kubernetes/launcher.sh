@@ -65,19 +65,21 @@ number() { # number PREFIX FILE: its one number, or line
 }
 
 limit() {
-  if [ "$dz_v" = 2 ]; then
-    number cpu_max "$dz_base/cpu.max"
+  dz_quota='' dz_span=''
+  if [ "$dz_v" = 2 ] && [ -r "$dz_base/cpu.max" ]; then
+    read -r dz_quota dz_span <"$dz_base/cpu.max"
   elif [ "$dz_v" = 1 ]; then
     read -r dz_quota <"$dz_cpu/cpu.cfs_quota_us"
     read -r dz_span <"$dz_cpu/cpu.cfs_period_us"
-    echo "cpu_max $dz_quota $dz_span"
   fi
+  if [ -n "$dz_quota" ]; then echo "cpu_max $dz_quota $dz_span"; fi
 }
 
 counters() {
   if [ "$dz_v" = 2 ]; then
     tell stat "$dz_base/cpu.stat"
     tell memory "$dz_base/memory.events"
+    number memory_pressure "$dz_base/memory.pressure" 2>/dev/null
   elif [ "$dz_v" = 1 ]; then
     tell stat "$dz_cpu/cpu.stat"
     number usage_ns "$dz_acct/cpuacct.usage"
@@ -93,7 +95,7 @@ holdings() { # memory, and what went to and from disks
     number memory_peak_bytes "$dz_base/memory.peak"
     tell memory_stat "$dz_base/memory.stat"
     tell io_stat "$dz_base/io.stat"
-    for dz_what in memory io; do tell "${dz_what}_pressure" "$dz_base/$dz_what.pressure" 2>/dev/null; done
+    number io_pressure "$dz_base/io.pressure" 2>/dev/null
   elif [ "$dz_v" = 1 ]; then
     number memory_bytes /sys/fs/cgroup/memory/memory.usage_in_bytes
     number memory_peak_bytes /sys/fs/cgroup/memory/memory.max_usage_in_bytes
@@ -161,9 +163,10 @@ remember() { # remember PID NAME: a process by its number and start time, for nu
   echo "$1 $dz_born" >"$dz_mine/$2"
 }
 
-born() { # born FIELDS...: those of /proc/PID/stat from the third on; the start time is the 22nd
+born() { # born FIELDS...: those of /proc/PID/stat from the third on; the start time is the 22nd, ticks of waits for disks the 42nd
   dz_born=${20}
   dz_state=$1
+  dz_blocked=${40:-0}
 }
 
 is_still() { # is_still FILE: whether the process that a file remembers runs; its number in $dz_who
@@ -206,6 +209,55 @@ sampler() { # sampler PID TIMEOUT PERIOD: the time series, the peak memory, and 
   done
 }
 
+look() { # look PID...: a line a thread of processes and of all they started: when, process, thread, its state, when it was
+  # born, how long it ran and was ready [ns], ticks of its waits for disks, and in which call or function it waits
+  while [ $# -gt 0 ]; do
+    dz_children=
+    for dz_who in "$@"; do
+      for dz_task in /proc/"$dz_who"/task/[0-9]*; do
+        { read -r dz_line <"$dz_task/stat" && read -r dz_ran dz_ready _ <"$dz_task/schedstat"; } 2>/dev/null || continue
+        born ${dz_line##*) }
+        dz_where='' dz_more=''
+        case $dz_state in
+        D) { read -r dz_where _ <"$dz_task/syscall"; } 2>/dev/null ;;
+        S) { read -r dz_where <"$dz_task/wchan"; } 2>/dev/null ;;
+        esac
+        { read -r dz_more <"$dz_task/children"; } 2>/dev/null
+        dz_children="$dz_children $dz_more"
+        echo "$dz_uptime $dz_who ${dz_task##*/} $dz_state $dz_born $dz_ran $dz_ready $dz_blocked ${dz_where:-0}"
+      done
+    done
+    # shellcheck disable=SC2086 # numbers
+    set -- $dz_children
+  done
+}
+
+looker() { # looker PID: looks at the threads of a trial, as often as a hundredth of its cores, or of its limit, pays for
+  read -r dz_began _ </proc/uptime
+  hundredths "$dz_began"
+  dz_began=$dz_whole dz_pause=0.05
+  read -r dz_last _ </proc/self/schedstat || return 0
+  while sleep "$dz_pause" 2>/dev/null || sleep 1; do
+    if [ -e "$dz_mine/ended" ]; then return 0; fi
+    read -r dz_uptime _ </proc/uptime
+    look "$1" >>"$dz_mine/threads"
+    dz_first=$dz_last
+    read -r dz_last _ </proc/self/schedstat
+    # The sleep itself takes up to two milliseconds more. A hundred times all that, in hundredths of a second.
+    dz_whole=$(((dz_last - dz_first + 2000000) / 100000))
+    case $dz_quota in *[!0-9]* | '') ;; *)
+      if [ "$dz_quota" -lt "$dz_span" ]; then dz_whole=$((dz_whole * dz_span / dz_quota)); fi ;;
+    esac
+    dz_least=$dz_whole
+    hundredths "$dz_uptime"
+    # A long trial is looked at some thousand times at most.
+    dz_pause=$(((dz_whole - dz_began) / 300))
+    if [ "$dz_pause" -lt "$dz_least" ]; then dz_pause=$dz_least; fi
+    dz_whole=$((100 + dz_pause % 100))
+    dz_pause=$((dz_pause / 100)).${dz_whole#1}
+  done
+}
+
 core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of its own
   trap '' HUP
   dz_mine=$dz_here/$1
@@ -240,6 +292,8 @@ core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of it
     remember "$dz_program" program
     sampler "$dz_program" "$dz_timeout" "$dz_period" </dev/null >/dev/null 2>&1 &
     dz_watcher=$!
+    looker "$dz_program" </dev/null >/dev/null 2>&1 &
+    dz_looker=$!
     wait "$dz_program"
     dz_code=$?
     {
@@ -247,7 +301,7 @@ core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of it
       totals
     } >"$dz_mine/after"
     : >"$dz_mine/ended"
-    kill "$dz_watcher" 2>/dev/null
+    kill "$dz_watcher" "$dz_looker" 2>/dev/null
     dz_ended=0
     if [ -n "$dz_detach" ]; then end_session "$dz_program"; fi
     echo "code $dz_code $dz_ended" >"$dz_mine/result.part"
@@ -267,7 +321,7 @@ core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of it
 print_trial() {
   dz_mine=$dz_here/$1
   for dz_name in result timed_out peak; do number "$dz_name" "$dz_mine/$dz_name"; done
-  for dz_name in before after telemetry; do
+  for dz_name in before after telemetry threads; do
     [ -r "$dz_mine/$dz_name" ] || continue
     while IFS= read -r dz_line; do echo "$dz_name $dz_line"; done <"$dz_mine/$dz_name"
   done

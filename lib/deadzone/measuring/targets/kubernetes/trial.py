@@ -105,5 +105,7 @@ def where_and_how(spec: KubernetesTarget, pod: Object, container: str, probe: Pr
         "measured_by": f"a launcher in the container, run by {shell}",
         "wall_clock": clock,
         "accounting": f"the container's control group (version {probe.cgroup}), so with all that runs in it beside the trial",
+        "account_source": "schedstat, looked at by the launcher",
+        "account_refused": {"taskstats": "no container hears of it"},
         "peak_memory": "of the program alone, read after 0.2 s, then every second",
     }
