@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import ReportError, did_you_mean
+from deadzone.errors import ReportError, check_known
 from deadzone.language.formats import Template
 
 LANGUAGES = ("en", "ko")
@@ -88,11 +88,8 @@ def term(section: str, word: str, default: str | None = None, n: float | None = 
 
 def speak(language: str) -> None:
     """Write everything from here on in a language. Raises ReportError if there is no catalogue for it."""
-    if language not in LANGUAGES:
-        raise ReportError(
-            f"There is no report in the language {language!r}.{did_you_mean(language, LANGUAGES)} "
-            f"Languages are {', '.join(LANGUAGES)}."
-        )
+    said = f"There is no report in the language {language!r}"
+    check_known(ReportError, said, language, LANGUAGES, "Languages are")
     _spoken[-1] = language
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from deadzone.errors import CompareError, did_you_mean
+from deadzone.errors import CompareError, check_known
 
 GOALS = ("min", "max")
 
@@ -29,21 +29,16 @@ def goals_of(
 
     Raises CompareError for a goal that is neither min nor max, or for a wrong number of them.
     """
-    if isinstance(stated, str):
-        given = dict.fromkeys(responses, stated)
-    elif isinstance(stated, Mapping):
+    if isinstance(stated, Mapping):
         given = dict(stated)
-    elif stated is None or not len(stated):
-        given = {}
-    elif len(stated) == 1:
-        given = dict.fromkeys(responses, stated[0])
-    elif len(stated) == len(responses):
-        given = dict(zip(responses, stated, strict=True))
     else:
-        raise CompareError(
-            f"There are {len(responses)} responses and {len(stated)} goals; give one, or one each."
-        )
+        each = [stated] if isinstance(stated, str) else list(stated or ())
+        each *= len(responses) if len(each) == 1 else 1
+        if each and len(each) != len(responses):
+            raise CompareError(
+                f"There are {len(responses)} responses and {len(each)} goals; give one, or one each."
+            )
+        given = dict(zip(responses, each, strict=False))
     for goal in given.values():
-        if goal not in GOALS:
-            raise CompareError(f"The goal is {goal!r}; it must be 'min' or 'max'.{did_you_mean(goal, GOALS)}")
+        check_known(CompareError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
     return {response: given.get(response) or known_goal(response) for response in responses}

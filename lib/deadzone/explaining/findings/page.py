@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 
-from deadzone.errors import StudyError, did_you_mean
+from deadzone.errors import StudyError, check_known
 from deadzone.explaining.findings.catalogue import CATALOGUE
 from deadzone.language.catalogue import say
 
@@ -16,9 +16,7 @@ def page(key: str) -> str:
 
     Raises StudyError for a key that is none.
     """
-    if key not in CATALOGUE:
-        known = ", ".join(CATALOGUE)
-        raise StudyError(f"There is no finding {key!r}.{did_you_mean(key, CATALOGUE)} Findings are {known}.")
+    check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
     severity, check = CATALOGUE[key]
     accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
     parts = (

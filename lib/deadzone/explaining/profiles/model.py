@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from deadzone.errors import ProfileError, did_you_mean
+from deadzone.errors import ProfileError, check_known
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,8 @@ class Profile:
         names = [kind.name for kind in self.value_types]
         if name is None:
             return names.index(self.default_value) if self.default_value in names else len(names) - 1
-        if name not in names:
-            raise ProfileError(
-                f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}."
-                f"{did_you_mean(name, names)}"
-            )
+        said = f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}"
+        check_known(ProfileError, said, name, names)
         return names.index(name)
 
     def value_type(self, name: str | None = None) -> ValueType:

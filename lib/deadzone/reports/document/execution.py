@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any
 
 from deadzone import errors, places
-from deadzone.errors import DeadzoneError, ReportError, did_you_mean
+from deadzone.errors import DeadzoneError, ReportError, check_known
 from deadzone.reports.document.scrubbing import refuse_secrets
 
 WATCH_PERIOD_S = 0.25
@@ -104,8 +104,7 @@ def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
     refuse_secrets(parameters)
     known = notebook_parameters(path)
     for name, value in parameters.items():
-        if name not in known:
-            raise ReportError(f"{path.name} has no parameter {name!r}.{did_you_mean(name, known)}")
+        check_known(ReportError, f"{path.name} has no parameter {name!r}", name, known)
         python_type, words = TYPES.get(known[name], (object, ""))
         is_finite = not isinstance(value, int | float) or abs(value) <= sys.float_info.max
         if not isinstance(value, python_type) or not is_finite:
