@@ -2,8 +2,10 @@
 
 import os
 import stat
+import tomllib
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 
 def opened(path: Path) -> BufferedReader:
@@ -24,3 +26,8 @@ def bytes_of(path: Path, most_mb: int = 1024) -> bytes:
 def text_of(path: Path, most_mb: int = 1) -> str:
     """The text of a file that people write. Raises OSError as `bytes_of` does, UnicodeDecodeError where it is no UTF-8."""
     return bytes_of(path, most_mb).decode("utf-8")
+
+
+def beside(module: str) -> dict[str, Any]:
+    """What the .toml of the same name beside a file of the library has. module: the `__file__`."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

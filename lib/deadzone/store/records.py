@@ -1,20 +1,19 @@
 """What a line of each journal of a run holds, and its file of facts: the one place that says whether it does."""
 
-import tomllib
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, get_args
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from pydantic_core import core_schema as form
 
+from deadzone.contents import beside
 from deadzone.errors import StoreError
 from deadzone.measurement import Status
 from deadzone.store.table import COLUMNS
 from deadzone.study.loading import PLAIN_WORDS
 
-_TOLD: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TOLD: dict[str, Any] = beside(__file__)
 
 
 def _moment(text: str) -> str:

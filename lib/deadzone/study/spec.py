@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from deadzone.errors import did_you_mean
+from deadzone.contents import beside
+from deadzone.errors import check_known
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
@@ -28,6 +29,8 @@ from deadzone.study.sizes import as_size
 from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
+
+CONVENTIONAL_UNITS: dict[str, str] = beside(__file__)
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
@@ -176,10 +179,7 @@ class Study(Spec):
     def _known_findings(cls, accept: dict[str, str]) -> dict[str, str]:
         known = keys_of("means")
         for key in accept:
-            if key not in known:
-                raise ValueError(
-                    f"{key!r} is no finding.{did_you_mean(key, known)} Findings are {', '.join(known)}"
-                )
+            check_known(ValueError, f"{key!r} is no finding", key, known, "Findings are")
         return accept
 
     @model_validator(mode="before")
@@ -314,20 +314,6 @@ class Study(Spec):
         """Unit of a factor: as declared, else what its name says by convention."""
         declared = self.factors[factor].unit if factor in self.factors else None
         return declared or CONVENTIONAL_UNITS.get(limit_named(factor))
-
-
-CONVENTIONAL_UNITS = {
-    "cpu_limit": "cores",
-    "memory_limit": "bytes",
-    "io_bandwidth_limit": "bytes/s",
-    "iops_limit": "1/s",
-    "queue_depth": "calls",
-    "jobs": "processes",
-    "threads": "threads",
-    "pool_size": "threads",
-    "rate": "requests/s",
-    "block_size": "bytes",
-}
 
 
 def limit_named(factor: str) -> str:
