@@ -15,7 +15,7 @@ from deadzone.errors import CompareError, did_you_mean
 from deadzone.explaining.compare.goals import known_goal
 from deadzone.explaining.compare.samples import treatments_of
 from deadzone.explaining.phases.quantities import KNOB_UNITS
-from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
+from deadzone.store.imports.result import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
 
 NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}

@@ -22,8 +22,8 @@ from deadzone.measuring.workloads.base import Outcome
 from deadzone.places import cache_folder
 from deadzone.store.imports.document import parse_json
 from deadzone.store.imports.k6 import read_summary
-from deadzone.store.imports.latency import counted_percentiles
 from deadzone.store.imports.locust import TOOL as LOCUST
+from deadzone.store.imports.result import counted_percentiles
 from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, check_placeholders, fill, filled, format_level, is_number, placed
 from deadzone.study.load_specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS
