@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.options import FILE
+from deadzone.cli.parameters import FILE
 
 if TYPE_CHECKING:
     from deadzone.explaining.profiles.attribution import Attribution
@@ -117,7 +117,7 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
 
 def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
     from deadzone.explaining.profiles import export, reading, tables
-    from deadzone.explaining.profiles.ablation import ablate
+    from deadzone.explaining.profiles.attribution import ablate
     from deadzone.explaining.profiles.causes import read_causes
 
     if not options["ablation"]:

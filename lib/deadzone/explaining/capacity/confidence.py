@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadzone.explaining.capacity.cells import Cell, Cells, scatter_within
+from deadzone.explaining.capacity.cells import ERRORS, Cell, Cells, Objective, scatter_within
 from deadzone.explaining.capacity.estimates import Estimate, cell_means
-from deadzone.explaining.capacity.objectives import ERRORS, Objective
 
 LEAST_WITHIN = 1e-3
 """What one trial scatters where nothing else tells: a tenth of a percent."""

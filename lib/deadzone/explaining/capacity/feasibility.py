@@ -11,9 +11,8 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.cells import Cell, Cells
+from deadzone.explaining.capacity.cells import Cell, Cells, Objective
 from deadzone.explaining.capacity.confidence import Judged, judge_cells
-from deadzone.explaining.capacity.objectives import Objective
 
 CONFIDENCE = 0.95
 """A pool is said to meet the objectives when it does with this probability."""

@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Iterator
 
-from deadzone.explaining.findings import extent, failures, order, output, process, trust, units, work
+from deadzone.explaining.findings import extent, failures, order, output, process, work
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import Severity, Suspicion
 
 Check = Callable[[Experiment], Iterator[Suspicion]]
 
 CATALOGUE: dict[str, tuple[Severity, Check]] = {
-    "unit_changes": ("stops", units.unit_changes),
+    "unit_changes": ("stops", output.unit_changes),
     "error_printed": ("stops", output.error_printed),
     "left_running": ("stops", output.left_running),
     "timeouts_by_level": ("doubts", failures.timeouts_by_level),
     "failures_by_level": ("doubts", failures.failures_by_level),
     "less_work": ("stops", work.less_work),
     "work_differs": ("stops", work.work_differs),
-    "selected_by_trust": ("stops", trust.selected_by_trust),
+    "selected_by_trust": ("stops", failures.selected_by_trust),
     "carry_over": ("stops", order.carry_over),
     "levels_confounded": ("doubts", order.levels_confounded),
     "not_the_program": ("doubts", process.not_the_program),
@@ -27,7 +27,7 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "neighbours_follow": ("doubts", process.neighbours_follow),
     "too_short": ("doubts", process.too_short),
     "few_values": ("doubts", process.few_values),
-    "noise_too_large": ("doubts", trust.noise_too_large),
+    "noise_too_large": ("doubts", failures.noise_too_large),
     "state_builds_up": ("notes", order.state_builds_up),
     "one_level_off": ("notes", extent.one_level_off),
     "edge_of_range": ("notes", extent.edge_of_range),

@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from deadzone.explaining.profiles import wording
-from deadzone.explaining.profiles.ablation import Ablations
-from deadzone.explaining.profiles.attribution import Attribution, rule_text
+from deadzone.explaining.profiles.attribution import Ablations, Attribution, rule_text
 from deadzone.explaining.profiles.causes import OTHER
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.projection import Projection

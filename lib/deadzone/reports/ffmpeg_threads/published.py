@@ -21,8 +21,7 @@ from deadzone.reports.ffmpeg_threads import cpu_work, thread_counts
 from deadzone.reports.figures import curves
 from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
 from deadzone.reports.published import arithmetic, guideline
-from deadzone.reports.published.published import REFERENCE, Published, open_published
-from deadzone.reports.published.report import PublishedReport
+from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, open_published
 from deadzone.style import PHASE_STYLES
 
 MEASURED_LINEAR = 10

@@ -15,7 +15,7 @@ from deadzone.reports.document.display import Figure
 from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.ffmpeg_threads.cpu_work import cpu_time
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
-from deadzone.reports.published.published import Published
+from deadzone.reports.published.report import Published
 
 TABLES = (
     "threads-at-4-cores",

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from deadzone.explaining.compare.comparison import Comparison as Judged
+from deadzone.explaining.compare.comparing import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.profiles.attribution import Attribution

@@ -12,8 +12,7 @@ from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.document.regression import regression
 from deadzone.reports.figures import curves
 from deadzone.reports.figures.heat_map import heat_map
-from deadzone.reports.published.published import REFERENCE, Published
-from deadzone.reports.published.report import PublishedReport, load_report
+from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, load_report
 from deadzone.reports.sweep.source import load_source
 from deadzone.reports.thread_pool import pools
 from deadzone.reports.thread_pool.connection_run import ConnectionRun, Mode, analyse_connections
