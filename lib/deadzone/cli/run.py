@@ -25,8 +25,7 @@ from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError, UnknownRunError
 from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
 from deadzone.store.archive import FOR_THE_INDEX, REPORTS, Archive, ArchivedRun, name_of
-from deadzone.store.journal import JournalTail
-from deadzone.store.records import BATCH, TRIAL
+from deadzone.store.records import BATCH, TRIAL, JournalTail
 from deadzone.store.run import BATCHES_FILE, Run, finished_trials, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import SHORT_NAMES, find_study, load_study
@@ -164,7 +163,7 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
 def _sweep(asked: Asked, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone.measuring.sweep.opening import open_run, planned_file
-    from deadzone.measuring.targets.leftovers import remove_leftovers
+    from deadzone.measuring.targets.promises import remove_leftovers
     from deadzone.reports.document.execution import execute
 
     overrides = asked.overrides

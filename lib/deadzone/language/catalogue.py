@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError, check_known
+from deadzone.language import formats
 from deadzone.language.formats import Template
 
 LANGUAGES = ("en", "ko")
@@ -119,6 +120,11 @@ def catalogue(language: str) -> dict[str, str | dict[str, str]]:
         for section, entries in tomllib.loads(part.read_text(encoding="utf-8")).items()
         for name, entry in entries.items()
     }
+
+
+def tenths(fraction: float) -> str:
+    """A share in percent with one decimal, as the documents print their changes: `31.8 %`."""
+    return formats.tenths(fraction, spoken())
 
 
 def keys_of(section: str) -> tuple[str, ...]:

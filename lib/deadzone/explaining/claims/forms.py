@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.capacity.cells import ERRORS, Objective, objectives_of
-from deadzone.explaining.capacity.confidence import chance_met, errors_interval
 from deadzone.explaining.capacity.estimates import Estimate
+from deadzone.explaining.capacity.feasibility import chance_met, errors_interval
 from deadzone.explaining.claims.cells import rows_at
 from deadzone.explaining.claims.measured import Measured, NotMeasured, missing
 from deadzone.explaining.claims.verdicts import Tested

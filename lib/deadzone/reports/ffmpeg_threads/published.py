@@ -16,7 +16,7 @@ from deadzone.explaining.phases.quantities import listing, number, response
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
-from deadzone.language.numbers import printed
+from deadzone.language.formats import printed
 from deadzone.reports.document.display import Figure, Regression, Table
 from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.document.regression import regression
