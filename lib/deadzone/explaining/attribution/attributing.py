@@ -16,11 +16,10 @@ import pandas as pd
 from deadzone import places
 from deadzone.errors import CompareError
 from deadzone.explaining.attribution import parts, wording
-from deadzone.explaining.attribution.central import drawn, midmean
 from deadzone.explaining.attribution.environments import limits_of, roles_of
 from deadzone.explaining.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
 from deadzone.explaining.attribution.hypotheses import ABOUT, Case, Judged, Known, cases_of, judge
-from deadzone.explaining.attribution.measures import Measure, Sample, measure
+from deadzone.explaining.attribution.measures import Measure, Sample, drawn, measure, midmean
 from deadzone.explaining.attribution.page import attribution_page, waterfall
 from deadzone.explaining.attribution.result import AttributionResult
 from deadzone.explaining.compare.ratio import interval

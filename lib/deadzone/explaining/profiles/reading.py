@@ -18,8 +18,7 @@ import numpy as np
 
 from deadzone.contents import beside, bytes_of
 from deadzone.errors import ProfileError, did_you_mean
-from deadzone.explaining.profiles.model import Profile, ValueType
-from deadzone.explaining.profiles.naming import package_of
+from deadzone.explaining.profiles.model import Profile, ValueType, package_of
 from deadzone.explaining.profiles.pprof import parse_pprof
 
 LINE = re.compile(r"(?P<stack>.*\S)\s+(?P<count>\d{1,18})\s*")
