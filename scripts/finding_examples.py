@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from deadzone import style
 from deadzone.errors import DeadzoneError
-from deadzone.explaining.findings.catalogue import CATALOGUE
+from deadzone.explaining.findings.examining import CATALOGUE
 from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.findings.page import WITHOUT_EXAMPLE
 from deadzone.explaining.phases.quantities import axis_label

@@ -93,7 +93,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
     phases moved since the previous run of the study, with 7 where something is wrong with the experiment, and with 8
     where --fail-on asks for it and a claim fell.
     """
-    from deadzone.reports.document.scrubbing import refuse_secrets
+    from deadzone.reports.document.execution import refuse_secrets
 
     refuse_secrets(asked.overrides)
     analysis, overrides = _split(asked.study, asked.overrides)

@@ -23,10 +23,10 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from deadzone.errors import StudyError, refused
-from deadzone.study.bounds import in_unit_of
 from deadzone.study.claims import Cause, ClaimSpec
 from deadzone.study.levels import Level
 from deadzone.study.loading import read_yaml
+from deadzone.study.objective_specs import in_unit_of
 
 SETTING = r"(\w+) ([\w.]+)"
 NUMBER = r"[\d.]+(?:e[-+]?\d+)?"

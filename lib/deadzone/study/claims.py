@@ -11,10 +11,9 @@ from pydantic import Field, field_validator
 
 from deadzone.errors import StudyError, check_known, did_you_mean
 from deadzone.study.base import NAME_PATTERN, Spec
-from deadzone.study.bounds import in_own_units
 from deadzone.study.factors import FactorLevel
 from deadzone.study.levels import Level, format_level, is_number
-from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec
+from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec, in_own_units
 
 PRACTICAL_SHARE = 0.03
 """A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the claim names none."""

@@ -10,12 +10,11 @@ from deadzone.errors import check_known
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
-from deadzone.study.bounds import in_own_units
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.load_specs import CAPACITY, RateSearch
-from deadzone.study.objective_specs import Column, ObjectiveSpec, objective_problem
+from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
 from deadzone.study.profile_specs import GateSpec, ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.service_specs import (

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 
 from deadzone.errors import StudyError, check_known
-from deadzone.explaining.findings.catalogue import CATALOGUE
+from deadzone.explaining.findings.examining import CATALOGUE
 from deadzone.language.catalogue import say
 
 WITHOUT_EXAMPLE = ("selected_by_trust",)

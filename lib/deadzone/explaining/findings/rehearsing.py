@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings import output, process
-from deadzone.explaining.findings.catalogue import Check
-from deadzone.explaining.findings.examining import examine
+from deadzone.explaining.findings.examining import Check, examine
 from deadzone.explaining.findings.experiment import Experiment, cpu_s, numbers
 from deadzone.explaining.findings.finding import Finding, Severity, Suspicion
 from deadzone.study.plan import Plan

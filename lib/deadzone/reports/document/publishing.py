@@ -22,12 +22,11 @@ from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
 from deadzone.language.rendering import rendered
 from deadzone.reports.document.document import Document, document_of, read_notebook
-from deadzone.reports.document.execution import execute
+from deadzone.reports.document.execution import execute, machine_folders, scrubbed, without_paths
 from deadzone.reports.document.fonts import with_korean_letters
 from deadzone.reports.document.html import TEMPLATES, apart, described, themed
 from deadzone.reports.document.page import page
 from deadzone.reports.document.pdf import pdf
-from deadzone.reports.document.scrubbing import machine_folders, scrubbed, without_paths
 from deadzone.store.run import Run
 from deadzone.store.whole import written_whole
 
