@@ -20,7 +20,7 @@ from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.promises import remove_leftovers
 from deadzone.measuring.trust import foreign_cpu
-from deadzone.measuring.workloads.disk.fio import FioEngine
+from deadzone.measuring.workloads.disk.programs import FioEngine
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.reports.document.fonts import REMEDY, korean_font
 from deadzone.store.programs import program_version

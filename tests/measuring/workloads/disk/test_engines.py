@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from deadzone.errors import StudyError, WorkloadError
-from deadzone.measuring.workloads.disk.fio import FioEngine
+from deadzone.measuring.workloads.disk.programs import FioEngine
 from deadzone.measuring.workloads.disk.workload import make_engine
 
 pytestmark = pytest.mark.alone
