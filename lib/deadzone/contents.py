@@ -1,8 +1,13 @@
-"""What a file holds that somebody else may have written: no device is read, and no more than is asked for."""
+"""What a file holds that somebody else may have written: no device is read, and no more than is asked for.
 
+A file of one's own is there whole or not at all: it is written under another name first.
+"""
+
+import contextlib
 import os
 import stat
 import tomllib
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -31,3 +36,23 @@ def text_of(path: Path, most_mb: int = 1) -> str:
 def beside(module: str) -> dict[str, Any]:
     """What the .toml of the same name beside a file of the library has. module: the `__file__`."""
     return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+DRAFT_SUFFIX = ".part"
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """The draft to write to; it takes the place of the file when the context ends well, and is removed otherwise."""
+    draft = path.with_name(f".{path.name}{DRAFT_SUFFIX}")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file is a draft that was not finished."""
+    return path.name.startswith(".") and path.name.endswith(DRAFT_SUFFIX)

@@ -29,7 +29,10 @@ from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
 
-CONVENTIONAL_UNITS: dict[str, str] = beside(__file__)
+_TOLD = beside(__file__)
+CONVENTIONAL_UNITS: dict[str, str] = _TOLD["units"]
+LIMIT_LEVELS: dict[str, str] = _TOLD["levels"]
+"""What a level of a limit is, for whoever wrote another one."""
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
@@ -327,18 +330,15 @@ def check_level(factor: str, level: Level) -> str | None:
     are whole, none or auto; many programs choose themselves at 0.
     """
     factor = limit_named(factor)
-    at_least_one = is_number(level) and float(level) >= 1
-    if factor == "memory_limit" and level != NONE and not at_least_one:
-        return f"is {format_level(level)!r}; a memory limit is a size such as 64MiB, or none"
-    if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not at_least_one:
-        unit = "bytes" if factor == "io_bandwidth_limit" else "calls"
-        return f"is {format_level(level)!r}; an I/O limit is a number of {unit} a second, 1 or more, or none"
-    if factor == "cpu_limit" and level != NONE and not (is_number(level) and float(level) > 0):
-        return f"is {format_level(level)!r}; a CPU limit is a positive number of cores, or none"
+    number = float(level) if is_number(level) else 0.0
+    if factor in LIMIT_LEVELS:
+        fine = level == NONE or (number > 0 if factor == "cpu_limit" else number >= 1)
+        return None if fine else f"is {format_level(level)!r}; {LIMIT_LEVELS[factor]}"
     if factor == "threads" and level not in (NONE, AUTO):
-        whole = is_number(level) and float(level) == int(float(level)) and float(level) >= 0
-        if not whole:
-            return f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
+        whole = is_number(level) and number.is_integer() and number >= 0
+        return (
+            None if whole else f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
+        )
     return None
 
 

@@ -1,13 +1,17 @@
 """From an experiment to its findings: every check is made, and all of them together are allowed few false alarms.
 
 The catalogue has each key with its severity and the check that looks for it, causes before consequences.
+
+A finding is explained on a page made from the catalogue: what it means, what to change, how it is tested.
 """
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from deadzone.errors import StudyError, check_known
 from deadzone.explaining.findings import extent, failures, order, output, process, work
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.failures import BARRING
@@ -95,3 +99,49 @@ def barred_levels(seen: Experiment) -> tuple[Any, ...]:
 def gravest(found: Sequence[Finding]) -> Finding | None:
     """The finding that keeps a verdict from being given, if there is one."""
     return next((one for one in found if one.severity == "stops"), None)
+
+
+WITHOUT_EXAMPLE = ("selected_by_trust",)
+"""A sweep of Deadzone's no longer selects by trust: this is of tables that others made."""
+
+
+def page(key: str) -> str:
+    """The page of a finding as Markdown, in the language spoken.
+
+    Raises StudyError for a key that is none.
+    """
+    check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
+    severity, check = CATALOGUE[key]
+    accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
+    parts = (
+        f"# {key}",
+        f"{say(f'findings.{severity}')}. {say(f'means.{key}')}",
+        f"## {say('findings.page_mend')}\n\n{say(f'mend.{key}', add='...')}",
+        f"## {say('findings.page_accept')}\n\n{say('findings.page_accept_words')}\n\n{accepted}",
+        f"## {say('findings.page_tested')}\n\n{tested(check)}",
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def tested(check: Callable[..., object]) -> str:
+    """How a check is made: its docstring and those of what it is made of are kept where the statistic is computed."""
+    return inspect.cleandoc(check.__doc__ or "")
+
+
+def pages() -> dict[str, str]:
+    """Every page by the name of its file, and the index of them, README.md."""
+    rows = [
+        f"| [`{key}`]({key}.md) | {say(f'findings.{severity}')} | {say(f'means.{key}')} |"
+        for key, (severity, _) in CATALOGUE.items()
+    ]
+    table = "\n".join([say("findings.index_head"), "| --- | --- | --- |", *rows])
+    index = f"# {say('findings.index_title')}\n\n{say('findings.index_intro')}\n\n{table}\n"
+    return {"README.md": index, **{f"{key}.md": page(key) + _example(key) for key in CATALOGUE}}
+
+
+def _example(key: str) -> str:
+    """The picture of a run in which the mistake was made, that scripts/finding_examples.py draws."""
+    if key in WITHOUT_EXAMPLE:
+        return ""
+    title, said = say("findings.page_example"), say("findings.page_example_words")
+    return f"\n## {title}\n\n![{key}](examples/{key}.png)\n\n{said}\n"

@@ -62,9 +62,7 @@ class LoadPlan:
             known = [one.name for one in fields(cls)]
             for name in told:
                 check_known(WorkloadError, f"{path}: {name!r} is no part of a plan", name, known, "Parts are")
-            lists: dict[str, Any] = {
-                name: tuple(told[name]) for name in ("subscribe", "on_open") if name in told
-            }
-            return cls(**{**told, **lists})
+            told |= {name: tuple(told[name]) for name in ("subscribe", "on_open") if name in told}
+            return cls(**told)
         except (OSError, ValueError, TypeError) as error:
             raise WorkloadError(f"{path}: is no plan of a load: {error}.") from error

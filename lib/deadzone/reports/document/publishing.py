@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import places
+from deadzone.contents import written_whole
 from deadzone.errors import DeadzoneError, ReportError, SaidAs
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
@@ -28,7 +29,6 @@ from deadzone.reports.document.html import TEMPLATES, apart, described, themed
 from deadzone.reports.document.page import page
 from deadzone.reports.document.pdf import pdf
 from deadzone.store.run import Run
-from deadzone.store.whole import written_whole
 
 PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
 FILES = (PDF, NOTEBOOK, TRIALS)
