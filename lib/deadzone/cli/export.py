@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deadzone.cli.parameters import FILE
+from deadzone.cli.options import FILE
 
 FORMATS = ("csv", "hyperfine-json", "hyperfine-csv", "openmetrics")
 

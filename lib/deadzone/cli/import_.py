@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from deadzone.cli.parameters import FILE
+from deadzone.cli.options import FILE
 
 
 @click.command("import")

@@ -10,12 +10,10 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
+from deadzone.cli.options import FILE
 from deadzone.errors import StudyError
 from deadzone.study.belonging_specs import belonging_of
 from deadzone.study.loading import SUFFIXES, read_yaml, yaml_in
-
-FILE = click.Path(path_type=Path)
-"""A file or folder, which need not be there yet."""
 
 Command = Callable[..., Any]
 

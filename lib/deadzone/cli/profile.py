@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.parameters import FILE
+from deadzone.cli.options import FILE
 
 if TYPE_CHECKING:
     from deadzone.explaining.profiles.attribution import Attribution

@@ -11,7 +11,8 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
-from deadzone.cli.parameters import FILE, adaptive_options, belongs_option, rehearse_option
+from deadzone.cli.options import FILE
+from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
 from deadzone.cli.sweep import measure, print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, TargetError, WorkloadError
 from deadzone.language.catalogue import say

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone import places
+from deadzone.contents import beside
 from deadzone.errors import ReportError, SaidAs, check_known
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.reports.document.execution import execute
@@ -22,13 +23,7 @@ from deadzone.reports.document.publishing import (
     write_report,
 )
 
-NOTEBOOKS = {
-    "ffmpeg-threads": "ffmpeg_threads",
-    "pod-cpu-limit": "limit_attribution",
-    "thread-pools": "thread_pool",
-    "media-server": "profile_diff",
-    "disk-io": "disk_block_size",
-}
+NOTEBOOKS: dict[str, str] = beside(__file__)
 """The notebook that reports each published study."""
 
 FOLDER = "reference"
