@@ -22,7 +22,7 @@ import pandas as pd
 from deadzone import __version__
 from deadzone.explaining.compare.comparing import compare_tables
 from deadzone.explaining.compare.ratio import interval, resample
-from deadzone.explaining.compare.replicates import replicates_needed
+from deadzone.explaining.compare.doubts import replicates_needed
 from deadzone.store.imports.registry import FORMATS
 from deadzone.store.provenance import cpu_model, usable_cores
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.catalogue import CATALOGUE
+from deadzone.explaining.findings.examining import CATALOGUE
 from deadzone.measuring.sweep.opening import planned
 from deadzone.measuring.sweep.progress import progress_on
 from deadzone.measuring.sweep.running import run_sweep

@@ -19,7 +19,7 @@ import yaml
 
 import deadzone
 from deadzone.errors import TargetError
-from deadzone.explaining.attribution.attribution import Attribution
+from deadzone.explaining.attribution.attributing import Attribution
 from deadzone.explaining.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep

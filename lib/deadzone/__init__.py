@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deadzone.explaining.adaptive.proposing import propose as propose
-    from deadzone.explaining.attribution.opening import attribute as attribute
+    from deadzone.explaining.attribution.attributing import attribute as attribute
     from deadzone.explaining.compare.comparing import compare_tables as compare_tables
     from deadzone.explaining.mechanisms.explaining import explain_phases as explain_phases
     from deadzone.explaining.phases.fit import fit_phases as fit_phases
@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "propose": "deadzone.explaining.adaptive.proposing",
-    "attribute": "deadzone.explaining.attribution.opening",
+    "attribute": "deadzone.explaining.attribution.attributing",
     "compare_tables": "deadzone.explaining.compare.comparing",
     "explain_phases": "deadzone.explaining.mechanisms.explaining",
     "fit_phases": "deadzone.explaining.phases.fit",

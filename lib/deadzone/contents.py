@@ -1,9 +1,16 @@
-"""What a file holds that somebody else may have written: no device is read, and no more than is asked for."""
+"""What a file holds that somebody else may have written: no device is read, and no more than is asked for.
 
+A file of one's own is there whole or not at all: it is written under another name first.
+"""
+
+import contextlib
 import os
 import stat
+import tomllib
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 
 def opened(path: Path) -> BufferedReader:
@@ -24,3 +31,28 @@ def bytes_of(path: Path, most_mb: int = 1024) -> bytes:
 def text_of(path: Path, most_mb: int = 1) -> str:
     """The text of a file that people write. Raises OSError as `bytes_of` does, UnicodeDecodeError where it is no UTF-8."""
     return bytes_of(path, most_mb).decode("utf-8")
+
+
+def beside(module: str) -> dict[str, Any]:
+    """What the .toml of the same name beside a file of the library has. module: the `__file__`."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+DRAFT_SUFFIX = ".part"
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """The draft to write to; it takes the place of the file when the context ends well, and is removed otherwise."""
+    draft = path.with_name(f".{path.name}{DRAFT_SUFFIX}")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file is a draft that was not finished."""
+    return path.name.startswith(".") and path.name.endswith(DRAFT_SUFFIX)

@@ -13,15 +13,14 @@ from typing import Any, Literal
 from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.targets.interference import between, exposure, read_machine
+from deadzone.measuring.targets.interference import Others, between, exposure, read_machine
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
-from deadzone.measuring.targets.leftovers import remove_leftovers
 from deadzone.measuring.targets.limits.io import IoLimit, IoWish
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
-from deadzone.measuring.targets.others import Others
+from deadzone.measuring.targets.promises import remove_leftovers
 from deadzone.measuring.trust import foreign_cpu
-from deadzone.measuring.workloads.disk.fio import FioEngine
+from deadzone.measuring.workloads.disk.programs import FioEngine
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.reports.document.fonts import REMEDY, korean_font
 from deadzone.store.programs import program_version

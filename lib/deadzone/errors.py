@@ -9,7 +9,7 @@ previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where 
 
 import difflib
 import errno
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -108,6 +108,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint at the nearest other known name, as a sentence with a leading space, or an empty string."""
     nearest = difflib.get_close_matches(name, [other for other in known if other != name], n=1, cutoff=0.5)
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def check_known(
+    kind: type[Exception], said: str, name: str, known: Collection[str], listed: str = ""
+) -> None:
+    """Raise an error of a kind, with the nearest name there is, for a name that is not known.
+
+    said: what is wrong then, without a full stop. listed: what the names of all there are follow; by default they are left out.
+    """
+    if name not in known:
+        every = f" {listed} {', '.join(known)}." if listed else ""
+        raise kind(f"{said}.{did_you_mean(name, known)}{every}")
 
 
 def system_reason(error: OSError) -> str:

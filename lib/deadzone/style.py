@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from deadzone.contents import beside
 from deadzone.language.catalogue import say
 
 
@@ -31,13 +32,8 @@ class PhaseStyle:
         return say(f"phase.{self.label}_meaning")
 
 
-PHASE_STYLES: dict[str, PhaseStyle] = {
-    "linear": PhaseStyle("linear", "#0072B2", ""),
-    "dead_zone": PhaseStyle("dead_zone", "#D55E00", "//"),
-    "breakthrough": PhaseStyle("breakthrough", "#009E73", ""),
-    "plateau": PhaseStyle("plateau", "#6B6B6B", ".."),
-    "reversal": PhaseStyle("reversal", "#AA3377", "\\\\"),
-}
+_TOLD: dict[str, Any] = beside(__file__)
+PHASE_STYLES = {label: PhaseStyle(label, **look) for label, look in _TOLD["phases"].items()}
 
 INK = "#1F2933"
 MUTED = "#52606D"
@@ -59,27 +55,10 @@ LOG_RESPONSE_FACTOR = 3.0
 HOVER = "hover:"
 """A mark in a figure whose link begins so tells the rest to the reader who points at it."""
 
-RC_PARAMS: dict[str, Any] = {
-    "axes.edgecolor": MUTED,
-    "axes.grid": True,
-    "axes.labelcolor": INK,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.titlesize": 11,
-    "figure.facecolor": "white",
-    "font.family": ["DejaVu Sans"],
-    "font.size": 9,
-    "grid.color": "#E4E7EB",
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "deadzone",
-    "text.color": INK,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-}
+COLOURS = {"ink": INK, "muted": MUTED}
+
+RC_PARAMS: dict[str, Any] = {name: COLOURS.get(str(value), value) for name, value in _TOLD["figures"].items()}
+"""matplotlib settings; a fixed salt keeps the ids inside an SVG the same from run to run."""
 
 
 def figure_style() -> AbstractContextManager[None]:
@@ -88,6 +67,3 @@ def figure_style() -> AbstractContextManager[None]:
 
     params: Any = RC_PARAMS
     return mpl.rc_context(params)
-
-
-"""matplotlib settings; a fixed salt keeps the ids inside an SVG the same from run to run."""

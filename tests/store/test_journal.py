@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StoreError
-from deadzone.store.journal import Journal, JournalTail, read_lines
+from deadzone.store.records import Journal, JournalTail, read_lines
 
 RECORDS = st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.text(max_size=8), max_size=4)
 
@@ -74,7 +74,7 @@ def test_a_journal_that_cannot_be_read_is_told(tmp_path):
 WRITE_UNTIL_FULL = """
 import sys, pathlib
 from deadzone.errors import StoreError
-from deadzone.store.journal import Journal
+from deadzone.store.records import Journal
 journal = Journal(pathlib.Path(sys.argv[1]))
 for number in range(10_000):
     try:

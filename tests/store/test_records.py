@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadzone.errors import StoreError
-from deadzone.store.journal import JournalTail, read_lines
-from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL
+from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, JournalTail, read_lines
 from deadzone.store.table import telemetry_table, tidy_table
 
 TOLD = {

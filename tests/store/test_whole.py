@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.store.whole import is_draft, written_whole
+from deadzone.contents import is_draft, written_whole
 
 
 def test_a_file_is_replaced_when_all_of_it_is_written(tmp_path):

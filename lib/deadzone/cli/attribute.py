@@ -22,7 +22,7 @@ def command(run: str, as_json: bool, **asked: Any) -> None:
 
     RUN is a run (an id, a folder, or STUDY/latest) or a table (CSV or Parquet, one row a trial).
     """
-    from deadzone.explaining.attribution.opening import attribute
+    from deadzone.explaining.attribution.attributing import attribute
 
     result = attribute(run, **{name: value for name, value in asked.items() if value is not None})
     click.echo(json.dumps(result.to_dict()) if as_json else result.summary())

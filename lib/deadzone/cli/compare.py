@@ -13,7 +13,7 @@ from deadzone.errors import EXIT_WORSE, CompareError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadzone.explaining.compare.sides import Side
+    from deadzone.explaining.compare.samples import Side
     from deadzone.explaining.findings.finding import Finding
 
 
@@ -64,8 +64,7 @@ def command(
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
     from deadzone.explaining.compare.comparing import compare_tables
-    from deadzone.explaining.compare.samples import analysed
-    from deadzone.explaining.compare.sides import differing_circumstances, load_side
+    from deadzone.explaining.compare.samples import analysed, differing_circumstances, load_side
     from deadzone.explaining.mechanisms.explaining import explain_change
     from deadzone.explaining.mechanisms.wording import change_sentences
     from deadzone.explaining.records import records

@@ -63,8 +63,7 @@ def command(before: Path, after: Path, **options: Any) -> None:
     Says per package, function and cause what changed and whether that is more than chance.
     """
     from deadzone.explaining.profiles import export, reading, tables
-    from deadzone.explaining.profiles.attribution import attribute
-    from deadzone.explaining.profiles.causes import read_causes
+    from deadzone.explaining.profiles.attribution import attribute, read_causes
     from deadzone.explaining.profiles.comparison import compare_profiles
 
     first, second = (
@@ -117,8 +116,7 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
 
 def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
     from deadzone.explaining.profiles import export, reading, tables
-    from deadzone.explaining.profiles.ablation import ablate
-    from deadzone.explaining.profiles.causes import read_causes
+    from deadzone.explaining.profiles.attribution import ablate, read_causes
 
     if not options["ablation"]:
         return None

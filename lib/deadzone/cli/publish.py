@@ -18,7 +18,7 @@ from deadzone.language.catalogue import LANGUAGES
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(studies: tuple[str, ...], reference: bool, lang: str, as_json: bool) -> None:
     """Rebuild the index of reports/: every study with its newest verdict."""
-    from deadzone.reports.document.index import publish_index
+    from deadzone.reports.document.publishing import publish_index
 
     if studies and not reference:
         raise click.UsageError("STUDIES are those of the published studies: add --reference.")

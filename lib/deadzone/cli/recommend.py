@@ -110,8 +110,7 @@ def command(
 
 def _print_conclusion(run: Run, as_manifest: bool, as_json: bool) -> None:
     """What the report of a run concludes whose question is another than where a curve bends."""
-    from deadzone.reports.document.index import ENTRY, read_entry
-    from deadzone.reports.document.publishing import publish_run
+    from deadzone.reports.document.publishing import ENTRY, publish_run, read_entry
 
     study = run.study()
     if as_manifest:

@@ -1,4 +1,7 @@
-"""`deadzone run`: execute a study's notebooks with papermill, watching the sweep's journal meanwhile."""
+"""`deadzone run`: execute a study's notebooks with papermill, watching the sweep's journal meanwhile.
+
+With `--archive URL`, runs and reports are fetched from and copied to an archive around it.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone import places
-from deadzone.cli.archiving import archive_option, archive_report, fetch_runs
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
-from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError
+from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StoreError, UnknownRunError
 from deadzone.measuring.sweep.progress import PROGRESS_VARIABLE, Estimate, progress_on
-from deadzone.store.archive import Archive, ArchivedRun
-from deadzone.store.journal import JournalTail
-from deadzone.store.records import BATCH, TRIAL
+from deadzone.store.archive import FOR_THE_INDEX, REPORTS, Archive, ArchivedRun, name_of
+from deadzone.store.records import BATCH, TRIAL, JournalTail
 from deadzone.store.run import BATCHES_FILE, Run, finished_trials, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import SHORT_NAMES, find_study, load_study
@@ -33,6 +34,52 @@ from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
     from deadzone.reports.sweep.since import Since
+
+ARCHIVE_VARIABLE = "DEADZONE_ARCHIVE"
+
+archive_option = click.option(
+    "--archive",
+    "archive_url",
+    metavar="URL",
+    envvar=ARCHIVE_VARIABLE,
+    help="Keep runs and reports there as well: s3://bucket/prefix, file:///volume, any fsspec URL.",
+)
+
+
+def fetch_runs(archive: Archive | None, study: str, resume: str | None = None) -> None:
+    """Fetch the run to resume, or else the latest one of the study, to set the new one beside.
+
+    Raises UnknownRunError or ArchiveError if a run to resume is nowhere, or the archive cannot be read.
+    """
+    if archive is None:
+        return
+    runs = places.runs_folder()
+    wanted = resume.rpartition("/")[2] if resume else "latest"
+    if resume and resume != "latest":
+        try:
+            Run.find(runs, resume)
+        except UnknownRunError:
+            archive.pull_run(runs, study, wanted)
+    elif archive.runs(study):
+        archive.pull_run(runs, study, "latest")
+
+
+def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
+    """Copy a run and its report, and the index of all reports that the archive holds.
+
+    page: the study's front page. Raises ArchiveError if the archive cannot be written.
+    """
+    from deadzone.reports.document.publishing import publish_index
+
+    if archive is None:
+        return
+    reports, study = places.reports_folder(), run.folder.parent.name
+    archive.push(run.folder, name_of(run))
+    archive.push(reports / study / run.run_id, f"{REPORTS}/{study}/{run.run_id}")
+    archive.push_file(page, f"{REPORTS}/{study}/{page.name}")
+    archive.pull(REPORTS, reports, only=FOR_THE_INDEX)
+    archive.push_file(publish_index(), f"{REPORTS}/index.html")
+    click.echo(f"deadzone: copied to {archive.url}", err=True)
 
 
 @click.command("run")
@@ -46,7 +93,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
     phases moved since the previous run of the study, with 7 where something is wrong with the experiment, and with 8
     where --fail-on asks for it and a claim fell.
     """
-    from deadzone.reports.document.scrubbing import refuse_secrets
+    from deadzone.reports.document.execution import refuse_secrets
 
     refuse_secrets(asked.overrides)
     analysis, overrides = _split(asked.study, asked.overrides)
@@ -55,8 +102,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
     if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return
-    from deadzone.reports.document.index import read_entry
-    from deadzone.reports.document.publishing import publish_run
+    from deadzone.reports.document.publishing import publish_run, read_entry
     from deadzone.reports.sweep.terminal import drawn_of
 
     archive = Archive(archive_url) if archive_url else None
@@ -117,7 +163,7 @@ def _since_previous(run: Run, analysis: dict[str, Any]) -> Since | None:
 def _sweep(asked: Asked, archive: Archive | None) -> Run:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
     from deadzone.measuring.sweep.opening import open_run, planned_file
-    from deadzone.measuring.targets.leftovers import remove_leftovers
+    from deadzone.measuring.targets.promises import remove_leftovers
     from deadzone.reports.document.execution import execute
 
     overrides = asked.overrides

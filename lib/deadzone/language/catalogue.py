@@ -19,7 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import ReportError, did_you_mean
+from deadzone.errors import ReportError, check_known
+from deadzone.language import formats
 from deadzone.language.formats import Template
 
 LANGUAGES = ("en", "ko")
@@ -88,11 +89,8 @@ def term(section: str, word: str, default: str | None = None, n: float | None = 
 
 def speak(language: str) -> None:
     """Write everything from here on in a language. Raises ReportError if there is no catalogue for it."""
-    if language not in LANGUAGES:
-        raise ReportError(
-            f"There is no report in the language {language!r}.{did_you_mean(language, LANGUAGES)} "
-            f"Languages are {', '.join(LANGUAGES)}."
-        )
+    said = f"There is no report in the language {language!r}"
+    check_known(ReportError, said, language, LANGUAGES, "Languages are")
     _spoken[-1] = language
 
 
@@ -122,6 +120,11 @@ def catalogue(language: str) -> dict[str, str | dict[str, str]]:
         for section, entries in tomllib.loads(part.read_text(encoding="utf-8")).items()
         for name, entry in entries.items()
     }
+
+
+def tenths(fraction: float) -> str:
+    """A share in percent with one decimal, as the documents print their changes: `31.8 %`."""
+    return formats.tenths(fraction, spoken())
 
 
 def keys_of(section: str) -> tuple[str, ...]:

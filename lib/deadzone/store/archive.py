@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from deadzone.contents import is_draft, written_whole
 from deadzone.errors import DeadzoneError, StoreError, UnknownRunError
 from deadzone.store.run import LOCK_FILE, STUDY_FILE, Run
-from deadzone.store.whole import is_draft, written_whole
 from deadzone.study.masking import masked
 
 RUNS, REPORTS = "runs", "reports"

@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from deadzone.contents import bytes_of, text_of
+from deadzone.contents import bytes_of, text_of, written_whole
 from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
 from deadzone.language.catalogue import say, spoken
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
-from deadzone.store.journal import Journal, read_lines
-from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form
+from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form, Journal, read_lines
 from deadzone.store.table import histogram_table, telemetry_table, tidy_table
-from deadzone.store.whole import written_whole
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.loading import dump_study, parse_study, yaml_in
 from deadzone.study.promises import promises

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadzone.contents import beside
 from deadzone.measurement import HistogramSlice, Sample
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
@@ -15,7 +14,7 @@ from deadzone.study.scales import level_name
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+KINDS = beside(__file__)
 """The kind of each column that every workload may have, by what it is of."""
 
 IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(KINDS[of]) for of in KINDS)

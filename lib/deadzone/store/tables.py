@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
-from deadzone.store.whole import written_whole
 
 if TYPE_CHECKING:
     import pandas as pd

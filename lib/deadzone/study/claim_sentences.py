@@ -23,55 +23,27 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from deadzone.errors import StudyError, refused
-from deadzone.study.bounds import in_unit_of
 from deadzone.study.claims import Cause, ClaimSpec
 from deadzone.study.levels import Level
 from deadzone.study.loading import read_yaml
+from deadzone.study.objective_specs import in_unit_of
 
 SETTING = r"(\w+) ([\w.]+)"
-NUMBER = r"([\d.]+(?:e[-+]?\d+)?)"
-FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], dict[str, Any]]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), read)
-    for pattern, read in (
-        (
-            rf"{SETTING}(?: at least {NUMBER} ?x?(?: times)?)? (?:faster|better) than {SETTING}",
-            lambda m: {"better": {"at": {m[1]: _level(m[2])}, "than": {m[4]: _level(m[5])}, "by_at_least": float(m[3] or 1)}},
-        ),
-        (
-            rf"{SETTING} within {NUMBER} ?% of {SETTING}",
-            lambda m: {"same": {"at": {m[1]: _level(m[2])}, "as": {m[4]: _level(m[5])}, "within": float(m[3]) / 100}},
-        ),
-        (rf"{SETTING} is best", lambda m: {"best": {m[1]: _level(m[2])}}),
-        (r"nothing to gain beyond (?:\w+ )?([\w.]+)", lambda m: {"nothing_to_gain_beyond": _level(m[1])}),
-        (
-            r"(?:\w+ )?([\w.]+) to ([\w.]+) is (?:an? )?(linear|dead[ _]zone|breakthrough|plateau|reversal)",
-            lambda m: {"phase": {"from": _level(m[1]), "to": _level(m[2]), "is": m[3].lower().replace(" ", "_")}},
-        ),
-        (
-            rf"(?:\w+ )?{NUMBER} to {NUMBER} scales by at least {NUMBER}",
-            lambda m: {"scaling": {"from": float(m[1]), "to": float(m[2]), "at_least": float(m[3])}},
-        ),
-        (
-            rf"(?:\w+ )?{NUMBER} to {NUMBER} is ({'|'.join(get_args(Cause)).replace('_', '[ _]')})",
-            lambda m: {"why": {"from": float(m[1]), "to": float(m[2]), "is": m[3].lower().replace(" ", "_")}},
-        ),
-        (
-            rf"(\w+) (at most|at least) {NUMBER} ?([a-zµ]*)((?: (?:at|and) {SETTING})*)",
-            lambda m: {
-                "holds": {m[1]: {m[2].lower().replace(" ", "_"): in_unit_of(m[1], float(m[3]), m[4].lower())}},
-                "at": _settings(re.sub(r"\b(?:at|and) ", "", m[5])) or None,
-            },
-        ),
-        (
-            rf"(\w+) no worse by {NUMBER} ?(%|[a-zµ]*) from ([\w.]+) to ([\w.]+)",
-            lambda m: {
-                "not_worse": {"response": m[1], "absolute": m[3] != "%",
-                              "by_at_most": float(m[2]) / 100 if m[3] == "%" else in_unit_of(m[1], float(m[2]), m[3].lower())},
-                "from": _level(m[4]), "to": _level(m[5]),
-            },
-        ),
-    )
-)  # fmt: skip
+NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
+CAUSES = "|".join(get_args(Cause)).replace("_", "[ _]")
+
+FORMS = {
+    "better": rf"(?P<at>{SETTING})(?: at least (?P<by_at_least>{NUMBER}) ?x?(?: times)?)? (?:faster|better) than (?P<than>{SETTING})",
+    "same": rf"(?P<at>{SETTING}) within (?P<within>{NUMBER}) ?% of (?P<as>{SETTING})",
+    "best": rf"(?P<best>{SETTING}) is best",
+    "nothing_to_gain_beyond": r"nothing to gain beyond (?:\w+ )?(?P<nothing_to_gain_beyond>[\w.]+)",
+    "phase": r"(?:\w+ )?(?P<from>[\w.]+) to (?P<to>[\w.]+) is (?:an? )?(?P<is>linear|dead[ _]zone|breakthrough|plateau|reversal)",
+    "scaling": rf"(?:\w+ )?(?P<from>{NUMBER}) to (?P<to>{NUMBER}) scales by at least (?P<at_least>{NUMBER})",
+    "why": rf"(?:\w+ )?(?P<from>{NUMBER}) to (?P<to>{NUMBER}) is (?P<is>{CAUSES})",
+    "holds": rf"(?P<response>\w+) (?P<side>at most|at least) (?P<bound>{NUMBER}) ?(?P<unit>[a-zµ]*)(?P<there>(?: (?:at|and) {SETTING})*)",
+    "not_worse": rf"(?P<response>\w+) no worse by (?P<bound>{NUMBER}) ?(?P<unit>%|[a-zµ]*) from (?P<from>[\w.]+) to (?P<to>[\w.]+)",
+}
+"""The sentence of each form; a part is named as the form's own key is, but for the bounds, whose unit stands beside them."""
 
 
 def parse_claim(text: str) -> ClaimSpec:
@@ -82,10 +54,10 @@ def parse_claim(text: str) -> ClaimSpec:
     if text.lstrip().startswith("{"):
         return _checked(read_yaml(text, "the claim"), text)
     said, _, given = text.strip().rstrip(".").partition(" given ")
-    for pattern, read in FORMS:
-        if match := pattern.fullmatch(" ".join(said.split())):
+    for form, pattern in FORMS.items():
+        if match := re.fullmatch(pattern, " ".join(said.split()), re.IGNORECASE):
             with refused(""):
-                document = {"says": text, **read(match), "given": _settings(given)}
+                document = {"says": text, **_document(form, match), "given": _settings(given)}
             return _checked(document, text)
     raise StudyError(
         f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than threads 1', "
@@ -102,6 +74,20 @@ def _checked(document: object, text: str) -> ClaimSpec:
         raise StudyError(f"The claim {text!r}: {said.strip()}.") from None
 
 
+def _document(form: str, match: re.Match[str]) -> dict[str, Any]:
+    """A claim of a form as a study file has it, from a sentence that matches."""
+    said = {name: READ.get(name, str)(text) for name, text in match.groupdict().items() if text is not None}
+    if form == "holds":
+        bound = in_unit_of(said["response"], said["bound"], said["unit"])
+        return {"holds": {said["response"]: {said["side"]: bound}}, "at": said["there"] or None}
+    if form == "not_worse":
+        is_share = said["unit"] == "%"
+        bound = said["bound"] / 100 if is_share else in_unit_of(said["response"], said["bound"], said["unit"])
+        worse = {"response": said["response"], "absolute": not is_share, "by_at_most": bound}
+        return {"not_worse": worse, "from": said["from"], "to": said["to"]}
+    return said if form in said else {form: said}
+
+
 def _settings(text: str) -> dict[str, Level]:
     return {factor: _level(level) for factor, level in re.findall(SETTING, text)}
 
@@ -112,3 +98,18 @@ def _level(text: str) -> Level:
     except ValueError:
         return text
     return int(value) if value.is_integer() else value
+
+
+def _word(text: str) -> str:
+    return text.lower().replace(" ", "_")
+
+
+READ: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("at", "than", "as", "best"), _settings),
+    **dict.fromkeys(("from", "to", "nothing_to_gain_beyond"), _level),
+    **dict.fromkeys(("by_at_least", "at_least", "bound"), float),
+    **dict.fromkeys(("is", "side", "unit"), _word),
+    "within": lambda text: float(text) / 100,
+    "there": lambda text: _settings(re.sub(r"\b(?:at|and) ", "", text)),
+}
+"""How a part of a sentence is read; a response is the text itself."""

@@ -9,12 +9,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from deadzone.errors import StudyError, did_you_mean
+from deadzone.errors import StudyError, check_known, did_you_mean
 from deadzone.study.base import NAME_PATTERN, Spec
-from deadzone.study.bounds import in_own_units
 from deadzone.study.factors import FactorLevel
 from deadzone.study.levels import Level, format_level, is_number
-from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec
+from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec, in_own_units
 
 PRACTICAL_SHARE = 0.03
 """A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond` where the claim names none."""
@@ -263,8 +262,7 @@ def check_claims(
 
 
 def _check_level(where: str, factor: str, level: Level, levels: Mapping[str, Sequence[Level]]) -> None:
-    if factor not in levels:
-        raise StudyError(f"{where} names {factor!r}, which is no factor.{did_you_mean(factor, levels)}")
+    check_known(StudyError, f"{where} names {factor!r}, which is no factor", factor, levels)
     known = levels[factor]
     if not any(same_level(level, other) for other in known):
         listed = ", ".join(map(format_level, known))

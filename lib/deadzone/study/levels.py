@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from deadzone.errors import StudyError, did_you_mean
+from deadzone.errors import StudyError, check_known
 
 Level = int | float | str
 
@@ -128,11 +128,7 @@ def fill(template: str, values: Mapping[str, Level]) -> str:
     Raises StudyError for a name that has none.
     """
     for name in placeholders(template):
-        if name not in values:
-            known = ", ".join(values)
-            raise StudyError(
-                f"{{{name}}} in {template!r} is no factor.{did_you_mean(name, values)} Known: {known}."
-            )
+        check_known(StudyError, f"{{{name}}} in {template!r} is no factor", name, values, "Known:")
     return template.format_map({name: format_level(level) for name, level in values.items()})
 
 

@@ -11,18 +11,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-UNITS = {
-    "B": 1,
-    "kB": 10**3,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-    "TiB": 2**40,
-}
+from deadzone.contents import beside
+
+UNITS: dict[str, int] = beside(__file__)
+"""The bytes of each unit, in the order of size."""
 
 SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z]*)")
 

@@ -5,16 +5,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from deadzone.errors import did_you_mean
+from deadzone.contents import beside
+from deadzone.errors import check_known
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
 from deadzone.study.belonging_specs import LIMITS, BelongingSpec, each_called_once
-from deadzone.study.bounds import in_own_units
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
 from deadzone.study.factors import EqualFactor, Factor, FactorLevel
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.load_specs import CAPACITY, RateSearch
-from deadzone.study.objective_specs import Column, ObjectiveSpec, objective_problem
+from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
 from deadzone.study.profile_specs import GateSpec, ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.service_specs import (
@@ -28,6 +28,11 @@ from deadzone.study.sizes import as_size
 from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
+
+_TOLD = beside(__file__)
+CONVENTIONAL_UNITS: dict[str, str] = _TOLD["units"]
+LIMIT_LEVELS: dict[str, str] = _TOLD["levels"]
+"""What a level of a limit is, for whoever wrote another one."""
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
@@ -176,10 +181,7 @@ class Study(Spec):
     def _known_findings(cls, accept: dict[str, str]) -> dict[str, str]:
         known = keys_of("means")
         for key in accept:
-            if key not in known:
-                raise ValueError(
-                    f"{key!r} is no finding.{did_you_mean(key, known)} Findings are {', '.join(known)}"
-                )
+            check_known(ValueError, f"{key!r} is no finding", key, known, "Findings are")
         return accept
 
     @model_validator(mode="before")
@@ -316,20 +318,6 @@ class Study(Spec):
         return declared or CONVENTIONAL_UNITS.get(limit_named(factor))
 
 
-CONVENTIONAL_UNITS = {
-    "cpu_limit": "cores",
-    "memory_limit": "bytes",
-    "io_bandwidth_limit": "bytes/s",
-    "iops_limit": "1/s",
-    "queue_depth": "calls",
-    "jobs": "processes",
-    "threads": "threads",
-    "pool_size": "threads",
-    "rate": "requests/s",
-    "block_size": "bytes",
-}
-
-
 def limit_named(factor: str) -> str:
     """The limit that a factor is, be it of the trials or of what belongs to them; any other factor itself."""
     return next((limit for limit in LIMITS if factor.endswith(f"_{limit}")), factor)
@@ -342,18 +330,15 @@ def check_level(factor: str, level: Level) -> str | None:
     are whole, none or auto; many programs choose themselves at 0.
     """
     factor = limit_named(factor)
-    at_least_one = is_number(level) and float(level) >= 1
-    if factor == "memory_limit" and level != NONE and not at_least_one:
-        return f"is {format_level(level)!r}; a memory limit is a size such as 64MiB, or none"
-    if factor in ("io_bandwidth_limit", "iops_limit") and level != NONE and not at_least_one:
-        unit = "bytes" if factor == "io_bandwidth_limit" else "calls"
-        return f"is {format_level(level)!r}; an I/O limit is a number of {unit} a second, 1 or more, or none"
-    if factor == "cpu_limit" and level != NONE and not (is_number(level) and float(level) > 0):
-        return f"is {format_level(level)!r}; a CPU limit is a positive number of cores, or none"
+    number = float(level) if is_number(level) else 0.0
+    if factor in LIMIT_LEVELS:
+        fine = level == NONE or (number > 0 if factor == "cpu_limit" else number >= 1)
+        return None if fine else f"is {format_level(level)!r}; {LIMIT_LEVELS[factor]}"
     if factor == "threads" and level not in (NONE, AUTO):
-        whole = is_number(level) and float(level) == int(float(level)) and float(level) >= 0
-        if not whole:
-            return f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
+        whole = is_number(level) and number.is_integer() and number >= 0
+        return (
+            None if whole else f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
+        )
     return None
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deadzone.contents import beside
 from deadzone.errors import StudyError, did_you_mean, refused
 from deadzone.language.rendering import written_out
 from deadzone.study.base import COLUMN_PATTERN
@@ -94,20 +95,7 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
     )  # fmt: skip
 
 
-TYPED = {
-    "workload.argv": "the command",
-    **{f"workload.{name}": f"--{name}" for name in ("setup", "prepare", "cleanup", "output")},
-    "workload.responses": "--response",
-    "response.name": "--response",
-    "design.replicates": "-r",
-    "design.warmup": "-w",
-    "design.timeout_s": "--timeout",
-    "design.budget_s": "--budget",
-    "design.until.resolution": "--resolution",
-    "trust.max_foreign_cpu": "--foreign-cpu",
-    "belongs": "--belongs",
-    "claims": "--claim",
-}
+TYPED: dict[str, str] = beside(__file__)
 """The option behind a key of the study."""
 
 

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from deadzone.explaining.adaptive.slices import proposer_of
-from deadzone.explaining.capacity.cells import cells_of
+from deadzone.explaining.capacity.cells import cells_of, objectives_of
 from deadzone.explaining.capacity.feasibility import feasibility
-from deadzone.explaining.capacity.objectives import objectives_of
 from deadzone.study.design import resolve
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import plan_of

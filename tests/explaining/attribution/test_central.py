@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadzone.explaining.attribution.central import drawn, midmean
+from deadzone.explaining.attribution.measures import drawn, midmean
 from deadzone.explaining.compare.ratio import interval
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.cells import cells_of, trial_counts
+from deadzone.explaining.capacity.cells import Objective, cells_of, trial_counts
 from deadzone.explaining.capacity.cold_start import cold_start
-from deadzone.explaining.capacity.objectives import Objective
 from deadzone.store.histograms import encoded, series
 
 

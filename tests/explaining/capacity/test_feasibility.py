@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from benchmarks.synthetic.services import simulated_cells, simulated_service
 
-from deadzone.explaining.capacity.cells import cells_of
+from deadzone.explaining.capacity.cells import Objective, cells_of
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, feasibility
-from deadzone.explaining.capacity.objectives import Objective
 
 MEAN = Objective("latency_mean_ms", "at_most", 40.0)
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.capacity.objectives import Objective, column_values, objectives_of
+from deadzone.explaining.capacity.cells import Objective, column_values, objectives_of
 from deadzone.study.objective_specs import ObjectiveSpec
 
 

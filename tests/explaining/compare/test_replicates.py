@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.replicates import pooled_noise, replicates_needed
+from deadzone.explaining.compare.doubts import pooled_noise, replicates_needed
 from deadzone.explaining.hypothesis_tests.ranks import least_trials
 from explaining.compare.tables import samples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import StoreError, TableError
-from deadzone.explaining.compare.sides import Side, differing_circumstances, load_side
+from deadzone.explaining.compare.samples import Side, differing_circumstances, load_side
 from explaining.compare.tables import table
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deadzone.explaining.findings.catalogue import CATALOGUE
-from deadzone.explaining.findings.examining import FALSE_ALARMS, barred_levels, examine
+from deadzone.explaining.findings.examining import CATALOGUE, FALSE_ALARMS, barred_levels, examine
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import SEVERITIES
 from deadzone.explaining.findings.work import work_differs

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import StudyError
-from deadzone.explaining.findings.catalogue import CATALOGUE
-from deadzone.explaining.findings.page import WITHOUT_EXAMPLE, page, pages
+from deadzone.explaining.findings.examining import CATALOGUE, WITHOUT_EXAMPLE, page, pages
 from deadzone.language.catalogue import speaking
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "findings"

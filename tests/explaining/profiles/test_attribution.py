@@ -9,9 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadzone.errors import DeadzoneError, ProfileError
-from deadzone.explaining.profiles.ablation import ablate
-from deadzone.explaining.profiles.attribution import RULES, attribute, shares
-from deadzone.explaining.profiles.causes import OTHER, causes_from, functions_of, read_causes
+from deadzone.explaining.profiles.attribution import (
+    OTHER,
+    RULES,
+    ablate,
+    attribute,
+    causes_from,
+    functions_of,
+    read_causes,
+    shares,
+)
 from deadzone.explaining.profiles.pairing import Basis, pair_up
 from explaining.profiles.making import counted, cpu, recorded
 

@@ -11,9 +11,8 @@ from scipy import stats
 from deadzone.errors import ProfileError
 from deadzone.explaining.profiles.comparison import compare_profiles, tidy
 from deadzone.explaining.profiles.estimates import no_change_p, sum_limits
-from deadzone.explaining.profiles.events import events
 from deadzone.explaining.profiles.model import ValueType
-from deadzone.explaining.profiles.pairing import Basis
+from deadzone.explaining.profiles.pairing import Basis, events
 from explaining.profiles.making import counted, cpu, recorded
 
 SECOND = 1e9

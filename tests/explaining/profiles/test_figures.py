@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from needs import needs
 
-from deadzone.explaining.profiles.attribution import attribute
-from deadzone.explaining.profiles.causes import causes_from
+from deadzone.explaining.profiles.attribution import attribute, causes_from
 from deadzone.explaining.profiles.comparison import compare_profiles
 from deadzone.explaining.profiles.figures import package_bars, waterfall
 from deadzone.explaining.profiles.flame_graph import flame_graph, flame_tree

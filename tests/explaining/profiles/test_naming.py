@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.explaining.profiles.naming import package_of
+from deadzone.explaining.profiles.model import package_of
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from servers import postgres_programs
 
 from deadzone.errors import StudyError
 from deadzone.measuring.services.settings import Data, as_user, same_value
-from deadzone.measuring.targets.leftovers import STATE_VARIABLE
+from deadzone.measuring.targets.promises import STATE_VARIABLE
 from deadzone.study.service_specs import DataSpec
 
 

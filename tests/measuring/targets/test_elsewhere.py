@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from deadzone.measuring.targets.leftovers import (
+from deadzone.measuring.targets.limits.base import group_name
+from deadzone.measuring.targets.promises import (
     find_leftovers,
     forget,
     left_elsewhere,
@@ -17,7 +18,6 @@ from deadzone.measuring.targets.leftovers import (
     remove_left_in,
     remove_leftovers,
 )
-from deadzone.measuring.targets.limits.base import group_name
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from deadzone.measuring.targets.leftovers import find_leftovers, remove_leftovers
 from deadzone.measuring.targets.limits.base import HOST_PID_NAMESPACE, group_name, is_left_over, pid_namespace
+from deadzone.measuring.targets.promises import find_leftovers, remove_leftovers
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from deadzone.measuring.targets.others import Others
+from deadzone.measuring.targets.interference import Others
 
 pytestmark = pytest.mark.alone
 
@@ -76,7 +76,7 @@ def test_the_harness_and_what_it_started_are_no_others():
 def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, monkeypatch):
     others = Others()
     monkeypatch.setattr(
-        "deadzone.measuring.targets.others.LOOKING_SHARE", 1e-6
+        "deadzone.measuring.targets.interference.LOOKING_SHARE", 1e-6
     )  # the next look is due in OLDEST_S
     name = stranger(BURN.format(20))
     others.begin()

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from deadzone.measuring.targets import promises
-from deadzone.measuring.targets.leftovers import STATE_VARIABLE
-from deadzone.measuring.targets.promises import Promise, keep, keep_left_over, promise
+from deadzone.measuring.targets.promises import STATE_VARIABLE, Promise, keep, keep_left_over, promise
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,6 @@ import pytest
 from deadzone import fit_phases
 from deadzone.errors import PhaseError
 from deadzone.reports.disk_block_size import published as disk_block_size
-from deadzone.reports.disk_block_size.published import TwoPoints
 
 
 @pytest.fixture(scope="module")
@@ -21,25 +20,33 @@ def judged(study):
 
 
 def test_a_chunk_takes_twelve_seconds_or_a_twentieth(study):
-    assert study.chunk == 20e6
-    assert study.chunk / study.write.slow == pytest.approx(20e6 * 1.20932 / 2048000)
-    assert study.chunk / study.write.fast == pytest.approx(20e6 * 0.567581 / 204800000)
+    facts = study.facts()
+    assert facts["chunk"] == 20e6
+    assert facts["chunk"] / facts["write_slow"] == pytest.approx(20e6 * 1.20932 / 2048000)
+    assert facts["chunk"] / facts["write_fast"] == pytest.approx(20e6 * 0.567581 / 204800000)
     rows = study.table("runs").rows
     assert [row[-1] for row in rows] == ["11.73", "11.81", "0.0554", "0.1008", "0.0615"]
 
 
-def test_two_points_fit_a_fixed_time_a_call_exactly():
-    calls = TwoPoints(1000, 1_000_000, slow=1000 / 0.0011, fast=1_000_000 / 0.1010)
-    assert calls.bandwidth == pytest.approx(1e7)
-    assert calls.call_s == pytest.approx(0.001)
-    assert calls.half == pytest.approx(10_000)
-    assert TwoPoints(1, 10, slow=1, fast=10).elasticity == pytest.approx(1)
+def two_points(study, small, large, slow, fast):
+    """The facts of the study as if these had been its two points of writing."""
+    return study.facts(write_small=small, write_large=large, write_slow=slow, write_fast=fast)
+
+
+def test_two_points_fit_a_fixed_time_a_call_exactly(study):
+    calls = two_points(study, 1000, 1_000_000, slow=1000 / 0.0011, fast=1_000_000 / 0.1010)
+    assert calls["write_bandwidth"] == pytest.approx(1e7)
+    assert calls["write_call_s"] == pytest.approx(0.001)
+    assert calls["write_half"] == pytest.approx(10_000)
+    assert two_points(study, 1, 100, slow=1, fast=10)["write_elasticity"] == pytest.approx(0.5)
 
 
 def test_the_phase_model_refuses_two_levels(study):
+    rows = study.published.table("dd")
+    rows = rows.assign(throughput=rows["transferred_bytes"] / rows["wall_s"])
     with pytest.raises(PhaseError, match="2 levels"):
         fit_phases(
-            study.rows[study.rows["location"] == "tmp"].query("operation == 'write'"),
+            rows[rows["location"] == "tmp"].query("operation == 'write'"),
             "block_size",
             "throughput",
             goal="max",

@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import DeadzoneError, ReportError
-from deadzone.reports.document.index import publish_index
-from deadzone.reports.document.publishing import FILES, folder_for, publish_run, write_report
+from deadzone.reports.document.publishing import FILES, folder_for, publish_index, publish_run, write_report
 from reports.made_runs import new_repository, write_run
 
 HOSTILE = '</td><script>alert("stderr")</script>'

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import nbformat.v4 as v4
 
-from deadzone.reports.document.scrubbing import machine_folders, scrubbed, without_paths
+from deadzone.reports.document.execution import machine_folders, scrubbed, without_paths
 
 
 def executed(home, seconds):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import ReportError
-from deadzone.reports.document.scrubbing import refuse_secrets
+from deadzone.reports.document.execution import refuse_secrets
 
 PRIVATE = "-----BEGIN RSA PRIVATE KEY-----\nabc"
 

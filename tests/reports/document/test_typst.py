@@ -21,8 +21,7 @@ from deadzone.reports.document.display import (
     Title,
 )
 from deadzone.reports.document.document import Document, Names
-from deadzone.reports.document.pdf import TEMPLATE, template_input
-from deadzone.reports.document.typst import part_told
+from deadzone.reports.document.pdf import TEMPLATE, part_told, template_input
 
 HOSTILE = 'a "quoted" \\ #panic("no") $x$ ``` *bold* <label> @ref {=typst}\nnext \x01'
 

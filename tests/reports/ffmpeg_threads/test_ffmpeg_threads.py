@@ -8,7 +8,7 @@ import pytest
 
 from deadzone.reports.ffmpeg_threads import cpu_work
 from deadzone.reports.ffmpeg_threads import published as ffmpeg_threads
-from deadzone.reports.ffmpeg_threads.thread_counts import at_limit, gain
+from deadzone.reports.ffmpeg_threads.published import at_limit, gain
 
 
 @pytest.fixture(scope="module")

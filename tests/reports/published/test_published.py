@@ -10,11 +10,11 @@ import pytest
 
 from deadzone import places
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import speaking
-from deadzone.language.numbers import printed, tenths
+from deadzone.language.catalogue import speaking, tenths
+from deadzone.language.formats import printed
 from deadzone.reports.document.display import Claim, Figure, Prose, Regression, Table, Title
-from deadzone.reports.published.published import open_published
 from deadzone.reports.published.reference_reports import NOTEBOOKS
+from deadzone.reports.published.report import open_published
 
 HANGUL = re.compile("[가-힣]")
 

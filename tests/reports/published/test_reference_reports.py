@@ -9,7 +9,7 @@ import pytest
 
 from deadzone import places
 from deadzone.errors import ReportError
-from deadzone.reports.document.index import entries, index_page
+from deadzone.reports.document.publishing import entries, index_page
 from deadzone.reports.published import reference_reports
 from deadzone.reports.published.reference_reports import NOTEBOOKS, publish_reference
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import FIRST, MEASURED
 from deadzone.store.imports.registry import reader_of
+from deadzone.store.imports.result import FIRST, MEASURED
 from store.imports.samples import imported, sample
 
 CODEBOOK = (Path(__file__).resolve().parents[3] / "data" / "README.md").read_text()

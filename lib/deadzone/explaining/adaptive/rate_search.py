@@ -15,8 +15,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.cells import NOT_OF_THE_SERVER
-from deadzone.explaining.capacity.objectives import Objective, column_values, objectives_of
+from deadzone.explaining.capacity.cells import NOT_OF_THE_SERVER, Objective, column_values, objectives_of
 from deadzone.language.catalogue import Message, say
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment, treatments

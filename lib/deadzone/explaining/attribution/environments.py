@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from deadzone.errors import CompareError, did_you_mean
+from deadzone.errors import CompareError, check_known
 from deadzone.study.levels import NONE
 
 UNLIMITED = math.inf
@@ -60,11 +60,9 @@ def roles_of(
             f"A slowdown is explained between two environments; the table has trials of: {have}. Measure another one."
         )
     for name in (slow, fast, restored):
-        if name is not None and name not in responses:
-            raise CompareError(
-                f"There are no trials of an environment {name!r}.{did_you_mean(name, list(responses))} "
-                f"There are: {', '.join(responses)}."
-            )
+        if name is not None:
+            said = f"There are no trials of an environment {name!r}"
+            check_known(CompareError, said, name, responses, "There are:")
     medians = {name: float(values.median()) for name, values in responses.items()}
     slow = slow or max((n for n in medians if n not in (fast, restored)), key=lambda n: medians[n])
     free = [n for n in medians if n not in (slow, restored)]

@@ -14,8 +14,7 @@ from deadzone.explaining.attribution import parts
 from deadzone.explaining.attribution.environments import Roles
 from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.hypothesis_tests.holm import judged
-from deadzone.explaining.hypothesis_tests.margins import p_equivalence
-from deadzone.explaining.hypothesis_tests.ranks import smallest_p
+from deadzone.explaining.hypothesis_tests.ranks import p_equivalence, smallest_p
 from deadzone.explaining.marks import numbers
 
 CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = ("cpu_limit", "network", "disk", "memory", "client")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.objectives import Objective
+from deadzone.explaining.capacity.cells import Objective
 from deadzone.explaining.phases.fit import stack
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.relabel import relabel

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.confidence import chance_met, errors_interval
+from deadzone.explaining.capacity.cells import ERRORS, Objective, objectives_of
 from deadzone.explaining.capacity.estimates import Estimate
-from deadzone.explaining.capacity.objectives import ERRORS, Objective, objectives_of
+from deadzone.explaining.capacity.feasibility import chance_met, errors_interval
 from deadzone.explaining.claims.cells import rows_at
 from deadzone.explaining.claims.measured import Measured, NotMeasured, missing
 from deadzone.explaining.claims.verdicts import Tested
 from deadzone.explaining.claims.wording import WORK, cause_name, settings_text, words
-from deadzone.explaining.compare.goals import known_goal
+from deadzone.explaining.compare.factors import known_goal
 from deadzone.explaining.hypothesis_tests.holm import all_of, any_of
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import level_number, number, percent, plain_name, response

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.capacity.objectives import column_values
+from deadzone.explaining.capacity.cells import column_values
 from deadzone.explaining.claims.cells import Cells, cells_of, rows_at
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import plain_name

@@ -4,30 +4,48 @@ The family of Holm's correction is every treatment of every response that is sho
 another question, are a family of their own; so are the tests of equivalence beside those of a change.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.errors import CompareError
 from deadzone.explaining.compare import verdicts
-from deadzone.explaining.compare.comparison import Comparison
-from deadzone.explaining.compare.doubts import doubts_of
+from deadzone.explaining.compare.doubts import FEW, doubts_of, pooled_noise, replicates_needed
 from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
-from deadzone.explaining.compare.factors import changed_settings, common_factors
-from deadzone.explaining.compare.goals import goals_of
+from deadzone.explaining.compare.factors import changed_settings, common_factors, goals_of
+from deadzone.explaining.compare.forest import forest_plot
+from deadzone.explaining.compare.page import comparison_page
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
-from deadzone.explaining.compare.replicates import FEW, pooled_noise, replicates_needed
+from deadzone.explaining.compare.result import ComparisonResult
 from deadzone.explaining.compare.samples import Key, Samples, analysed, number_of, side_by_side, treatments_of
 from deadzone.explaining.hypothesis_tests.holm import holm
-from deadzone.explaining.hypothesis_tests.margins import Pairs, p_change, p_equivalence
+from deadzone.explaining.hypothesis_tests.ranks import Pairs, p_change, p_equivalence
+from deadzone.explaining.page import Page, Paged
 from deadzone.explaining.phases.quantities import axis_label, setting
 from deadzone.language.catalogue import join, say
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Rows = list[dict[str, Any]]
+
+
+class Comparison(Paged, ComparisonResult):
+    """B against A, treatment by treatment and overall; its fields are those of `ComparisonResult`."""
+
+    def plot(self) -> Figure:
+        """Forest plot: the ratio of every treatment with its interval, and the overall one; a matplotlib figure."""
+        return forest_plot(self)
+
+    def page(self) -> Page:
+        """Everything as a page."""
+        return comparison_page(self)
 
 
 def compare_tables(

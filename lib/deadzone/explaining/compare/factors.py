@@ -5,17 +5,18 @@ quantity, and repeats its values: from one table to the other, or inside each. A
 value; a setting always does. A knob of a known name is a factor even if its levels differ altogether: throwing
 unlike treatments together would be worse than finding nothing in common. A column with one level in A and another in
 B is what was changed between them: it is no factor, and the result names it.
+
+Which way a response is better is read from its name, too, where nobody says it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
 
-from deadzone.errors import CompareError, did_you_mean
-from deadzone.explaining.compare.goals import known_goal
+from deadzone.errors import CompareError, check_known, did_you_mean
 from deadzone.explaining.compare.samples import treatments_of
 from deadzone.explaining.phases.quantities import KNOB_UNITS
-from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
+from deadzone.store.imports.result import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
 
 NOT_FACTORS = {*COLUMNS, *FIRST, *MEASURED, NOTE}
@@ -95,3 +96,43 @@ def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
     alike = len(one & other) >= ALIKE * min(len(one), len(other))
     repeated = all(len(levels) <= REPEATED * len(table) for levels, table in ((one, a), (other, b)))
     return column in KNOB_UNITS or alike or repeated
+
+
+GOALS = ("min", "max")
+
+MORE_IS_BETTER = ("throughput", "iops", "fps", "speed_x", "achieved_rate", "_per_s", "_rps", "_bytes_s")
+"""Parts of the names of responses that are rates of useful work."""
+
+LESS_IS_BETTER = ("_s", "_ms", "_us", "_ns", "_bytes", "_joules", "errors", "dropped", "failed_percent")
+"""Endings of the names of responses that are costs: times, memory, energy, failures."""
+
+
+def known_goal(response: str) -> str | None:
+    """`min` or `max` where the name of a response says it, else None."""
+    if any(part in response for part in MORE_IS_BETTER):
+        return "max"
+    return "min" if response.endswith(LESS_IS_BETTER) else None
+
+
+def goals_of(
+    responses: Sequence[str], stated: str | Sequence[str] | Mapping[str, str] | None
+) -> dict[str, str | None]:
+    """The goal of each response; None where neither the caller nor the name says it.
+
+    stated: one goal for all, one each in the same order, or by name for some of them.
+
+    Raises CompareError for a goal that is neither min nor max, or for a wrong number of them.
+    """
+    if isinstance(stated, Mapping):
+        given = dict(stated)
+    else:
+        each = [stated] if isinstance(stated, str) else list(stated or ())
+        each *= len(responses) if len(each) == 1 else 1
+        if each and len(each) != len(responses):
+            raise CompareError(
+                f"There are {len(responses)} responses and {len(each)} goals; give one, or one each."
+            )
+        given = dict(zip(responses, each, strict=False))
+    for goal in given.values():
+        check_known(CompareError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
+    return {response: given.get(response) or known_goal(response) for response in responses}

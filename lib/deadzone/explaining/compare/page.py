@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.explaining.compare.replicates import FEW
+from deadzone.explaining.compare.doubts import FEW
 from deadzone.explaining.compare.result import ComparisonResult, rows_of
 from deadzone.explaining.compare.verdicts import UNDECIDED
 from deadzone.explaining.page import Page

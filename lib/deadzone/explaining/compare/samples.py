@@ -2,17 +2,23 @@
 
 Trials of one treatment in one block are one value, their median: repeats inside a block share its disturbances and
 are no independent evidence.
+
+A person names a side as a run of the store, or a table on disk.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import CompareError, did_you_mean
+from deadzone.errors import CompareError, check_known
 from deadzone.explaining.marks import marked, well
 from deadzone.language.catalogue import say
+from deadzone.store.run import Run
+from deadzone.store.tables import READABLE, read_table
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
 
@@ -68,11 +74,8 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
 
     Raises CompareError if the column is missing, holds no number, or a negative or infinite one.
     """
-    if response not in frame:
-        known = [str(column) for column in frame.columns]
-        raise CompareError(
-            f"{name} has no column {response!r}.{did_you_mean(response, known)} Its columns are {', '.join(known)}."
-        )
+    known = [str(column) for column in frame.columns]
+    check_known(CompareError, f"{name} has no column {response!r}", response, known, "Its columns are")
     if isinstance(frame[response], pd.DataFrame):
         raise CompareError(f"{name} has several columns named {response!r}; rename or drop all but one.")
     values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
@@ -175,3 +178,56 @@ def _some(samples: dict[Key, pd.Series], factors: Sequence[str]) -> str:
     keys = sorted(samples, key=order_of)
     texts = [", ".join(f"{f}={v}" for f, v in zip(factors, key, strict=True)) for key in keys[:3]]
     return "; ".join(texts) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
+
+
+CIRCUMSTANCES = (
+    "host", "cpu_model", "cores_usable", "memory_bytes", "kernel", "frequency_governor", "limits_mechanism",
+)  # fmt: skip
+"""Entries of a run's provenance that move its numbers without being what was changed on purpose."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two tables, with what its study says of it.
+
+    factors, response, goal: of a run's study; empty for a plain table. circumstances: of a run's provenance.
+    """
+
+    name: str
+    trials: pd.DataFrame
+    factors: tuple[str, ...] = ()
+    response: str = ""
+    goal: str = ""
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
+
+
+def load_side(name: str, runs: Path) -> Side:
+    """A run (its id, folder, or STUDY/latest) or a table (a path ending in .csv or .parquet).
+
+    Raises StoreError or TableError if it cannot be read, CompareError if a run has no trials yet.
+    """
+    path = Path(name)
+    if path.suffix in READABLE:
+        return Side(path.name, read_table(path))
+    run = Run.find(runs, name)
+    study, trials = run.study(), run.trials()
+    if trials.empty:
+        raise CompareError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
+    return Side(
+        name=f"{study.study}/{run.run_id}",
+        trials=trials,
+        factors=tuple(study.factor_names()),
+        response=study.response.name,
+        goal=study.response.goal,
+        circumstances=run.provenance(),
+    )
+
+
+def differing_circumstances(a: Side, b: Side) -> list[str]:
+    """A sentence for each circumstance that both runs recorded and that differs."""
+    both = {key: (a.circumstances.get(key), b.circumstances.get(key)) for key in CIRCUMSTANCES}
+    return [
+        say("compare.circumstance", what=key.replace("_", " "), a=str(one), b=str(other))
+        for key, (one, other) in both.items()
+        if one is not None and other is not None and one != other
+    ]

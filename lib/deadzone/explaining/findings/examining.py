@@ -1,16 +1,54 @@
-"""From an experiment to its findings: every check is made, and all of them together are allowed few false alarms."""
+"""From an experiment to its findings: every check is made, and all of them together are allowed few false alarms.
 
-from collections.abc import Mapping, Sequence
+The catalogue has each key with its severity and the check that looks for it, causes before consequences.
+
+A finding is explained on a page made from the catalogue: what it means, what to change, how it is tested.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from deadzone.explaining.findings.catalogue import CATALOGUE, Check
+from deadzone.errors import StudyError, check_known
+from deadzone.explaining.findings import extent, failures, order, output, process, work
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.failures import BARRING
-from deadzone.explaining.findings.finding import SEVERITIES, Finding, Suspicion
+from deadzone.explaining.findings.finding import SEVERITIES, Finding, Severity, Suspicion
 from deadzone.explaining.hypothesis_tests.holm import holm
 from deadzone.language.catalogue import join, say
+
+Check = Callable[[Experiment], Iterator[Suspicion]]
+
+CATALOGUE: dict[str, tuple[Severity, Check]] = {
+    "unit_changes": ("stops", output.unit_changes),
+    "error_printed": ("stops", output.error_printed),
+    "left_running": ("stops", output.left_running),
+    "timeouts_by_level": ("doubts", failures.timeouts_by_level),
+    "failures_by_level": ("doubts", failures.failures_by_level),
+    "less_work": ("stops", work.less_work),
+    "work_differs": ("stops", work.work_differs),
+    "selected_by_trust": ("stops", failures.selected_by_trust),
+    "carry_over": ("stops", order.carry_over),
+    "levels_confounded": ("doubts", order.levels_confounded),
+    "not_the_program": ("doubts", process.not_the_program),
+    "knob_not_used": ("doubts", output.knob_not_used),
+    "limit_not_felt": ("doubts", process.limit_not_felt),
+    "client_full": ("doubts", process.client_full),
+    "few_periods": ("doubts", process.few_periods),
+    "neighbours_follow": ("doubts", process.neighbours_follow),
+    "too_short": ("doubts", process.too_short),
+    "few_values": ("doubts", process.few_values),
+    "noise_too_large": ("doubts", failures.noise_too_large),
+    "state_builds_up": ("notes", order.state_builds_up),
+    "one_level_off": ("notes", extent.one_level_off),
+    "edge_of_range": ("notes", extent.edge_of_range),
+    "range_too_coarse": ("notes", extent.range_too_coarse),
+}
+"""A severity is the gravest a finding of that key usually has; a check may say another for what it saw. Of findings of
+one severity the first here is named first: what explains others comes before them."""
+
 
 FALSE_ALARMS = 0.02
 """Of sound runs, at most this share gives any finding at all by chance: the level of Holm's correction over all tests
@@ -61,3 +99,49 @@ def barred_levels(seen: Experiment) -> tuple[Any, ...]:
 def gravest(found: Sequence[Finding]) -> Finding | None:
     """The finding that keeps a verdict from being given, if there is one."""
     return next((one for one in found if one.severity == "stops"), None)
+
+
+WITHOUT_EXAMPLE = ("selected_by_trust",)
+"""A sweep of Deadzone's no longer selects by trust: this is of tables that others made."""
+
+
+def page(key: str) -> str:
+    """The page of a finding as Markdown, in the language spoken.
+
+    Raises StudyError for a key that is none.
+    """
+    check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
+    severity, check = CATALOGUE[key]
+    accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
+    parts = (
+        f"# {key}",
+        f"{say(f'findings.{severity}')}. {say(f'means.{key}')}",
+        f"## {say('findings.page_mend')}\n\n{say(f'mend.{key}', add='...')}",
+        f"## {say('findings.page_accept')}\n\n{say('findings.page_accept_words')}\n\n{accepted}",
+        f"## {say('findings.page_tested')}\n\n{tested(check)}",
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def tested(check: Callable[..., object]) -> str:
+    """How a check is made: its docstring and those of what it is made of are kept where the statistic is computed."""
+    return inspect.cleandoc(check.__doc__ or "")
+
+
+def pages() -> dict[str, str]:
+    """Every page by the name of its file, and the index of them, README.md."""
+    rows = [
+        f"| [`{key}`]({key}.md) | {say(f'findings.{severity}')} | {say(f'means.{key}')} |"
+        for key, (severity, _) in CATALOGUE.items()
+    ]
+    table = "\n".join([say("findings.index_head"), "| --- | --- | --- |", *rows])
+    index = f"# {say('findings.index_title')}\n\n{say('findings.index_intro')}\n\n{table}\n"
+    return {"README.md": index, **{f"{key}.md": page(key) + _example(key) for key in CATALOGUE}}
+
+
+def _example(key: str) -> str:
+    """The picture of a run in which the mistake was made, that scripts/finding_examples.py draws."""
+    if key in WITHOUT_EXAMPLE:
+        return ""
+    title, said = say("findings.page_example"), say("findings.page_example_words")
+    return f"\n## {title}\n\n![{key}](examples/{key}.png)\n\n{said}\n"

@@ -9,9 +9,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings import output, process, units
-from deadzone.explaining.findings.catalogue import Check
-from deadzone.explaining.findings.examining import examine
+from deadzone.explaining.findings import output, process
+from deadzone.explaining.findings.examining import Check, examine
 from deadzone.explaining.findings.experiment import Experiment, cpu_s, numbers
 from deadzone.explaining.findings.finding import Finding, Severity, Suspicion
 from deadzone.study.plan import Plan
@@ -48,7 +47,7 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
 
 
 CHECKS: tuple[Check, ...] = (
-    *(failed_at_an_end, partial(output.error_printed, least=1), alike_at_both_ends, units.unit_changes),
+    *(failed_at_an_end, partial(output.error_printed, least=1), alike_at_both_ends, output.unit_changes),
     *(output.left_running, process.too_short, process.limit_not_felt, process.not_the_program),
 )
 

@@ -6,8 +6,12 @@ trials: the Wilcoxon signed-rank test (1945, Biometrics 1, 80-83). Both are perm
 distribution, ties included, is counted out by the shift algorithm (Streitberg and Röhmel 1986, Computational
 Statistics 12), so that three trials a side are judged by what three trials can show. Ranks rather than times,
 because one stalled trial must not decide.
+
+Two questions are asked of a shift: whether there is any change, and whether there is none that matters. Each is a rank test; a margin is a shift of B against A before ranking. Equivalence is two one-sided tests against the
+margin (Wellek 2010, Testing Statistical Hypotheses of Equivalence and Noninferiority).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -154,3 +158,39 @@ def _normal_tails(nulls: Sequence[_Null], observed: float) -> RankTest:
         return RankTest(1.0, 1.0)
     away = observed - sum(null.mean for null in nulls)
     return RankTest(float(ndtr((away + 1) / spread)), float(ndtr((1 - away) / spread)))
+
+
+Pairs = Sequence[tuple[np.ndarray, np.ndarray]]
+"""For each treatment the values of A and of B."""
+
+
+def p_change(pairs: Pairs, paired: bool) -> float:
+    """p-value that B differs from A, in either direction, over all treatments given."""
+    return _test(pairs, paired, 0.0).two_sided
+
+
+def p_equivalence(pairs: Pairs, paired: bool, margin: float, absolute: bool = False) -> float:
+    """p-value that the ratio of B to A is not within 1 + margin and its inverse: the larger of two one-sided tests.
+
+    margin: > 0; a fraction, or in the response's unit where absolute, and then of their difference.
+    """
+    shift = margin if absolute else math.log1p(margin)
+    below = _test(pairs, paired, -shift, absolute).less
+    return max(below, _test(pairs, paired, shift, absolute).greater)
+
+
+def _test(pairs: Pairs, paired: bool, shift: float, absolute: bool = False) -> RankTest:
+    """The rank test of B, shifted, against A; shift: of ln(value), or of the value where absolute."""
+    # Nothing but zeros on both sides is the same evidence as nothing but ones, and can be shifted.
+    if not absolute:
+        pairs = [(a, b) if a.any() or b.any() else (a + 1.0, b + 1.0) for a, b in pairs]
+    if paired:
+        return signed_rank([_differences(a, b, absolute) + shift for a, b in pairs])
+    return rank_sum([(a, b + shift if absolute else b * math.exp(shift)) for a, b in pairs])
+
+
+def _differences(a: np.ndarray, b: np.ndarray, absolute: bool) -> np.ndarray:
+    if absolute:
+        return np.asarray(b - a)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((a == 0) & (b == 0), 0.0, np.log(b) - np.log(a))

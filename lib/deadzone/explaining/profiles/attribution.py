@@ -5,22 +5,111 @@ the cumulative changes of causes counts such samples several times. Here each sa
 (the first that matches), or is shared equally among those it matches. Equal shares are the Shapley values
 (1953) of the game in which a set of causes is worth the samples that any of them matches. Either way the
 causes and `other` add up to the total change exactly, because they are sums of whole numbers.
+
+Ablations, one option switched at a time, stand beside what the stacks say of it. Stacks book what they see: memory
+freed by dropping a buffer saves garbage collection, which stands on other stacks. An ablation measures the whole
+effect of an option. What the single effects leave of the total change is the interaction: options that spare each
+other's work add up to more or less than together.
+
+Causes are named patterns on stacks. A pattern is a glob (`*`, `?`, `[...]`) on the name or the package of a function, upper and lower case
+alike; a pattern without `*` also matches a part of a path at its slashes: `pion/mdns` matches
+`github.com/pion/mdns`. A stack matches a cause if any of its functions does.
 """
 
+import fnmatch
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.explaining.profiles.causes import OTHER, Cause, matched_causes
-from deadzone.explaining.profiles.estimates import Amounts, estimate
-from deadzone.explaining.profiles.pairing import Pair, Side
+from deadzone.explaining.profiles.estimates import Amounts, estimate, method, total_amounts
+from deadzone.explaining.profiles.model import Profile
+from deadzone.explaining.profiles.pairing import Basis, Pair, Side, pair_up
+from deadzone.explaining.profiles.units import readable
 from deadzone.language.catalogue import say
+from deadzone.study.loading import yaml_in
+
+MOST_CAUSES = 62
+"""So that the set of causes a stack matches is one 64-bit number."""
+
+OTHER = "other"
+"""The name of what no cause matches."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A named group of stacks: those with a function that matches one of the patterns."""
+
+    name: str
+    patterns: tuple[str, ...]
+
+
+def causes_from(mapping: Mapping[str, str | Sequence[str]], where: str = "causes") -> tuple[Cause, ...]:
+    """Causes from names and their pattern or patterns, in order of precedence.
+
+    where: what messages call the mapping.
+    Raises ProfileError if a name or a pattern is missing, or the name is `other`.
+    """
+    if not isinstance(mapping, Mapping) or not mapping:
+        raise ProfileError(f'{where}: write a name and a pattern a line, such as `NACK: "*nack*"`.')
+    if len(mapping) > MOST_CAUSES:
+        raise ProfileError(f"{where}: there are {len(mapping)} causes; {MOST_CAUSES} can be told apart.")
+    return tuple(_cause(name, patterns, where) for name, patterns in mapping.items())
+
+
+def read_causes(path: Path) -> tuple[Cause, ...]:
+    """Causes from a YAML file: `NACK: "*nack*"` a line, or a list of patterns.
+
+    Raises StudyError if the file cannot be read, ProfileError if it is no such mapping.
+    """
+    return causes_from(yaml_in(path), str(path))
+
+
+def matched_causes(profile: Profile, causes: Sequence[Cause]) -> np.ndarray:
+    """Which causes each sample matches, as a set: bit i is cause i. Shape (samples,), int64."""
+    matched = np.zeros(profile.samples, dtype=np.int64)
+    starts, samples = profile.on_function.indptr, profile.on_function.indices
+    for bit, cause in enumerate(causes):
+        for function in functions_of(profile, cause):
+            matched[samples[starts[function] : starts[function + 1]]] |= np.int64(1 << bit)
+    return matched
+
+
+def functions_of(profile: Profile, cause: Cause) -> list[int]:
+    """Indices of the functions that match a cause."""
+    pattern = re.compile("|".join(map(_expression, cause.patterns)), re.IGNORECASE | re.DOTALL)
+    packages = {package: bool(pattern.match(package)) for package in set(profile.packages)}
+    return [
+        index
+        for index, (function, package) in enumerate(zip(profile.functions, profile.packages, strict=True))
+        if packages[package] or pattern.match(function)
+    ]
+
+
+def _expression(glob: str) -> str:
+    """A regular expression for a glob; without a star it also matches whole parts of a path."""
+    expression = fnmatch.translate(glob)
+    return expression if "*" in glob else f"{expression}|(?:.*/)?{re.escape(glob)}(?:[/.].*)?\\Z"
+
+
+def _cause(name: object, patterns: object, where: str) -> Cause:
+    several: Sequence[Any] = patterns if isinstance(patterns, list | tuple) else [patterns]
+    if not isinstance(name, str) or not name.strip():
+        raise ProfileError(f"{where}: the name {name!r} is no text; put it in quotes.")
+    if name.lower() == OTHER:
+        raise ProfileError(f"{where}: {OTHER!r} is what no cause matches; choose another name.")
+    if not several or not all(isinstance(pattern, str) and pattern for pattern in several):
+        raise ProfileError(f'{where}: {name} needs a pattern, such as "*{name.lower()}*", or a list of them.')
+    return Cause(name, tuple(several))
+
 
 FIRST, SHAPLEY = "first", "shapley"
 
@@ -145,3 +234,68 @@ def _overlaps(causes: Sequence[Cause], changes: dict[int, Fraction]) -> pd.DataF
         if both := [change for matched, change in changes.items() if matched >> i & 1 and matched >> j & 1]:
             rows.append((first.name, second.name, float(sum(both))))
     return pd.DataFrame(rows, columns=["first", "second", "change"])
+
+
+@dataclass(frozen=True, eq=False)
+class Ablations:
+    """Effects of options switched one at a time.
+
+    table: a row an option: `option`, the columns of `estimates.COLUMNS` (before: all options as before;
+    after: this option alone changed), `by_stacks` (the change that the cause of the same name got from its
+    stacks; not a number if there is none) and `elsewhere` (the part of the effect on other stacks).
+    by_cause: options by causes, what each option alone changed on the stacks of each cause.
+    total: the change with all options. interaction: total less the sum of the single effects. method: as of
+    `estimates.method`. All amounts in `unit`.
+    """
+
+    unit: str
+    table: pd.DataFrame
+    by_cause: pd.DataFrame
+    total: float
+    interaction: float
+    method: str
+
+    def statement(self) -> str:
+        """The interaction in words."""
+        single = float(self.table["change"].sum())
+        one, all_, rest = (
+            readable(x, self.unit, signed=True) for x in (single, self.total, self.interaction)
+        )
+        return say("profile.interaction", single=one, total=all_, rest=rest)
+
+
+def ablate(
+    pair: Pair,
+    single: Mapping[str, Sequence[Profile]],
+    causes: Sequence[Cause],
+    rule: str = FIRST,
+    basis: Basis | None = None,
+) -> Ablations:
+    """Set the effects of options beside the attribution by stacks.
+
+    pair: all options as before, and all changed. single: by option, profiles with it alone changed.
+    basis: the load of the pair; the single profiles are at the load before.
+    Raises ProfileError if there are none, or they cannot be compared with the pair.
+    """
+    if not single:
+        raise ProfileError("An ablation needs profiles with one option changed at a time.")
+    basis = Basis(basis.unit, basis.before, basis.before) if basis else None
+    attributed = attribute(pair, causes, rule).exact
+    rows, by_cause, how = [], {}, "none"
+    for option, profiles in single.items():
+        alone = pair_up(pair.before.profiles, profiles, pair.before.value, basis)
+        sides = total_amounts(alone.before), total_amounts(alone.after)
+        how = method(*sides)
+        rows.append(estimate(*sides))
+        by_cause[option] = {name: float(part) for name, part in attribute(alone, causes, rule).exact.items()}
+    table = pd.concat(rows, ignore_index=True)
+    table.insert(0, "option", list(single))
+    stacks = {name: float(part) for name, part in attributed.items() if name != OTHER}
+    table["by_stacks"] = [stacks.get(name, np.nan) for name in single]
+    own_stacks = [by_cause[name].get(name, 0.0) if name != OTHER else 0.0 for name in single]
+    table["elsewhere"] = table["change"] - own_stacks
+    total = float(sum(attributed.values()))
+    return Ablations(
+        pair.unit, table, pd.DataFrame.from_dict(by_cause, orient="index"), total,
+        total - float(table["change"].sum()), how,
+    )  # fmt: skip

@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
-from deadzone.explaining.profiles.events import Events
 from deadzone.explaining.profiles.model import Profile
-from deadzone.explaining.profiles.pairing import Basis, Pair, Side, pair_up
+from deadzone.explaining.profiles.pairing import Basis, Events, Pair, Side, pair_up
 from deadzone.language.catalogue import say
 
 METHODS = ("replicates", "sampling", "none")

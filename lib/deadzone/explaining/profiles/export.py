@@ -3,8 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from deadzone.explaining.profiles.ablation import Ablations
-from deadzone.explaining.profiles.attribution import Attribution
+from deadzone.explaining.profiles.attribution import Ablations, Attribution
 from deadzone.explaining.profiles.comparison import Comparison, method_text
 from deadzone.explaining.profiles.projection import Projection
 from deadzone.explaining.records import records

@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining import waterfall as chart
-from deadzone.explaining.profiles.attribution import Attribution, rule_text
-from deadzone.explaining.profiles.causes import OTHER
+from deadzone.explaining.profiles.attribution import OTHER, Attribution, rule_text
 from deadzone.explaining.profiles.comparison import Comparison
+from deadzone.explaining.profiles.tables import largest_cause
 from deadzone.explaining.profiles.units import readable, step_of, tick
-from deadzone.explaining.profiles.wording import largest_cause
 from deadzone.language.catalogue import say
 from deadzone.style import AFTER_COLOUR, BEFORE_COLOUR, INK, figure_style
 

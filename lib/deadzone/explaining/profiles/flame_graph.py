@@ -15,8 +15,8 @@ import numpy as np
 
 from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.pairing import Pair
+from deadzone.explaining.profiles.tables import change_of_total
 from deadzone.explaining.profiles.units import readable
-from deadzone.explaining.profiles.wording import change_of_total
 from deadzone.language.catalogue import say
 from deadzone.language.rendering import rendered
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED

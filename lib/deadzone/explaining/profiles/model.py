@@ -1,5 +1,12 @@
-"""A profile: stacks of functions, and what was counted on each of them."""
+"""A profile: stacks of functions, and what was counted on each of them.
 
+The package a function belongs to is read from its name. Go writes `path/to/package.(*Type).Method`, with the dots of the last path element as `%2e`; C++ and Rust
+write `namespace::function`; py-spy writes `function (path/file.py:12)`, and Node alike; perf marks the kernel's
+functions with `_[k]`; async-profiler writes `java/util/HashMap.get`; GCC adds `.constprop.0` and the like to
+parts of a function.
+"""
+
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from deadzone.errors import ProfileError, did_you_mean
+from deadzone.errors import ProfileError, check_known
 
 
 @dataclass(frozen=True)
@@ -61,11 +68,8 @@ class Profile:
         names = [kind.name for kind in self.value_types]
         if name is None:
             return names.index(self.default_value) if self.default_value in names else len(names) - 1
-        if name not in names:
-            raise ProfileError(
-                f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}."
-                f"{did_you_mean(name, names)}"
-            )
+        said = f"{self.source}: the profile has no value {name!r}, only {', '.join(names)}"
+        check_known(ProfileError, said, name, names)
         return names.index(name)
 
     def value_type(self, name: str | None = None) -> ValueType:
@@ -106,3 +110,32 @@ class Profile:
         once.sum_duplicates()
         once.data[:] = 1
         return once
+
+
+KERNEL = "(kernel)"
+NO_PACKAGE = "(no package)"
+
+SOURCE_FILE = re.compile(r"[ (](?P<file>[^()\s]+\.(?:pyx?|[mc]?js|ts|rb|php))(?::\d+)*\)?$")
+COMPILER_SUFFIX = re.compile(r"(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?:\.\d+)*)+$")
+KERNEL_MARK = "_[k]"
+
+
+def package_of(function: str, binary: str = "") -> str:
+    """The package, namespace, file or class of a function.
+
+    binary: name of the program or library the code is in, used where the name says nothing.
+    """
+    if function.startswith("[") and function.endswith("]"):
+        return function
+    if function.endswith(KERNEL_MARK):
+        return KERNEL
+    if source := SOURCE_FILE.search(function):
+        return source["file"]
+    plain = re.split(r"[\[(<]", COMPILER_SUFFIX.sub("", function), maxsplit=1)[0]
+    if "::" in plain:
+        return plain.split("::", 1)[0] or NO_PACKAGE
+    folder, slash, last = plain.rpartition("/")
+    name, dot, _ = last.partition(".")
+    if dot and name:
+        return folder + slash + name.replace("%2e", ".")
+    return f"[{binary}]" if binary else NO_PACKAGE

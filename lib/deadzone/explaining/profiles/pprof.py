@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.explaining.profiles.model import Profile, ValueType
-from deadzone.explaining.profiles.naming import package_of
+from deadzone.explaining.profiles.model import Profile, ValueType, package_of
 from deadzone.language.catalogue import say
 
 DAMAGED = "the protobuf is truncated or corrupt"

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from deadzone.contents import bytes_of
+from deadzone.contents import beside, bytes_of
 from deadzone.errors import ProfileError, did_you_mean
-from deadzone.explaining.profiles.model import Profile, ValueType
-from deadzone.explaining.profiles.naming import package_of
+from deadzone.explaining.profiles.model import Profile, ValueType, package_of
 from deadzone.explaining.profiles.pprof import parse_pprof
 
 LINE = re.compile(r"(?P<stack>.*\S)\s+(?P<count>\d{1,18})\s*")
@@ -45,21 +44,7 @@ CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 HEAD_BYTES = 1 << 16
 
-OTHER_KINDS: tuple[tuple[bytes, str], ...] = (
-    (b"\x7fELF", "a program"),
-    (b"\x89PNG", "a PNG image"),
-    (b"%PDF", "a PDF"),
-    (b"PK\x03\x04", "a ZIP archive"),
-    (b"BZh", "compressed with bzip2"),
-    (b"\xfd7zXZ", "compressed with xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
-    (b"PERFILE2", "raw data of perf; run `perf script | stackcollapse-perf.pl` on it"),
-    (b'{"', "JSON"),
-    (b"<!", "a page of HTML"),
-    (b"<html", "a page of HTML"),
-    (b"<?xml", "XML"),
-    (b"go 1.", "an execution trace of Go; `go tool trace -pprof=sync` makes profiles of it"),
-)
+OTHER_KINDS = {begin.encode("latin-1"): kind for begin, kind in beside(__file__).items()}
 """How files begin that are taken for profiles by mistake."""
 
 EXPECTED = "a profile is pprof's protobuf (gzip or plain) or folded stacks (`a;b;c 42`)"
@@ -167,7 +152,7 @@ def _refuse_other_kinds(content: bytes, source: str) -> None:
         raise ProfileError(
             f"{source}: this is the profile as a page for people; fetch it without `debug=1` or `debug=2`."
         )
-    for beginning, kind in OTHER_KINDS:
+    for beginning, kind in OTHER_KINDS.items():
         if content.startswith(beginning):
             raise ProfileError(f"{source}: this is {kind}; {EXPECTED}.")
 

@@ -2,24 +2,21 @@
 
 from fractions import Fraction
 
+from deadzone.contents import beside
 from deadzone.language.catalogue import say
 
-TIME: dict[str, int] = {
-    "nanoseconds": 1, "ns": 1, "microseconds": 10**3, "us": 10**3, "milliseconds": 10**6, "ms": 10**6,
-    "seconds": 10**9, "s": 10**9,
-}  # fmt: skip
+_TOLD = beside(__file__)
+
+TIME: dict[str, int] = _TOLD["time"]
 """Nanoseconds of each unit of time that profilers write."""
 
-SPACE: dict[str, int] = {
-    "bytes": 1, "B": 1, "kilobytes": 1 << 10, "kB": 1 << 10, "KiB": 1 << 10, "megabytes": 1 << 20,
-    "MB": 1 << 20, "MiB": 1 << 20, "gigabytes": 1 << 30, "GiB": 1 << 30,
-}  # fmt: skip
+SPACE: dict[str, int] = _TOLD["space"]
 """Bytes of each unit of space; in profiles a kilobyte is 1,024 bytes."""
 
 TIME_STEPS = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 SPACE_STEPS = (("B", 1.0), ("KiB", 1024.0), ("MiB", 1024.0**2), ("GiB", 1024.0**3))
 
-SYMBOLS = {"nanoseconds": "ns", "microseconds": "µs", "milliseconds": "ms", "seconds": "s", "bytes": "B"}
+SYMBOLS: dict[str, str] = _TOLD["symbols"]
 
 
 def conversion(unit: str, into: str) -> Fraction | None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from deadzone.errors import WorkloadError
+from deadzone.errors import WorkloadError, check_known
 
 ID = "{id}"
 """Stands in a body for the number of the message, by which its answers are recognised."""
@@ -59,14 +59,10 @@ class LoadPlan:
         """The plan in a file. Raises WorkloadError if it is none."""
         try:
             told: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            known = {one.name for one in fields(cls)}
-            if unknown := sorted(told.keys() - known):
-                raise WorkloadError(
-                    f"{path}: {unknown[0]!r} is no part of a plan; parts are {', '.join(known)}."
-                )
-            lists: dict[str, Any] = {
-                name: tuple(told[name]) for name in ("subscribe", "on_open") if name in told
-            }
-            return cls(**{**told, **lists})
+            known = [one.name for one in fields(cls)]
+            for name in told:
+                check_known(WorkloadError, f"{path}: {name!r} is no part of a plan", name, known, "Parts are")
+            told |= {name: tuple(told[name]) for name in ("subscribe", "on_open") if name in told}
+            return cls(**told)
         except (OSError, ValueError, TypeError) as error:
             raise WorkloadError(f"{path}: is no plan of a load: {error}.") from error

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from deadzone.errors import StudyError, did_you_mean
+from deadzone.errors import StudyError, check_known, did_you_mean
 from deadzone.measuring.services.base import SERVICE_RESPONSES, Host
 from deadzone.measuring.services.settings import account_of
-from deadzone.measuring.sweep.profiling import check_known, check_profiles
+from deadzone.measuring.sweep.profiling import check_profiles
 from deadzone.measuring.targets.base import Target
 from deadzone.measuring.workloads.base import Workload
 from deadzone.measuring.workloads.command import INPUTS, SCRATCH
@@ -102,7 +102,8 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
         account_of(service.user)
     if service.read_back:
         factor = service.read_back.factor
-        check_known(f"service.read_back.factor is {factor!r}, which is no factor", factor, factors)
+        said = f"service.read_back.factor is {factor!r}, which is no factor"
+        check_known(StudyError, said, factor, factors)
     unmeasured = (*(service.restore or ()), *(service.ready.argv or ()))
     check_placeholders(unmeasured, (PYTHON, PORT, HOST, *reached))
     check_placeholders(service.setup or (), (INPUTS, PYTHON))
@@ -115,7 +116,5 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
 
 def check_response(name: str, known: Sequence[str], key: str = "response.name") -> None:
     """The response, or what an objective bounds, must be a column that trials will have. key: where the study names it."""
-    if name not in known:
-        raise StudyError(
-            f"{key} is {name!r}, which no trial measures.{did_you_mean(name, known)} Known: {', '.join(dict.fromkeys(known))}."
-        )
+    said = f"{key} is {name!r}, which no trial measures"
+    check_known(StudyError, said, name, dict.fromkeys(known), "Known:")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deadzone.errors import StudyError, did_you_mean
+from deadzone.errors import StudyError, check_known
 from deadzone.measuring.capture.capturing import Captured, Capturing, Subject, make_profiler
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.study.levels import placeholders
@@ -53,12 +53,6 @@ class Profiling:
         result.captured = capturing.finish()
 
 
-def check_known(said: str, name: str, known: Sequence[str]) -> None:
-    """Raise StudyError, with the nearest name there is, for one that is not known. said: what is wrong then."""
-    if name not in known:
-        raise StudyError(f"{said}.{did_you_mean(name, known)}")
-
-
 def check_profiles(plan: Plan, responses: Sequence[str]) -> None:
     """Raise StudyError if the profiles of a study are of nothing, or name what it does not have.
 
@@ -66,19 +60,21 @@ def check_profiles(plan: Plan, responses: Sequence[str]) -> None:
     """
     spec, factors = plan.profiles, plan.factors
     for name in plan.asked.gates:
-        check_known(f"gates.{name} is measured by no trial", name, responses)
+        check_known(StudyError, f"gates.{name} is measured by no trial", name, responses)
     if spec is None:
         return
     if spec.profiler == "pprof" and spec.url is None and not plan.services:
         raise StudyError("profiles.url is missing; without a service it says where the pages of pprof are")
     known = (*factors, *((SERVICE_URL,) if plan.services else ()))
     for name in placeholders(spec.url or ""):
-        check_known(f"profiles.url names {{{name}}}, which is no factor", name, known)
+        check_known(StudyError, f"profiles.url names {{{name}}}, which is no factor", name, known)
     if (factor := spec.change.factor) is not None:
-        check_known(f"profiles.change.factor is {factor!r}, which is no factor", factor, factors)
+        said = f"profiles.change.factor is {factor!r}, which is no factor"
+        check_known(StudyError, said, factor, factors)
     if spec.load is not None:
         column = spec.load.column
-        check_known(f"profiles.load.column is {column!r}, which no trial has", column, (*factors, *responses))
+        said = f"profiles.load.column is {column!r}, which no trial has"
+        check_known(StudyError, said, column, (*factors, *responses))
     unknown = set(spec.change.alone) - set(spec.causes)
     if spec.causes and unknown:
         raise StudyError(f"profiles.change.alone names {', '.join(sorted(unknown))}, which is no cause.")

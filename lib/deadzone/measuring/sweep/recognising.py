@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from deadzone.measurement import Measurement
-from deadzone.measuring.services.belonging.finding import GoneError
+from deadzone.measuring.services.belonging.members import GoneError
 from deadzone.measuring.sweep.measuring import Measuring
 from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.targets.processes import listening, names_of, totals

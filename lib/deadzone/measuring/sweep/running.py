@@ -10,12 +10,11 @@ from typing import Any
 from deadzone.errors import StoreError, StudyError, SweepError
 from deadzone.measurement import Interference, Measurement
 from deadzone.measuring.sweep.harm import HARMLESS, Harm
-from deadzone.measuring.sweep.measuring import Measuring
+from deadzone.measuring.sweep.measuring import Measuring, ServiceMeasuring
 from deadzone.measuring.sweep.parallel import in_parallel
 from deadzone.measuring.sweep.printed import printed_counts
 from deadzone.measuring.sweep.progress import Estimate, Progress, expected_s, in_words
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
-from deadzone.measuring.sweep.serving import ServiceMeasuring
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts, foreign_cpu, is_undecided
 from deadzone.measuring.workloads.base import Outcome

@@ -18,15 +18,14 @@ from deadzone.measuring.targets import interference
 from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.base import Belongs, Companion
 from deadzone.measuring.targets.ending import measurement
+from deadzone.measuring.targets.interference import LEAST_CORES, Others
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Launcher, Program
-from deadzone.measuring.targets.leftovers import remove_leftovers
 from deadzone.measuring.targets.limits.base import Counters, LimitMechanism, as_bytes, as_cores, group_name
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
 from deadzone.measuring.targets.limits.registry import MECHANISMS
-from deadzone.measuring.targets.others import LEAST_CORES, Others
 from deadzone.measuring.targets.processes import below, listed
-from deadzone.measuring.targets.promises import keep_left_over
+from deadzone.measuring.targets.promises import keep_left_over, remove_leftovers
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import LocalTarget as LocalSpec

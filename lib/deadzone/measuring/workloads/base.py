@@ -41,7 +41,8 @@ class Outcome:
 
 
 class Workload(Protocol):
-    """What a trial executes."""
+    """What a trial executes. One that derives from it needs no factor, and makes nothing outside the scratch folder, unless it
+    says otherwise."""
 
     responses: tuple[str, ...]
     """Names of the responses it adds to those of every trial."""
@@ -51,6 +52,7 @@ class Workload(Protocol):
 
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError if it needs a factor that the study does not have."""
+        return
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Get everything ready before the first trial; returns facts for the provenance.
@@ -66,6 +68,7 @@ class Workload(Protocol):
 
     def finish(self) -> None:
         """Remove what `prepare_sweep` made outside the scratch folder; called once, after the last trial. Never raises."""
+        return
 
 
 UNMEASURED_TIMEOUT_S = 600.0

@@ -6,14 +6,14 @@ The video is drawn once by ffmpeg itself, and kept in a cache with its checksum.
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.workloads.base import Here, Outcome, Place
+from deadzone.measuring.workloads.base import Here, Outcome, Place, Workload
 from deadzone.places import cache_folder
 from deadzone.store.programs import answer_of, program_version
 from deadzone.study.levels import AUTO, NONE, Level, format_level
@@ -120,7 +120,7 @@ FRAMES = "frames"
 VERSION_TIMEOUT_S = 30.0
 
 
-class FfmpegWorkload:
+class FfmpegWorkload(Workload):
     """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded."""
 
     responses: tuple[str, ...] = ("frames", "fps", "speed_x")
@@ -139,9 +139,6 @@ class FfmpegWorkload:
     def uses(self, factor: str) -> bool:
         """ffmpeg takes the number of threads."""
         return factor == "threads"
-
-    def check(self, factors: Sequence[str]) -> None:
-        """It needs none."""
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
         """Find ffmpeg, and draw or inspect the clip."""
@@ -184,9 +181,6 @@ class FfmpegWorkload:
             counts = f"{written} frames written, {reported} reported"
             return Outcome(responses, f"too few frames: {counts}, {self._clip.frames} expected")
         return Outcome(responses)
-
-    def finish(self) -> None:
-        """All it made lies in the scratch folder."""
 
     def _version(self) -> str | None:
         if self._place.is_here:

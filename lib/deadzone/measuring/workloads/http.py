@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement, Status
-from deadzone.measuring.workloads.base import Here, Outcome, fresh_folder, run_unmeasured
+from deadzone.measuring.workloads.base import Here, Outcome, Workload, fresh_folder, run_unmeasured
 from deadzone.measuring.workloads.command import INPUTS, find_number, found_at
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.levels import Level, check_placeholders, fill, filled, placed
@@ -47,7 +47,7 @@ SHOWN_BODY = 200
 """How much of an unexpected answer stands in the message [characters]."""
 
 
-class HttpWorkload:
+class HttpWorkload(Workload):
     """One request; its status and body decide whether the trial succeeded."""
 
     def __init__(self, spec: HttpSpec, folder: Path) -> None:
@@ -116,9 +116,6 @@ class HttpWorkload:
         failure = answer["failure"] or self._judge(measured, (scratch / ANSWER).read_bytes())
         status: Status | None = "timeout" if answer.get("timed_out") else None
         return Outcome(measured, failure and masked(failure), wall_s=measured.get("total_s"), status=status)
-
-    def finish(self) -> None:
-        """Nothing lies outside the scratch folder."""
 
     def _request(self, values: Mapping[str, Level], scratch: Path) -> dict[str, Any]:
         spec = self._spec

@@ -18,12 +18,12 @@ from deadzone.measurement import Command, HistogramSlice, Measurement
 from deadzone.measuring.load.addresses import far_networks, resolve
 from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.load.recording import RESPONSES, STATISTICS
-from deadzone.measuring.workloads.base import Outcome
+from deadzone.measuring.workloads.base import Outcome, Workload
 from deadzone.places import cache_folder
 from deadzone.store.imports.document import parse_json
 from deadzone.store.imports.k6 import read_summary
-from deadzone.store.imports.latency import counted_percentiles
 from deadzone.store.imports.locust import TOOL as LOCUST
+from deadzone.store.imports.result import counted_percentiles
 from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, check_placeholders, fill, filled, format_level, is_number, placed
 from deadzone.study.load_specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS
@@ -36,7 +36,7 @@ KEPT = {name: f"{{{name}}}" for name in MESSAGE_PLACEHOLDERS}
 """Placeholders that stay as they are, for the generator to fill in."""
 
 
-class LoadWorkload:
+class LoadWorkload(Workload):
     """A load by Deadzone's own generator."""
 
     responses: tuple[str, ...] = RESPONSES
@@ -98,9 +98,6 @@ class LoadWorkload:
             death_is_result=ends_with_server,
         )
 
-    def finish(self) -> None:
-        """Nothing lies outside the scratch folder."""
-
 
 def check_rates(spec: LoadSpec, factors: Sequence[str], treatments: Sequence[Mapping[str, Level]]) -> None:
     """Raise StudyError where a load has no rate, or a level of a field is no positive number."""
@@ -139,7 +136,7 @@ HOW_TO_GET = {
 }
 
 
-class ScriptedLoad:
+class ScriptedLoad(Workload):
     """A load by a script of k6 or Locust."""
 
     responses: tuple[str, ...] = SCRIPT_RESPONSES
@@ -214,9 +211,6 @@ class ScriptedLoad:
             return Outcome(failure=f"{spec.driver} left no summary: {error}")
         responses = {name: float(row[name]) for name in SCRIPT_RESPONSES if row.get(name) is not None}
         return Outcome(responses, _failure(spec.driver, responses))
-
-    def finish(self) -> None:
-        """Nothing lies outside the scratch folder."""
 
 
 def find_program(driver: str, named: str | None = None) -> str:

@@ -12,8 +12,7 @@ import pandas as pd
 from deadzone.errors import TableError
 from deadzone.explaining.marks import numbers
 from deadzone.explaining.phases.quantities import axis_label, number, percent, plain_name
-from deadzone.language.catalogue import join, say, spoken
-from deadzone.language.numbers import tenths
+from deadzone.language.catalogue import join, say, spoken, tenths
 from deadzone.reports.disk_block_size import circumstances as disk_circumstances
 from deadzone.reports.disk_block_size.curves import Curve, Decided, Fitted, curves_of
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section

@@ -1,6 +1,7 @@
 """The report of the published study `ffmpeg-threads`: CPU limit and thread count of FFmpeg in a pod.
 
-What the report of the study `ffmpeg-threads` is made from, and what its author's conclusions are judged by.
+Limit and threads are raised together; and at fixed CPU limits it is asked how many threads, and which counts cannot be told
+apart.
 """
 
 from dataclasses import dataclass
@@ -10,28 +11,146 @@ import pandas as pd
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.quantities import listing
+from deadzone.explaining.phases.plot import plot_panels
+from deadzone.explaining.phases.quantities import listing, number, response
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict
 from deadzone.language.catalogue import join, say
-from deadzone.language.numbers import printed
+from deadzone.language.formats import printed
 from deadzone.reports.document.display import Figure, Regression, Table
+from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.document.regression import regression
-from deadzone.reports.ffmpeg_threads import cpu_work, thread_counts
+from deadzone.reports.ffmpeg_threads import cpu_work
 from deadzone.reports.figures import curves
 from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
 from deadzone.reports.published import arithmetic, guideline
-from deadzone.reports.published.published import REFERENCE, Published, open_published
-from deadzone.reports.published.report import PublishedReport
+from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, open_published
 from deadzone.style import PHASE_STYLES
+
+TABLES = (
+    "threads-at-4-cores",
+    "threads-at-8-cores",
+    "threads-at-11-cores",
+    "oversubscription-at-5-cores",
+    "oversubscription-at-6-cores",
+)
+
+DRAWN = 3
+"""The first three tables are the long ones, and are drawn."""
+
+PANEL_IN = 2.9
+
+
+@dataclass(frozen=True, eq=False)
+class ThreadCount:
+    """The curve over the thread count at one CPU limit.
+
+    limit: in cores. rows: those that were fitted. is_without_flagged: whether the author's outliers are left
+    out of them. model, advice: of wall time over threads.
+    """
+
+    limit: float
+    rows: pd.DataFrame
+    is_without_flagged: bool
+    model: PhaseModel
+    advice: Recommendation
+
+    @property
+    def best_measured(self) -> float:
+        """Thread count of the shortest time measured."""
+        return float(self.rows["threads"].to_numpy()[self.rows["wall_s"].argmin()])
+
+
+Counts = tuple[ThreadCount, ...]
+
+
+def fit_counts(published: Published) -> Counts:
+    """The curves at every fixed limit; where the author flagged outliers, a second one without them."""
+    found = []
+    for name in TABLES:
+        rows = published.table(name)
+        found.append(_fitted(rows, is_without_flagged=False))
+        if "flagged_by_author" in rows and rows["flagged_by_author"].any():
+            found.append(_fitted(rows[~rows["flagged_by_author"]], is_without_flagged=True))
+    return tuple(found)
+
+
+def _fitted(rows: pd.DataFrame, is_without_flagged: bool) -> ThreadCount:
+    model = fit_phases(rows, "threads", "wall_s")
+    return ThreadCount(float(rows["cpu_limit"].iloc[0]), rows, is_without_flagged, model, model.recommend())
+
+
+def at_limit(counts: Counts, limit: float) -> ThreadCount:
+    """The curve at a limit; without the author's outliers where there are any."""
+    return [count for count in counts if count.limit == limit][-1]
+
+
+def counts_figure(counts: Counts) -> Figure:
+    """The three long curves with all their trials, one below the other."""
+    drawn = [count for count in counts if not count.is_without_flagged][:DRAWN]
+    with new_figure(PANEL_IN * len(drawn), len(drawn)) as (drawing, axes):
+        words = [say("thread_counts.panel", limit=f"{c.limit:g}", phases=phases_text(c.model)) for c in drawn]
+        panels = zip(drawn, axes, words, strict=True)
+        plot_panels([(count.model, ax, count.advice, title) for count, ax, title in panels])
+    return Figure.of(drawing, say("thread_counts.figure"), join(words, "; "), id="threads")
+
+
+def by_count(counts: Counts) -> list[dict[str, Any]]:
+    """Of each curve: phases, recommended count, how many cannot be told apart, and the fastest measured."""
+    return [
+        {
+            "limit": count.limit,
+            "kind": "without" if count.is_without_flagged else "with",
+            "suffix": "-clean" if count.is_without_flagged else "",
+            "n": len(count.rows),
+            "phases": phases_text(count.model),
+            "fastest": count.best_measured,
+            **_advice(count),
+        }
+        for count in counts
+    ]
+
+
+def by_limit(counts: Counts) -> list[dict[str, Any]]:
+    """Of each fixed limit: the thread count to set, and what it gains over as many threads as cores."""
+    rows = []
+    for limit in sorted({count.limit for count in counts}):
+        count = at_limit(counts, limit)
+        advised: float = count.advice.setting
+        value = float(count.model.levels.set_index("level")["fitted"][advised])
+        expected = response(value, "wall_s", 0.02 * value)
+        rows.append({"limit": limit, "expected": expected, "gained": gain(count, advised), **_advice(count)})
+    return rows
+
+
+def _advice(count: ThreadCount) -> dict[str, str]:
+    return {"advised": setting_text(count.model, count.advice), "tied": tied_text(count.model, count.advice)}
+
+
+def gain(count: ThreadCount, threads: float) -> float:
+    """How much shorter the fitted time is than with as many threads as cores, a fraction; negative is longer."""
+    fitted = count.model.levels.set_index("level")["fitted"]
+    return 1 - float(fitted[threads] / fitted[count.limit])
+
+
+def flagged_facts(published: Published) -> dict[str, Any]:
+    """What the author's outliers at one and two threads have in common with the runs at many cores: CPU time."""
+    low = pd.concat([published.table(name) for name in TABLES[:2]])
+    flagged, rest = low[low["flagged_by_author"]], low[~low["flagged_by_author"]]
+    curve, eleven = published.table("limit-equals-threads"), published.table(TABLES[2])
+    many = pd.concat([curve[curve["cpu_limit"] >= 11], eleven[~eleven["flagged_by_author"]]])
+    found: dict[str, Any] = {"n_flagged": len(flagged)}
+    for name, rows in (("flagged_s", flagged), ("rest_s", rest), ("many_s", many)):
+        ends = (number(end, 1) for end in (cpu_work.cpu_time(rows).min(), cpu_work.cpu_time(rows).max()))
+        found[name] = say("quantity.range", start=next(ends), stop=next(ends))
+    return found
+
 
 MEASURED_LINEAR = 10
 """The author calls scaling linear up to here [cores]."""
 
 
-def facts(
-    published: Published, model: PhaseModel, counts: thread_counts.Counts, pairs: pd.DataFrame
-) -> dict[str, Any]:
+def facts(published: Published, model: PhaseModel, counts: Counts, pairs: pd.DataFrame) -> dict[str, Any]:
     """What sentences and tables are made from. model: of the curve with threads equal to the limit.
 
     pairs: the cells measured twice; what differs by less than they do is no effect.
@@ -47,7 +166,7 @@ def facts(
     )
     faster = wall.index[wall["equal_to_limit"] / wall["auto"] - 1 < -usual]
     twice = pairs[(pairs["cpu_limit"] == 11) & (pairs["threads"] == 11)].iloc[0]
-    at = {limit: thread_counts.at_limit(counts, limit) for limit in (4, 5, 6, 11)}
+    at = {limit: at_limit(counts, limit) for limit in (4, 5, 6, 11)}
     return {
         "usual": usual,
         "largest": float(pairs["difference_percent"].abs().max()) / 100,
@@ -66,9 +185,9 @@ def facts(
         "better": listing([f"{limit:g}" for limit in faster]),
         "automatic": wall.reset_index().to_dict("records"),
         "work_changes": cpu_work.by_phase(model, curve),
-        "counts": thread_counts.by_count(counts),
-        "settings": thread_counts.by_limit(counts),
-        "gain": thread_counts.gain(at[4], 7.0),
+        "counts": by_count(counts),
+        "settings": by_limit(counts),
+        "gain": gain(at[4], 7.0),
         "fastest_4": f"{at[4].best_measured:g}",
         "only_seven": at[4].advice.tied == (7,),
         "flat_5": set(at[5].model.step_labels) == {"plateau"},
@@ -76,7 +195,7 @@ def facts(
         "first": printed(twice["first_wall_s"]),
         "second": printed(twice["second_wall_s"]),
         **cpu_work.facts(cpu_work.breakthrough(model, curve)),
-        **thread_counts.flagged_facts(published),
+        **flagged_facts(published),
         **{f"phases_{limit}": phases_text(one.model) for limit, one in at.items()},
         **{f"tied_{limit}": tied_text(one.model, one.advice) for limit, one in at.items()},
         **{f"advised_{limit}": setting_text(one.model, one.advice) for limit, one in at.items()},
@@ -111,7 +230,7 @@ class FfmpegThreads(PublishedReport):
     curve: pd.DataFrame
     model: PhaseModel
     advice: Recommendation
-    counts: thread_counts.Counts
+    counts: Counts
     pairs: pd.DataFrame
 
     def curve_figure(self) -> Figure:
@@ -128,7 +247,7 @@ class FfmpegThreads(PublishedReport):
 
     def counts_figure(self) -> Figure:
         """Threads varied at fixed CPU limits."""
-        return thread_counts.counts_figure(self.counts)
+        return counts_figure(self.counts)
 
     def repeats_table(self) -> Table:
         """What was measured twice."""
@@ -147,7 +266,7 @@ def read_study(published: Published) -> FfmpegThreads:
     """The study with its curves fitted."""
     curve = published.table("limit-equals-threads")
     model = fit_phases(curve, "cpu_limit", "wall_s")
-    counts = thread_counts.fit_counts(published)
+    counts = fit_counts(published)
     pairs = arithmetic.repeats(published.name)
     known = facts(published, model, counts, pairs)
     return FfmpegThreads(published, curve, model, model.recommend(), counts, pairs, known=known)

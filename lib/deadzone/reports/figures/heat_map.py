@@ -9,7 +9,7 @@ import pandas as pd
 
 from deadzone.explaining.phases.quantities import axis_label, level_number
 from deadzone.language.catalogue import say
-from deadzone.language.numbers import printed
+from deadzone.language.formats import printed
 from deadzone.reports.document.display import Figure
 from deadzone.reports.document.drawing import new_figure
 from deadzone.style import MUTED, RECOMMENDED_COLOUR

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 from deadzone.explaining.attribution import page
-from deadzone.explaining.attribution.attributing import attribute_table
-from deadzone.explaining.attribution.attribution import Attribution
+from deadzone.explaining.attribution.attributing import Attribution, attribute_table
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.figures.bars import bars
 from deadzone.reports.limit_attribution.run import LimitRun, load_run
-from deadzone.reports.published.published import REFERENCE, Published
-from deadzone.reports.published.report import PublishedReport, load_report
+from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, load_report
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ import pandas as pd
 from deadzone import places
 from deadzone.errors import CompareError
 from deadzone.explaining.attribution import page, wording
-from deadzone.explaining.attribution.attribution import Attribution
+from deadzone.explaining.attribution.attributing import Attribution, attribute, environment_factor
 from deadzone.explaining.attribution.hypotheses import CPU_LIMIT
-from deadzone.explaining.attribution.opening import attribute, environment_factor
 from deadzone.explaining.attribution.page import description, headline
 from deadzone.explaining.attribution.wording import duration
 from deadzone.explaining.compare.samples import analysed

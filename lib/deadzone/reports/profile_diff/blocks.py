@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from deadzone.explaining.compare.comparison import Comparison as Judged
+from deadzone.explaining.compare.comparing import Comparison as Judged
 from deadzone.explaining.compare.page import verdict_text
 from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.profiles.attribution import Attribution
@@ -12,9 +12,16 @@ from deadzone.explaining.profiles.comparison import Comparison
 from deadzone.explaining.profiles.figures import headline, package_bars, waterfall
 from deadzone.explaining.profiles.flame_graph import flame_graph
 from deadzone.explaining.profiles.projection import Projection
-from deadzone.explaining.profiles.tables import cause_name, changes_table, interval_text, split_unit
+from deadzone.explaining.profiles.tables import (
+    cause_name,
+    change_of_total,
+    changes_table,
+    interval_text,
+    largest_cause,
+    projected,
+    split_unit,
+)
 from deadzone.explaining.profiles.units import readable
-from deadzone.explaining.profiles.wording import change_of_total, largest_cause, projected
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Figure, Prose, Table
 from deadzone.reports.profile_diff.sides import Sides

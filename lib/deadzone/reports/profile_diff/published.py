@@ -6,8 +6,7 @@ from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.figures.bars import Change, bars, waterfall
 from deadzone.reports.profile_diff.run import ProfileRun, load_run
-from deadzone.reports.published.published import REFERENCE
-from deadzone.reports.published.report import PublishedReport, load_report
+from deadzone.reports.published.report import REFERENCE, PublishedReport, load_report
 
 
 @dataclass(frozen=True, eq=False)

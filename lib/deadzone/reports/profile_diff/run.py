@@ -8,16 +8,27 @@ import pandas as pd
 from deadzone import places
 from deadzone.errors import CompareError
 from deadzone.explaining.claims.gates import Shipping, shipping
+from deadzone.explaining.compare.comparing import Comparison as Judged
 from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.comparison import Comparison as Judged
 from deadzone.explaining.phases.quantities import capital
-from deadzone.explaining.profiles.ablation import Ablations, ablate
-from deadzone.explaining.profiles.attribution import Attribution, attribute
-from deadzone.explaining.profiles.causes import Cause, causes_from
+from deadzone.explaining.profiles.attribution import (
+    Ablations,
+    Attribution,
+    Cause,
+    ablate,
+    attribute,
+    causes_from,
+)
 from deadzone.explaining.profiles.comparison import Comparison, compare_profiles
 from deadzone.explaining.profiles.projection import Projection, measured_at, project
-from deadzone.explaining.profiles.tables import ablations_table, causes_table
-from deadzone.explaining.profiles.wording import change_of_total, how_sure, largest_cause, naive_against_exact
+from deadzone.explaining.profiles.tables import (
+    ablations_table,
+    causes_table,
+    change_of_total,
+    how_sure,
+    largest_cause,
+    naive_against_exact,
+)
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table, section
 from deadzone.reports.profile_diff import blocks

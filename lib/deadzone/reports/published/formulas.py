@@ -16,8 +16,8 @@ import pandas as pd
 
 from deadzone.errors import TableError, did_you_mean
 from deadzone.explaining.phases.quantities import number, percent
-from deadzone.language.catalogue import say
-from deadzone.language.numbers import printed, tenths
+from deadzone.language.catalogue import say, tenths
+from deadzone.language.formats import printed
 from deadzone.reports.published.reference import load_reference
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {

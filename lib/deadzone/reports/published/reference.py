@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
-from deadzone.errors import TableError, did_you_mean
+from deadzone.errors import TableError, check_known
 
 DATA_VARIABLE = "DEADZONE_DATA"
 """Environment variable that names the `data` folder when it does not lie next to the code."""
@@ -119,10 +119,7 @@ def _studies() -> list[str]:
 
 
 def _study_folder(study: str) -> Path:
-    known = _studies()
-    if study not in known:
-        hint = did_you_mean(study, known)
-        raise TableError(f"No reference study {study!r}.{hint} There are: {', '.join(known)}.")
+    check_known(TableError, f"No reference study {study!r}", study, _studies(), "There are:")
     return reference_folder() / study
 
 
@@ -141,9 +138,7 @@ def reference_package(study: str) -> dict[str, Any]:
 
 def _find_resource(study: str, table: str) -> dict[str, Any]:
     resources: dict[str, dict[str, Any]] = {one["name"]: one for one in reference_package(study)["resources"]}
-    if table not in resources:
-        hint = did_you_mean(table, resources)
-        raise TableError(f"No table {table!r} in {study!r}.{hint} There are: {', '.join(resources)}.")
+    check_known(TableError, f"No table {table!r} in {study!r}", table, resources, "There are:")
     return resources[table]
 
 

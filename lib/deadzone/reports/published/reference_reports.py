@@ -9,20 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone import places
-from deadzone.errors import ReportError, SaidAs, did_you_mean
+from deadzone.contents import beside
+from deadzone.errors import ReportError, SaidAs, check_known
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.reports.document.execution import execute
 from deadzone.reports.document.fonts import REMEDY, korean_font
-from deadzone.reports.document.index import PAGE, own_name, write_front_page
-from deadzone.reports.document.publishing import NOTEBOOK, load_writers, write_report
+from deadzone.reports.document.publishing import (
+    NOTEBOOK,
+    PAGE,
+    load_writers,
+    own_name,
+    write_front_page,
+    write_report,
+)
 
-NOTEBOOKS = {
-    "ffmpeg-threads": "ffmpeg_threads",
-    "pod-cpu-limit": "limit_attribution",
-    "thread-pools": "thread_pool",
-    "media-server": "profile_diff",
-    "disk-io": "disk_block_size",
-}
+NOTEBOOKS: dict[str, str] = beside(__file__)
 """The notebook that reports each published study."""
 
 FOLDER = "reference"
@@ -36,9 +37,7 @@ def publish_reference(studies: Sequence[str] = ()) -> list[Path]:
     or a report cannot be written.
     """
     for name in studies:
-        if name not in NOTEBOOKS:
-            hint = did_you_mean(name, NOTEBOOKS)
-            raise ReportError(f"No published study {name!r}.{hint} There are: {', '.join(NOTEBOOKS)}.")
+        check_known(ReportError, f"No published study {name!r}", name, NOTEBOOKS, "There are:")
     if korean_font() is None:
         raise ReportError(f"The Korean reports need a font with Korean letters: {REMEDY}.")
     return [_publish(name) for name in studies or NOTEBOOKS]

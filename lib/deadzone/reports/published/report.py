@@ -15,6 +15,8 @@ by case; the first case whose formula holds counts. `of` names a part of the fac
 Measuring on the spot for a notebook with `source = "live"`: the bundled study is swept by the public command.
 
 Reports explain and never measure, so the sweep is a process of its own; what it measured is a run like any other.
+
+`Published` is a study under report: its tables, and where they come from.
 """
 
 import json
@@ -26,6 +28,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+import pandas as pd
 import yaml
 
 from deadzone.errors import ReportError, TableError
@@ -46,8 +49,50 @@ from deadzone.reports.document.display import (
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic, claims
 from deadzone.reports.published.formulas import Formulas
-from deadzone.reports.published.published import REFERENCE, Published, open_published
-from deadzone.reports.published.reference import reference_folder
+from deadzone.reports.published.reference import load_reference, reference_folder, reference_package
+
+REFERENCE = "reference"
+"""The value of a notebook's `source` that means the published tables."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One of the published studies. name: of its folder under `data/reference`. package: what that says of itself."""
+
+    name: str
+    package: dict[str, Any]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table of the study by its name; see `deadzone.reports.published.reference.load_reference`."""
+        return load_reference(self.name, name)
+
+    @property
+    def date(self) -> str:
+        """When the document was published (ISO 8601), or an empty string where it does not say."""
+        return str(self.package["sources"][0].get("date") or "")
+
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Where the figures come from, for the head of the report."""
+        document = self.package["sources"][0]
+        author = document.get("author") or document.get("series") or say("study.not_stated")
+        return (
+            (say("study.document"), str(document["title"])),
+            (say("study.author"), str(author)),
+            (say("study.date"), say("study.day", day=self.date) if self.date else say("study.not_stated")),
+        )
+
+
+def open_published(name: str, source: str, language: str) -> Published:
+    """The published study of a name, in a language to be spoken from here on.
+
+    source: the notebook's parameter. Raises ReportError for any other source than the published tables, or
+    for a language without a catalogue.
+    """
+    use_language(language)
+    if source != REFERENCE:
+        raise ReportError(say("study.no_such_source", source=source, reference=REFERENCE))
+    return Published(name, reference_package(name))
+
 
 LIVE = "live"
 """The value of a notebook's `source` that means: measure first."""

@@ -7,11 +7,17 @@ from typing import Any
 import pandas as pd
 
 from deadzone.errors import PhaseError, TableError
-from deadzone.explaining.capacity.cells import cells_of, statistic, trial_counts
+from deadzone.explaining.capacity.cells import (
+    Objective,
+    Objectives,
+    cells_of,
+    objectives_of,
+    statistic,
+    trial_counts,
+)
 from deadzone.explaining.capacity.cold_start import ColdStart, cold_start
 from deadzone.explaining.capacity.feasibility import Feasibility, feasibility
 from deadzone.explaining.capacity.littles_law import littles_law
-from deadzone.explaining.capacity.objectives import Objective, Objectives, objectives_of
 from deadzone.explaining.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
 from deadzone.explaining.marks import marked
 from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained

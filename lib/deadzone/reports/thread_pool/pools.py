@@ -12,10 +12,10 @@ from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
-from deadzone.language.numbers import printed
+from deadzone.language.formats import printed
 from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
 from deadzone.reports.figures.heat_map import grid
-from deadzone.reports.published.published import Published
+from deadzone.reports.published.report import Published
 from deadzone.reports.thread_pool.run_words import sure
 
 RESPONSE = "latency_max_ms"

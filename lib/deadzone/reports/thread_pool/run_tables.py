@@ -181,16 +181,12 @@ def law_table(run: PoolRun) -> Table:
         {
             **row,
             "answered": number(row["achieved_rate"], 0.01 * row["achieved_rate"]),
-            "at_once": _rounded(row["in_flight"]),
-            "queued": _rounded(row["waiting"]),
+            "at_once": number_text(row["in_flight"]),
+            "queued": number_text(row["waiting"]),
         }
         for row in run.law.to_dict("records")
     ]
     return Table.of("thread_pool.law", rows, knob=plain_name(run.source.knob), least=UNSTABLE)
-
-
-def _rounded(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def warming(cold: ColdStart) -> list[int]:

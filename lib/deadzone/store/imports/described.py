@@ -20,8 +20,7 @@ import jmespath
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import quoted, text_of
-from deadzone.store.imports.latency import CLOSED_LOOP
-from deadzone.store.imports.result import Results, Row, own_name
+from deadzone.store.imports.result import CLOSED_LOOP, Results, Row, own_name
 
 UNITS = tomllib.loads(Path(__file__).with_name("units.toml").read_text(encoding="utf-8"))
 """Sizes of units by kind, and of each column, by the ending of its name, its kind and own unit."""

@@ -5,9 +5,7 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, parse_json, text_of
-from deadzone.store.imports.latency import PERCENTILES
-from deadzone.store.imports.readers import READERS
-from deadzone.store.imports.result import Results, Row, own_name
+from deadzone.store.imports.result import PERCENTILES, READERS, Results, Row, own_name
 
 TOOL = "fio"
 

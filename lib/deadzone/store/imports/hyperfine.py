@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from deadzone.store.imports.document import Node, csv_table, number_in, parse_json, text_of
-from deadzone.store.imports.readers import READERS
-from deadzone.store.imports.result import Results, Row, own_name
+from deadzone.store.imports.result import READERS, Results, Row, own_name
 
 TOOL = "hyperfine"
 

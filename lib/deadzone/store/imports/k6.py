@@ -22,9 +22,7 @@ import numpy as np
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, csv_rows, number_in, opened, parse_json, quoted, text_of
-from deadzone.store.imports.latency import latency_columns
-from deadzone.store.imports.readers import READERS
-from deadzone.store.imports.result import Results, Row, own_name
+from deadzone.store.imports.result import READERS, Results, Row, latency_columns, own_name
 
 TOOL = "k6"
 

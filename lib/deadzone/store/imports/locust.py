@@ -5,9 +5,7 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, count_in, csv_table, number_in, parse_json, text_of
-from deadzone.store.imports.latency import CLOSED_LOOP, counted_percentiles
-from deadzone.store.imports.readers import READERS
-from deadzone.store.imports.result import Results, Row
+from deadzone.store.imports.result import CLOSED_LOOP, READERS, Results, Row, counted_percentiles
 
 TOOL = "Locust"
 

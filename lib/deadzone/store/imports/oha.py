@@ -4,8 +4,7 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.document import Node, number_in, parse_json, text_of
-from deadzone.store.imports.readers import READERS
-from deadzone.store.imports.result import Results, Row, milliseconds
+from deadzone.store.imports.result import READERS, Results, Row, milliseconds
 
 TOOL = "oha"
 

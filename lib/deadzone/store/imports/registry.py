@@ -7,18 +7,16 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from deadzone.errors import FormatError, did_you_mean
-from deadzone.store.imports.columns import FIRST, MEASURED
+from deadzone.errors import FormatError, check_known
 from deadzone.store.imports.described import ALL, REDIS_CSV
 from deadzone.store.imports.document import text_of
 from deadzone.store.imports.fio import read_fio
-from deadzone.store.imports.hey import read_hey
 from deadzone.store.imports.hyperfine import read_hyperfine
-from deadzone.store.imports.jmeter import read_jmeter
 from deadzone.store.imports.k6 import read_k6
 from deadzone.store.imports.locust import read_locust
 from deadzone.store.imports.oha import read_oha
-from deadzone.store.imports.result import Reader, Results
+from deadzone.store.imports.requests import read_hey, read_jmeter
+from deadzone.store.imports.result import FIRST, MEASURED, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
 
 DESCRIBED = {one.tool: one for one in ALL}
@@ -45,10 +43,7 @@ FORMATS: dict[str, Reader] = {
 
 def reader_of(name: str) -> Reader:
     """The reader of a format. Raises FormatError, with the nearest name, if there is none."""
-    if name not in FORMATS:
-        raise FormatError(
-            f"There is no format {name!r}.{did_you_mean(name, FORMATS)} Formats are {', '.join(FORMATS)}."
-        )
+    check_known(FormatError, f"There is no format {name!r}", name, FORMATS, "Formats are")
     return FORMATS[name]
 
 

@@ -8,7 +8,7 @@ import pytest
 from needs import needs
 from servers import free_port
 
-from deadzone.measuring.services.belonging.finding import GoneError, roots_of
+from deadzone.measuring.services.belonging.members import GoneError, roots_of
 from deadzone.study.belonging_specs import BelongingSpec
 
 pytestmark = pytest.mark.alone

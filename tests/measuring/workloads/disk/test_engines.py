@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from deadzone.errors import StudyError, WorkloadError
-from deadzone.measuring.workloads.disk.engines import make_engine
-from deadzone.measuring.workloads.disk.fio import FioEngine
+from deadzone.measuring.workloads.disk.programs import FioEngine
+from deadzone.measuring.workloads.disk.workload import make_engine
 
 MIB = 2**20
 

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Measurement, Sample, not_measured
-from deadzone.measuring.services.belonging.finding import GoneError, group_of_spec, roots_of
-from deadzone.measuring.services.belonging.limits import HeldLimits
+from deadzone.measuring.services.belonging.members import GoneError, HeldLimits, group_of_spec, roots_of
 from deadzone.measuring.services.watching import Pids, Watch
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import THROTTLING, Counters, start_ticks

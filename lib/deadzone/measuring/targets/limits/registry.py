@@ -3,9 +3,8 @@
 from deadzone.measuring.targets.limits.base import LimitMechanism
 from deadzone.measuring.targets.limits.cgroup_v1 import CgroupV1
 from deadzone.measuring.targets.limits.cgroup_v2 import CgroupV2
-from deadzone.measuring.targets.limits.emulated import Emulated
 from deadzone.measuring.targets.limits.systemd import SystemdScope
-from deadzone.measuring.targets.limits.ungrouped import Affinity, Unlimited
+from deadzone.measuring.targets.limits.ungrouped import Affinity, Emulated, Unlimited
 
 MECHANISMS: dict[str, type[LimitMechanism]] = {
     "cgroup-v2": CgroupV2,

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from deadzone.errors import WorkloadError
-from deadzone.measuring.targets.leftovers import note, remove_elsewhere, remove_left_in
 from deadzone.measuring.targets.limits.base import group_name
+from deadzone.measuring.targets.promises import note, remove_elsewhere, remove_left_in
 from deadzone.measuring.workloads.disk.engine import in_words
 from deadzone.study.sizes import size_text
 

@@ -1,10 +1,8 @@
 """What a trial of the disk workload is summed up in: the columns of the table, and the series beside it."""
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 
+from deadzone.contents import beside
 from deadzone.errors import TableError
 from deadzone.measurement import Sample
 from deadzone.measuring.workloads.disk.engine import Account, Trial
@@ -12,10 +10,7 @@ from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
 
 PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
 
-RESPONSES: dict[str, tuple[str, str]] = {
-    name: tuple(told)
-    for name, told in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
-}
+RESPONSES: dict[str, tuple[str, str]] = {name: tuple(told) for name, told in beside(__file__).items()}
 """Responses with unit and meaning; the codebook says the same."""
 
 

@@ -10,10 +10,11 @@ from typing import Any
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome, fresh_folder
+from deadzone.measuring.workloads.disk.builtin import BuiltinEngine
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory
 from deadzone.measuring.workloads.disk.engine import Engine, EngineFailure, Trial, in_words
-from deadzone.measuring.workloads.disk.engines import make_engine
 from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, refused_direct
+from deadzone.measuring.workloads.disk.programs import DdEngine, FioEngine
 from deadzone.measuring.workloads.disk.responses import RESPONSES, responses_of, samples_of
 from deadzone.study.disk_plan import settings_of, writes
 from deadzone.study.disk_specs import SETTINGS, DiskSettings
@@ -21,8 +22,18 @@ from deadzone.study.disk_specs import DiskWorkload as DiskSpec
 from deadzone.study.levels import Level
 from deadzone.study.sizes import size_text
 
+ENGINES: dict[str, type[Engine]] = {"fio": FioEngine, "builtin": BuiltinEngine, "dd": DdEngine}
+"""By the name a study gives them."""
+
 ENGINE_FOLDER = "disk"
 SOURCE = "disk-source"
+
+
+def make_engine(name: str) -> Engine:
+    """The engine of a name; `auto` is fio where it is installed, else the built-in one."""
+    if name == "auto":
+        name = "fio" if shutil.which("fio") else "builtin"
+    return ENGINES[name]()
 
 
 def is_fresh(settings: DiskSettings) -> bool:
