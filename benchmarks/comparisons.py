@@ -21,8 +21,8 @@ import pandas as pd
 
 from deadzone import __version__
 from deadzone.explaining.compare.comparing import compare_tables
-from deadzone.explaining.compare.ratio import interval, resample
 from deadzone.explaining.compare.doubts import replicates_needed
+from deadzone.explaining.compare.ratio import interval, resample
 from deadzone.store.imports.registry import FORMATS
 from deadzone.store.provenance import cpu_model, usable_cores
 

@@ -31,9 +31,9 @@ from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
 from deadzone.measuring.targets.interference import MachineReading, between, read_machine
 from deadzone.measuring.targets.local import LocalTarget
-from deadzone.store.records import Journal
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
+from deadzone.store.records import Journal
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 

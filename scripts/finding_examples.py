@@ -22,9 +22,8 @@ from matplotlib.figure import Figure
 
 from deadzone import style
 from deadzone.errors import DeadzoneError
-from deadzone.explaining.findings.examining import CATALOGUE
+from deadzone.explaining.findings.examining import CATALOGUE, WITHOUT_EXAMPLE
 from deadzone.explaining.findings.finding import Finding
-from deadzone.explaining.findings.examining import WITHOUT_EXAMPLE
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.measuring.sweep.opening import planned
 from deadzone.measuring.sweep.running import run_sweep

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.capacity.cells import Cells, Counts, cells_of
-from deadzone.explaining.capacity.cells import Objective
+from deadzone.explaining.capacity.cells import Cells, Counts, Objective, cells_of
 
 POOLS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (100.0, 200.0, 400.0)
