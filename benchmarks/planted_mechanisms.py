@@ -23,8 +23,8 @@ WORK = 40_000_000
 """Turns of a loop, a tenth of a second or so of one core; on a faster one there are more."""
 
 WORK_S = 0.1
-"""With less, trials under a limit are over before its first period is [s]."""
-
+"""A quarter of what a trial under a limit of 0.8 cores needs, or a fifth of a second at the least after what it skips: one
+that ends within two periods of its limit is busier than that, for it has the quota of the last one whole [s]."""
 
 PACES = 5
 
@@ -45,12 +45,12 @@ class Planted(NamedTuple):
 
 
 PLANTED: Mapping[str, Planted] = {
-    "none": Planted(None, "none", "cpu_limit", (0.15, 0.3, 0.6), 2 * WORK),
+    "none": Planted(None, "none", "cpu_limit", (0.2, 0.4, 0.8), 3 * WORK),
     "a mutex held while asleep": Planted("waiting_for_each_other", "mutex", "threads", (1, 2, 4)),
     "a quota": Planted("throttled", "none", "threads", (1, 2, 4), 2 * WORK, cpu_limit=0.3),
     "more busy threads than cores": Planted("cpu_full", "none", "threads", (2, 4, 8), 2 * WORK),
     "one thread": Planted("too_few_threads", "none", "cpu_limit", (1, 2, 4)),
-    "work skipped at the last level": Planted("less_work", "skip", "cpu_limit", (0.1, 0.2, 0.4), 2 * WORK),
+    "work skipped at the last level": Planted("less_work", "skip", "cpu_limit", (0.4, 0.6, 0.8), 4 * WORK),
 }
 
 

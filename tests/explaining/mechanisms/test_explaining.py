@@ -6,7 +6,7 @@ import pytest
 
 import deadzone
 from deadzone.errors import PhaseError
-from deadzone.explaining.mechanisms.explaining import WAITS
+from deadzone.explaining.mechanisms.explaining import WAITS, parts_of
 from deadzone.explaining.mechanisms.explaining import explained as explained_or_none
 from deadzone.explaining.mechanisms.wording import limits, sentences
 from deadzone.language.catalogue import speaking
@@ -120,3 +120,28 @@ def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     assert (
         explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")) is None
     )
+
+
+def limited(busy, levels=(0.2, 0.4), cpu=(0.2, 0.2), replicates=6):
+    """One thread that always works under a limit: what it does not run it is throttled. A parent sleeps beside it."""
+    rng, rows = np.random.default_rng(5), []
+    for level, cores, work in zip(levels, busy, cpu, strict=True):
+        for _ in range(replicates):
+            used = work * np.exp(rng.normal(0, 0.005))
+            wall = used / cores
+            waits = dict.fromkeys(WAITS, 0.0) | {"throttled_wait_s": wall - used, "asleep_s": wall}
+            rows.append({"cpu_limit": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "threads_s": 2 * wall, **waits})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
+    # At 0.4 cores 0.067 s of work are over within two periods: 40 ms at once, 60 ms to wait, 27 ms, so 0.067 / 0.127 = 0.53 cores.
+    frame = limited(busy=(0.2, 0.53, 0.8), levels=(0.2, 0.4, 0.8), cpu=(0.2, 0.067, 0.067))
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
+    named = {row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")}
+    assert named["too_few_threads"]["change"] == 0 and named["too_few_threads"]["verdict"] != "confirmed"
+    parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
+    felt = parts.groupby(frame["cpu_limit"])["idle_throttled"].mean()
+    assert list(felt.round(3)) == [0, round(-0.13 / 0.53, 3), 0]  # the waits beyond the offer are allowed
+    sums = parts.groupby(frame["cpu_limit"])[["busy", *parts.filter(like="idle_")]].mean().sum(axis=1)
+    assert list(sums.round(3)) == [1, round(0.4 / 0.53, 3), 1]

@@ -36,14 +36,14 @@ from deadzone.explaining.phases.candidates import places
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.study.scales import level_name
 
-WORK, OUTSIDE, FEW = "work", "outside", "too_few_threads"
+WORK, OUTSIDE, FEW, THROTTLED = "work", "outside", "too_few_threads", "throttled"
 COORDINATORS = 1.0
 """Of several threads one may sleep throughout without being missed: it waits for those that work. In a service it is the one that
 waits for requests, as far as others have work meanwhile."""
 
 WAITS = {
     "asleep_s": "waiting_for_each_other",
-    "throttled_wait_s": "throttled",
+    "throttled_wait_s": THROTTLED,
     "ready_s": "cpu_full",
     "disk_wait_s": "waiting_for_disk",
     "memory_wait_s": "memory_short",
@@ -61,7 +61,8 @@ HELD = {column: reason for column, reason in WAITS.items() if column not in SLEE
 SERVED = "client_cpu_s"
 """A column of trials in which a client asked a service: the account is the service's."""
 
-OFFERS = ("cpu_limit", "threads", "jobs", "workers")
+LIMIT = "cpu_limit"
+OFFERS = (LIMIT, "threads", "jobs", "workers")
 FOLLOWS = 0.5
 """Any other knob offers threads where as many live as it says: their elasticity over it is more than half of one."""
 
@@ -130,7 +131,9 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
         allowed = np.minimum(waiting, spare)
         spare = spare - allowed
         found[f"idle_{reason}"] = (waiting - allowed) / busy
-    found[f"idle_{FEW}"] = ((offer - threads).clip(lower=0.0) - spare) / busy
+    found[f"idle_{FEW}"] = (offer - threads).clip(lower=0.0) / busy
+    # More were busy than were offered: of a limit, within periods that were not over; else there are more threads than asked for.
+    found[f"idle_{THROTTLED if knob == LIMIT else FEW}"] -= spare / busy
     return found
 
 
