@@ -140,8 +140,68 @@ def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
     named = {row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")}
     assert named["too_few_threads"]["change"] == 0 and named["too_few_threads"]["verdict"] != "confirmed"
-    parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
-    felt = parts.groupby(frame["cpu_limit"])["idle_throttled"].mean()
-    assert list(felt.round(3)) == [0, round(-0.13 / 0.53, 3), 0]  # the waits beyond the offer are allowed
-    sums = parts.groupby(frame["cpu_limit"])[["busy", *parts.filter(like="idle_")]].mean().sum(axis=1)
-    assert list(sums.round(3)) == [1, round(0.4 / 0.53, 3), 1]
+    parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit").filter(
+        like="core_s_"
+    )
+    cores = parts.div(frame["wall_s"], axis=0).groupby(frame["cpu_limit"]).mean().round(6)
+    assert list(cores["core_s_throttled"]) == [0, -0.13, 0]
+    assert list(cores.sum(axis=1)) == [0.2, 0.4, 0.8]
+
+
+def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():
+    # One thread calls the disk 100, 200 or 400 times, each 2 ms and 0.02 ms of CPU, which others' caches make half as much again.
+    rng, rows = np.random.default_rng(6), []
+    for calls, cpu_ms in ((100, 0.02), (200, 0.03), (400, 0.03)):
+        for _ in range(5):
+            disk, cpu = calls * 0.002 * np.exp(rng.normal(0, 0.01)), calls * cpu_ms / 1000
+            waits = dict.fromkeys(WAITS, 0.0) | {"disk_wait_s": disk, "asleep_s": disk + cpu}
+            rows.append({"calls": calls, "wall_s": disk + cpu, "user_s": cpu, "sys_s": 0.0, "threads_s": 2 * (disk + cpu), **waits})  # fmt: skip
+    frame = pd.DataFrame(rows)
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "calls", "wall_s"))
+    assert set(found.of(0)["mechanism"]) == {"waiting_for_disk"}
+    assert "more_cpu_work" in set(found.of(0, "excluded")["mechanism"])
+
+
+def team(serial, threads=(1, 2, 4), wall_s=1.0):
+    """A team of threads, the main one among them: for a share of the time of one thread all but one sleep."""
+    rng, rows = np.random.default_rng(7), []
+    for n in threads:
+        for _ in range(5):
+            alone, together = serial * wall_s, (1 - serial) * wall_s / n
+            wall = (alone + together) * np.exp(rng.normal(0, 0.01))
+            waits = dict.fromkeys(WAITS, 0.0) | {"asleep_s": n * wall - wall_s}
+            rows.append({"threads": n, "wall_s": wall, "user_s": wall_s, "sys_s": 0.0, "threads_s": n * wall, "threads_most": n, **waits})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
+    found, _ = explained(team(0.5))
+    named = found.table[found.table["verdict"] == "confirmed"]
+    assert set(named["mechanism"]) == {"waiting_for_each_other"}
+
+
+COUNTED = {
+    "more instructions": ((1, 1, 1.5, 2.2), (1, 1, 1, 1), "instructions of ×2.2, and of cycles an instruction of 0", "So it does more", "하는 일이 늘었습니다"),
+    "slower ones": ((1, 1, 1, 1), (1, 1, 1.5, 2.2), "instructions of 0.0 %, and of cycles an instruction of ×2.2", "So it stalls", "캐시나 메모리에서 멈춥니다"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COUNTED)
+def test_where_the_processor_counts_more_cpu_work_is_more_instructions_or_slower_ones(case):
+    instructions, cycles_each, figures, says, in_korean = COUNTED[case]
+    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
+    at = [(1, 2, 4, 8).index(level) for level in frame["threads"]]
+    frame["instructions"] = [round(1e9 * instructions[i]) for i in at]
+    frame["cycles"] = [round(1e9 * instructions[i] * cycles_each[i]) for i in at]
+    found, _ = explained(frame)
+    said = sentences(found)[-1]
+    assert figures in said and says in said
+    assert {one[3] for one in COUNTED.values() if one[3] in said} == {says}
+    with speaking("ko"):
+        assert in_korean in sentences(found)[-1]
+
+
+def test_without_the_processors_counters_the_sentence_says_what_they_would_tell():
+    found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
+    assert "more instructions is spinning" in sentences(found)[-1]
+    assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]

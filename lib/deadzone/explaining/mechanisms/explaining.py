@@ -8,11 +8,11 @@ attribution does it between two environments: five trials a level cannot show an
 
 What each trial lost against proportional scaling, cut into parts that add up on the log scale.
 
-A trial took wall = CPU work / cores busy, so ln(wall) = ln(CPU work) - ln(cores busy). Where the knob offers x cores or
-threads and B of them were busy, x / B = 1 + what of the offer lay idle for each reason, over B. The change of ln(x / B)
-between two levels is shared out among the reasons by the logarithmic mean of its ends, which leaves no remainder (the
-logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). A knob that offers no cores is held against the
-most that were busy at once.
+A trial on x offered cores or threads took x * wall core-seconds of them: its CPU work, and what of the offer lay idle, for each
+reason. The change of ln(x * wall) between two levels is shared out among these by the logarithmic mean of its ends, which
+leaves no remainder (the logarithmic mean Divisia index, additive; Ang 2004, Energy Policy 32, 1131-1139): what is a
+hundredth of the time explains no more than that. A knob that offers no cores is held against the most that were busy at once, or against one, as far as no
+limit and no neighbour kept the program from it.
 
 A request under load took the time in which threads ran or were held up for it, and a rest in which it lay in a thread that
 slept, or in no thread: by Little's law (1961, Operations Research 9, 383-387) threads hold so many requests as there are
@@ -58,6 +58,11 @@ SLEEPS = ("asleep_s", "network_wait_s")
 HELD = {column: reason for column, reason in WAITS.items() if column not in SLEEPS}
 """Of these, what keeps a thread from going on with the request that it has."""
 
+MOST = "threads_most"
+
+HELD_BY_CPU = ("throttled_wait_s", "ready_s")
+"""Of these, what a thread waits for that could run."""
+
 SERVED = "client_cpu_s"
 """A column of trials in which a client asked a service: the account is the service's."""
 
@@ -90,6 +95,9 @@ MECHANISMS = (MORE_WORK, LESS_WORK, "cpu_full", "throttled", "waiting_for_disk",
 WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
 
+COUNTED = ("instructions", "cycles_an_instruction")
+"""Of its CPU work: a change of either, of its logarithm."""
+
 
 def has_account(trials: pd.DataFrame, response: str) -> bool:
     """Whether some trial of the table carries its account of time, and it is one of the response: under load it is the server's, of
@@ -103,42 +111,50 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     """The parts of every trial.
 
     trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns one row a trial: log_loss,
-    ln of the time for the job times the offer; work, ln(CPU work for it); outside, ln of the share of its time that is not
-    the program's, which is 0 where the response is wall_s; offers, whether the knob offers cores; and `idle_`, for each reason of idle cores
-    their number over the busy ones, which `busy` counts as 1.
+    ln of the time for the job times the offer; COUNTED, ln of them for the job, nan where nobody counted; outside, ln of the share of its time that is not the program's, which is 0 where
+    the response is wall_s; offers, whether the knob offers cores; and `core_s_`, for work and each reason of idle cores, how much
+    of the offer went into it for the job [core-seconds].
     """
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
     if ANSWERED in at:
         return _of_requests(at, response)
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
-    busy = cpu / wall
-    threads = busy + sum(at[name] / wall for name in WAITS)
-    sits, beside = "asleep_s", threads - 1
+    threads = cpu + at[[*WAITS]].sum(axis=1)
+    sits, beside = "asleep_s", threads - wall
     if SERVED in at:
-        sits, beside = "network_wait_s", busy + at[[*HELD]].sum(axis=1) / wall
-    coordinator = np.minimum(at[sits] / wall, beside.clip(0.0, COORDINATORS))
+        sits, beside = "network_wait_s", cpu + at[[*HELD]].sum(axis=1)
+    coordinator = np.minimum(at[sits], np.minimum(beside.clip(lower=0.0), COORDINATORS * wall))
+    offers = _offers(knob, level, (threads - coordinator) / wall)
+    could_run = (threads - coordinator - at[[*HELD_BY_CPU]].sum(axis=1)) / wall
+    cores = level if offers else max(float((cpu / wall).max()), min(1.0, float(could_run.max())))
+    offer = cores * wall
+    if (
+        offers and knob != LIMIT and MOST in at
+    ):  # where there were as many threads as were asked for, each is to work
+        apart = (at[MOST].astype(float) - cores).abs().fillna(COORDINATORS)
+        coordinator = np.minimum(coordinator, apart * wall)
     threads = threads - coordinator
-    offers = _offers(knob, level, threads)
-    offer = pd.Series(level if offers else float(busy.max()), at.index)
     job_s = y if goal == "min" else 1 / y
     lies_outside = np.log(y / wall) if goal == "min" and response != "wall_s" else 0.0 * wall
-    per_job = cpu if goal == "min" else cpu / (y * wall)
-    found = pd.DataFrame({"log_loss": np.log(job_s * offer), WORK: np.log(per_job), OUTSIDE: lies_outside})
-    found = found.assign(busy=1.0, offers=offers)
     spare = (threads - offer).clip(lower=0.0)
+    parts = {WORK: cpu}
     for column, reason in WAITS.items():
-        waiting = at[column] / wall - (coordinator if column == sits else 0.0)
+        waiting = at[column] - (coordinator if column == sits else 0.0)
         allowed = np.minimum(waiting, spare)
         spare = spare - allowed
-        found[f"idle_{reason}"] = (waiting - allowed) / busy
-    found[f"idle_{FEW}"] = (offer - threads).clip(lower=0.0) / busy
+        parts[reason] = waiting - allowed
+    parts[FEW] = (offer - threads).clip(lower=0.0)
     # More were busy than were offered: of a limit, within periods that were not over; else there are more threads than asked for.
-    found[f"idle_{THROTTLED if knob == LIMIT else FEW}"] -= spare / busy
-    return found
+    parts[THROTTLED if knob == LIMIT else FEW] -= spare
+    jobs = 1.0 if goal == "min" else y * wall
+    found = pd.DataFrame(parts).div(jobs, axis=0).add_prefix("core_s_")
+    instructions, cycles = (at.get(name, np.nan) * 1.0 for name in ("instructions", "cycles"))
+    counted = {COUNTED[0]: np.log(instructions / jobs), COUNTED[1]: np.log(cycles / instructions)}
+    return found.assign(log_loss=np.log(job_s * cores), **{OUTSIDE: lies_outside}, **counted, offers=offers)
 
 
 def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
-    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, in `idle_`."""
+    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, in `core_s_`."""
     answers = at[ANSWERED].astype(float) * at["wall_s"]
     mean_s = at.get(f"{response.partition('_')[0]}_mean_ms", at[response]).astype(float) / 1000
     held = at[[*HELD]].rename(columns=HELD).assign(**{WORK: at["user_s"] + at["sys_s"]}).div(answers, axis=0)
@@ -152,8 +168,8 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     parts = parts.assign(
         **{WORK: held[WORK], FEW: few, WAITS["asleep_s"]: inside * asleep, OUTSIDE: inside * outside}
     )
-    parts = parts.mul(at[response] / 1000 / parts.sum(axis=1), axis=0).add_prefix("idle_")
-    return parts.assign(log_loss=np.log(at[response]), busy=0.0, offers=False, **{WORK: 0.0, OUTSIDE: 0.0})
+    parts = parts.mul(at[response] / 1000 / parts.sum(axis=1), axis=0).add_prefix("core_s_")
+    return parts.assign(log_loss=np.log(at[response]), offers=False, **{OUTSIDE: 0.0})
 
 
 def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.DataFrame:
@@ -164,10 +180,10 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.
     running = {WORK: known["user_s"] + known["sys_s"]}
     parts = known.rename(columns=WAITS).assign(**running)[[WORK, *WAITS.values()]]
     if ANSWERED in trials:
-        parts = _of_requests(known, response).filter(like="idle_")
+        parts = _of_requests(known, response).filter(like="core_s_")
         parts = parts.div(parts.sum(axis=1), axis=0)
     means = parts.astype(float).groupby(level[is_known]).mean()
-    return means.rename(columns=lambda name: name.removeprefix("idle_"))
+    return means.rename(columns=lambda name: name.removeprefix("core_s_"))
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
@@ -188,7 +204,8 @@ class Explanation:
 
     table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism, change (of ln(time for
     the job), beyond or short of proportional scaling, that it explains), low, high (90 % interval), p_confirmed, p_excluded
-    (after Holm's correction), verdict. loss: of each phase the whole change that is to be explained, with low and high.
+    (after Holm's correction), verdict. loss: of each phase the whole change that is to be explained, with low and high, and of
+    COUNTED, nan where nobody counted.
     is_scaling: whether the knob offers cores or threads, so that the change is held against proportional scaling.
     """
 
@@ -262,14 +279,15 @@ def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, losses = [], []
     for where, start, stop in changes:
         loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
-        losses.append({**where, **dict(zip(CHANGE, loss, strict=True))})
+        counted = {name: stop[name].mean() - start[name].mean() for name in COUNTED if name in start}
+        losses.append({**where, **dict(zip(CHANGE, loss, strict=True)), **counted})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
     table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
     table["verdict"] = np.select(
         [table[name] <= 1 - CONFIDENCE for name in TESTS], [EXCLUDED, CONFIRMED], UNDECIDED
     )
-    return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE])
+    return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE, *COUNTED])
 
 
 def mechanisms_between(
@@ -315,8 +333,7 @@ def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | Non
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
     reasons = (*dict.fromkeys(WAITS.values()), FEW)
-    terms = ["busy", *start.filter(like="idle_")]
-    ends = [float(end[terms].mean().sum()) for end in (start, stop)]
+    ends = [float(end.filter(like="core_s_").mean().sum()) for end in (start, stop)]
     scale = ends[0]
     if min(ends) > 0 and ends[0] != ends[1]:
         scale = (ends[1] - ends[0]) / math.log(ends[1] / ends[0])
@@ -332,9 +349,8 @@ def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[di
 
 
 def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
-    own = end[reason].to_numpy(float) if reason in (WORK, OUTSIDE) else np.zeros(len(end))
-    idle = f"idle_{reason}"
-    return own + (end[idle].to_numpy(float) / scale if idle in end else 0.0)
+    part = end[f"core_s_{reason}"] / scale
+    return (part + end[OUTSIDE] if reason == OUTSIDE else part).to_numpy(float)
 
 
 def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:

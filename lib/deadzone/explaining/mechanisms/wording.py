@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from deadzone.explaining.compare.comparing import in_words
 from deadzone.explaining.mechanisms.explaining import (
     CONFIRMED,
+    COUNTED,
     EXCLUDED,
     FLOOR,
     INTERVAL,
@@ -61,8 +62,19 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         if len(found.of(phase, verdict)) and not is_small
     ]  # fmt: skip
     confirmed = {*found.of(phase)["mechanism"]}
-    told = "work" if "more_cpu_work" in confirmed else "sleep" if {*SLEEPING} & confirmed else ""
-    return join([said, *rest, say(f"mechanism.tells_{told}") if told else ""])
+    return join([said, *rest, _tells(confirmed, *loss[[*COUNTED]].astype(float))])
+
+
+def _tells(confirmed: set[str], instructions: float, cycles: float) -> Message | str:
+    """What the processor counted of more CPU work, changes of logarithms; else what would tell more."""
+    if "more_cpu_work" not in confirmed:
+        return say("mechanism.tells_sleep") if {*SLEEPING} & confirmed else ""
+    if not math.isfinite(instructions + cycles):
+        return say("mechanism.tells_work")
+    most = max(instructions, cycles)
+    grew = [of for of, change in (("instructions", instructions), ("stalls", cycles)) if change > most / 2]
+    changes = {"instructions": _percent(instructions), "cycles": _percent(cycles)}
+    return join([say("mechanism.counted", **changes), *(say(f"mechanism.counted_{of}") for of in grew)])
 
 
 def sentences(found: PhasesExplained | None) -> list[Message]:
