@@ -6,7 +6,7 @@ import pytest
 
 import deadzone
 from deadzone.errors import PhaseError
-from deadzone.explaining.mechanisms.explaining import WAITS, parts_of
+from deadzone.explaining.mechanisms.explaining import WAITS, explain_change, parts_of
 from deadzone.explaining.mechanisms.explaining import explained as explained_or_none
 from deadzone.explaining.mechanisms.wording import limits, sentences
 from deadzone.language.catalogue import speaking
@@ -140,12 +140,23 @@ def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
     named = {row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")}
     assert named["too_few_threads"]["change"] == 0 and named["too_few_threads"]["verdict"] != "confirmed"
-    parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit").filter(
-        like="core_s_"
+    parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
+    felt = parts.groupby(frame["cpu_limit"])[["slow_throttled", "ln_too_few_threads"]].mean().round(6)
+    assert list(felt["slow_throttled"]) == [0, round(-0.13 / 0.53, 6), 0]
+    assert list(felt["ln_too_few_threads"]) == [0, 0, 0]
+    adds_up = parts["work_work"] + np.log(1 + parts["slow_throttled"])
+    assert np.allclose(adds_up, parts["log_loss"])
+
+
+def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
+    frame = pd.concat(
+        [limited((0.3,) * 3, (0.3,) * 3, (w, w, w)).assign(size=w) for w in (1, 2, 4)], ignore_index=True
     )
-    cores = parts.div(frame["wall_s"], axis=0).groupby(frame["cpu_limit"]).mean().round(6)
-    assert list(cores["core_s_throttled"]) == [0, -0.13, 0]
-    assert list(cores.sum(axis=1)) == [0.2, 0.4, 0.8]
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "size", "wall_s"))
+    assert set(found.of(0)["mechanism"]) == {"more_cpu_work"}
+    assert "throttled" in set(found.of(0, "excluded")["mechanism"])
+    change = explain_change(frame[frame["size"] == 1], frame[frame["size"] == 2], (), "wall_s", "min")
+    assert set(change.of(0)["mechanism"]) == {"more_cpu_work"}
 
 
 def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():

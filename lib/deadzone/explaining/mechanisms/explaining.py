@@ -8,11 +8,12 @@ attribution does it between two environments: five trials a level cannot show an
 
 What each trial lost against proportional scaling, cut into parts that add up on the log scale.
 
-A trial on x offered cores or threads took x * wall core-seconds of them: its CPU work, and what of the offer lay idle, for each
-reason. The change of ln(x * wall) between two levels is shared out among these by the logarithmic mean of its ends, which
-leaves no remainder (the logarithmic mean Divisia index, additive; Ang 2004, Energy Policy 32, 1131-1139): what is a
-hundredth of the time explains no more than that. A knob that offers no cores is held against the most that were busy at once, or against one, as far as no
-limit and no neighbour kept the program from it.
+A trial on x offered cores or threads took x * wall core-seconds of them: its CPU work, what a limit or neighbours slowed that by,
+waits for others, and what nobody was there to use. So ln(x * wall) = ln(active) + ln(1 + unused / active), active = CPU work * (1 +
+slowed / CPU work) + waits; the change of sums between two levels is shared out by the logarithmic mean of their ends, which leaves no
+remainder (the logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). What is a hundredth of the time explains no more
+than that. A knob that offers no cores is held against the most that were busy at once, or against one, as far as no limit and no
+neighbour kept the program from it.
 
 A request under load took the time in which threads ran or were held up for it, and a rest in which it lay in a thread that
 slept, or in no thread: by Little's law (1961, Operations Research 9, 383-387) threads hold so many requests as there are
@@ -61,7 +62,8 @@ HELD = {column: reason for column, reason in WAITS.items() if column not in SLEE
 MOST = "threads_most"
 
 HELD_BY_CPU = ("throttled_wait_s", "ready_s")
-"""Of these, what a thread waits for that could run."""
+SLOWED = tuple(WAITS[column] for column in HELD_BY_CPU)
+"""Of these, what a thread waits for that could run: twice the work under a limit waits twice as long, because it is more work."""
 
 SERVED = "client_cpu_s"
 """A column of trials in which a client asked a service: the account is the service's."""
@@ -111,9 +113,10 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     """The parts of every trial.
 
     trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns one row a trial: log_loss,
-    ln of the time for the job times the offer; COUNTED, ln of them for the job, nan where nobody counted; outside, ln of the share of its time that is not the program's, which is 0 where
-    the response is wall_s; offers, whether the knob offers cores; and `core_s_`, for work and each reason of idle cores, how much
-    of the offer went into it for the job [core-seconds].
+    ln of the time for the job times the offer; COUNTED, ln of them for the job, nan where nobody counted; offers, whether the
+    knob offers cores; active, computing, core-seconds of the job, in use, and of these on the CPU or ready for it; and a column
+    for each reason: `work_`, ln of the CPU work; `slow_`, over the CPU work; `wait_`, in core-seconds; `ln_`, as it stands, such as
+    of the share of the time that is not the program's, which is 0 where the response is wall_s.
     """
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
     if ANSWERED in at:
@@ -147,14 +150,23 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     # More were busy than were offered: of a limit, within periods that were not over; else there are more threads than asked for.
     parts[THROTTLED if knob == LIMIT else FEW] -= spare
     jobs = 1.0 if goal == "min" else y * wall
-    found = pd.DataFrame(parts).div(jobs, axis=0).add_prefix("core_s_")
+    computing = cpu + sum(parts[reason] for reason in SLOWED)
+    waits = {f"wait_{name}": parts[name] / jobs for name in parts if name not in (WORK, FEW, *SLOWED)}
+    active = computing / jobs + sum(waits.values())
+    found = pd.DataFrame(waits | {f"slow_{reason}": parts[reason] / cpu for reason in SLOWED})
+    found = found.assign(
+        **{f"work_{WORK}": np.log(cpu / jobs), f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active)}
+    )
+    found = found.assign(computing=computing / jobs, active=active)
     instructions, cycles = (at.get(name, np.nan) * 1.0 for name in ("instructions", "cycles"))
     counted = {COUNTED[0]: np.log(instructions / jobs), COUNTED[1]: np.log(cycles / instructions)}
-    return found.assign(log_loss=np.log(job_s * cores), **{OUTSIDE: lies_outside}, **counted, offers=offers)
+    return found.assign(
+        log_loss=np.log(job_s * cores), **{f"ln_{OUTSIDE}": lies_outside}, **counted, offers=offers
+    )
 
 
 def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
-    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, in `core_s_`."""
+    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, all in `wait_`."""
     answers = at[ANSWERED].astype(float) * at["wall_s"]
     mean_s = at.get(f"{response.partition('_')[0]}_mean_ms", at[response]).astype(float) / 1000
     held = at[[*HELD]].rename(columns=HELD).assign(**{WORK: at["user_s"] + at["sys_s"]}).div(answers, axis=0)
@@ -168,8 +180,9 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     parts = parts.assign(
         **{WORK: held[WORK], FEW: few, WAITS["asleep_s"]: inside * asleep, OUTSIDE: inside * outside}
     )
-    parts = parts.mul(at[response] / 1000 / parts.sum(axis=1), axis=0).add_prefix("core_s_")
-    return parts.assign(log_loss=np.log(at[response]), offers=False, **{OUTSIDE: 0.0})
+    response_s = at[response] / 1000
+    parts = parts.mul(response_s / parts.sum(axis=1), axis=0).add_prefix("wait_")
+    return parts.assign(log_loss=np.log(at[response]), offers=False, computing=0.0, active=response_s)
 
 
 def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.DataFrame:
@@ -180,10 +193,10 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str) -> pd.
     running = {WORK: known["user_s"] + known["sys_s"]}
     parts = known.rename(columns=WAITS).assign(**running)[[WORK, *WAITS.values()]]
     if ANSWERED in trials:
-        parts = _of_requests(known, response).filter(like="core_s_")
+        parts = _of_requests(known, response).filter(like="wait_")
         parts = parts.div(parts.sum(axis=1), axis=0)
     means = parts.astype(float).groupby(level[is_known]).mean()
-    return means.rename(columns=lambda name: name.removeprefix("core_s_"))
+    return means.rename(columns=lambda name: name.removeprefix("wait_"))
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
@@ -333,13 +346,14 @@ def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | Non
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
     reasons = (*dict.fromkeys(WAITS.values()), FEW)
-    ends = [float(end.filter(like="core_s_").mean().sum()) for end in (start, stop)]
-    scale = ends[0]
-    if min(ends) > 0 and ends[0] != ends[1]:
-        scale = (ends[1] - ends[0]) / math.log(ends[1] / ends[0])
+    slowed = [1 + end.filter(like="slow_").sum(axis=1) for end in (start, stop)]
+    active = _logarithmic_mean(*(float(end["active"].mean()) for end in (start, stop)))
+    share = _logarithmic_mean(*(float(end["computing"].mean()) for end in (start, stop))) / active
+    slow = share / _logarithmic_mean(*(float(each.mean()) for each in slowed))
+    scales = {"ln_": 1.0, "work_": share, "slow_": slow, "wait_": 1 / active}
     shown = []
     for reason in (WORK, *reasons):
-        a, b = (_part(end, reason, scale) for end in (start, stop))
+        a, b = (_part(end, reason, scales) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
         beyond = [part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))]
         slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
@@ -348,9 +362,14 @@ def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[di
     return shown
 
 
-def _part(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
-    part = end[f"core_s_{reason}"] / scale
-    return (part + end[OUTSIDE] if reason == OUTSIDE else part).to_numpy(float)
+def _part(end: pd.DataFrame, reason: str, scales: Mapping[str, float]) -> np.ndarray:
+    """What a reason adds to the logarithm of each trial's time."""
+    columns = [scale * end[f"{kind}{reason}"] for kind, scale in scales.items() if f"{kind}{reason}" in end]
+    return sum(columns, pd.Series(0.0, end.index)).to_numpy(float)
+
+
+def _logarithmic_mean(a: float, b: float) -> float:
+    return a if a == b or min(a, b) <= 0 else (b - a) / math.log(b / a)
 
 
 def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:
