@@ -216,3 +216,18 @@ def test_without_the_processors_counters_the_sentence_says_what_they_would_tell(
     found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
     assert "more instructions is spinning" in sentences(found)[-1]
     assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]
+
+
+def test_what_the_fit_leaves_out_explains_nothing():
+    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)).assign(
+        trusted=True, warmup=False, status="ok"
+    )
+    disturbed = frame.assign(ready_s=frame["ready_s"] + 9 * frame["wall_s"], trusted=False)
+    first = frame.assign(user_s=9 * frame["user_s"], warmup=True)
+    found, _ = explained(pd.concat([disturbed, first, frame], ignore_index=True))
+    alone, _ = explained(frame)
+    pd.testing.assert_frame_equal(found.table, alone.table)
+    kept = deadzone.explain_phases(
+        disturbed, deadzone.fit_phases(disturbed, "threads", "wall_s", keep_untrusted=True)
+    )
+    assert len(kept.table)

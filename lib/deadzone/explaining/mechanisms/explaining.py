@@ -33,7 +33,9 @@ from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.estimates import Estimate
 from deadzone.explaining.capacity.littles_law import ANSWERED
 from deadzone.explaining.hypothesis_tests.holm import judged
+from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.candidates import places
+from deadzone.explaining.phases.prepare import usable
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.study.scales import level_name
 
@@ -242,7 +244,8 @@ class PhasesExplained(Explanation):
 def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     """Explain the phases of a model by where the time of its trials' threads went.
 
-    trials: the tidy table that the model was fitted to, with the columns of the account (data/README.md). Phases are those
+    trials: the tidy table that the model was fitted to, with the columns of the account (data/README.md); what a fit leaves out
+    is left out here, untrusted trials unless the fit kept them. Phases are those
     between numbers on a ratio scale; a phase that begins or ends at none is explained up to the last level before.
 
     Raises PhaseError if the table has no account of time, or the knob is on an interval scale.
@@ -254,6 +257,9 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
         )
     if model.axis.is_interval:
         raise PhaseError(f"{model.knob} is on an interval scale, where nothing scales in proportion.")
+    kept, _ = usable(trials, model.response, keep_untrusted=True)
+    trusted = kept[marked(kept, "trusted", True)]
+    trials = trusted if len(trusted) >= model.n_trials else kept
     named = {level_name(level): place for level, place in places(model).items() if place != model.none_level}
     level = trials[model.knob].map(level_name).map(named).astype(float)
     parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)

@@ -10,7 +10,8 @@ import os
 import platform
 import struct
 
-SYSCALL = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
+SYSCALL = {"x86_64": 298, "aarch64": 241}.get(platform.machine(), -1)
+"""Of perf_event_open; -1 is no call anywhere."""
 CLOSE_ON_EXEC = 8
 
 HARDWARE, SOFTWARE = 0, 1
@@ -69,8 +70,6 @@ class PerfEvents:
 
 def _opened(event: tuple[int, int], pid: int) -> int:
     """A counter's descriptor. Raises OSError where it is not permitted, or there is none."""
-    if SYSCALL is None:
-        raise OSError(38, "perf_event_open")  # ENOSYS
     call = ctypes.CDLL(None, use_errno=True).syscall
     for flags in (INHERITED, INHERITED | NOT_THE_KERNEL):
         kind, number = event
