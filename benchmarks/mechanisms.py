@@ -22,7 +22,7 @@ from statistics import median
 import numpy as np
 import pandas as pd
 from harness import MOST_TURNS, cpu_s, quiet, verdict
-from planted_mechanisms import PLANTED, Planted, built, cannot_show, pace, trials
+from planted_mechanisms import PLANTED, TRUST, Planted, built, cannot_show, pace, trials
 from scipy.optimize import curve_fit
 
 import deadzone
@@ -85,9 +85,9 @@ def main() -> int:
         f"{(time.monotonic() - began) / 60:.0f} minutes.",
         "",
         f"Each program is run at 3 levels with {REPLICATES} trials each, {seeds} times; a trial that neighbours disturbed is measured again, up to "
-        "three times in all. Named: the planted mechanism is confirmed for some phase, or, where it scales to the end, none is. Wrong: one is confirmed "
+        f"{TRUST.max_attempts} times in all. Named: the planted mechanism is confirmed for some phase, or, where it scales to the end, none is. Wrong: one is confirmed "
         "that is neither planted nor honestly right beside it. Open: of those that would be wrong, the share of verdicts that stay undecided. "
-        "Of more threads than cores, some are ready and find none, so `cpu_full` is right too. Memory beyond its limit is read from the disk again, which "
+        "Where more threads compute at once than there are cores, some are ready and find none, so `cpu_full` is right too. Memory beyond its limit is read from the disk again, which "
         "is work of the kernel and a wait for the disk too.",
         "",
         "USL: what the Universal Scalability Law (Gunther 2007, Guerrilla Capacity Planning), fitted to the same trials by least squares, "
