@@ -163,16 +163,20 @@ def cannot_show(program: Path, of: Planted) -> str:
     if of.mode == "line":
         times = cpu_s(program, "line", 2, WORK // 4) / cpu_s(program, "apart", 2, WORK // 4)
         if times < SHOWN:
-            return f"two threads on one cache line take {times:.2f} times the CPU time that they take on two"
+            return f"two threads on one cache line take {times:.2f} times the CPU time that they take on two{_load()}"
     if of.mode == "stream":
         times = cpu_s(program, "stream", 2, of.work) / cpu_s(program, "stream", 1, of.work)
         if times < SHOWN:
-            return f"two cores do not fill it: they take {times:.2f} times the CPU time of one for the same bytes"
+            return f"two cores do not fill it: they take {times:.2f} times the CPU time of one for the same bytes{_load()}"
     try:
         with _surroundings(program, of), _target(program.parent, of):
             return ""
     except TargetError as error:
         return str(error)
+
+
+def _load() -> str:
+    return f", at a load of {os.getloadavg()[0]:.1f}"
 
 
 def _target(folder: Path, of: Planted) -> LocalTarget:
