@@ -63,7 +63,8 @@ class Interference:
     foreign_cpu: CPU used by processes outside the trial and the harness [cores]; around a trial that is very short.
     foreign_cpu_resolution: how finely the kernel counts that over a trial this long [cores].
     steal: CPU the hypervisor withheld [cores].
-    memory_pressure, io_pressure: share of the time some task was stalled; None without PSI in the kernel.
+    memory_pressure, io_pressure: share of the time some task was stalled; None without PSI in the kernel. own_memory_pressure,
+    own_io_pressure: in which one of the trial's own was, where its group is told of it.
     clock_drift: wall clock against monotonic clock, as a share of the trial. exposure: the share of what neighbours use
     that meets the trial: 1 on a machine that it fills. processes: who used it, by name [cores], largest first.
     """
@@ -75,6 +76,8 @@ class Interference:
     io_pressure: float | None
     clock_drift: float
     exposure: float = 1.0
+    own_memory_pressure: float = 0.0
+    own_io_pressure: float = 0.0
     processes: tuple[tuple[str, float], ...] = ()
 
 

@@ -23,11 +23,12 @@ def doubts(
     stalls on I/O are what it measures. harmless: whether neighbours such as its own make no difference in this run.
     """
     seen, most = measurement.interference, limits.max_pressure
-    io_pressure = None if waits_on_io else seen.io_pressure
+    io_pressure = None if waits_on_io else _of_others(seen.io_pressure, seen.own_io_pressure)
+    memory_pressure = _of_others(seen.memory_pressure, seen.own_memory_pressure)
     found = [
         None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
         _above(seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"),
-        _above(seen.memory_pressure, most, "tasks stalled on memory {:.0%} of the time (threshold {:.0%})"),
+        _above(memory_pressure, most, "tasks stalled on memory {:.0%} of the time (threshold {:.0%})"),
         _above(io_pressure, most, "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})"),
         _above(seen.clock_drift, limits.max_clock_drift, "the clocks disagree by {:.1%} (threshold {:.1%})"),
         _unmeant_throttling(measurement, cpu_limit),
@@ -50,6 +51,11 @@ def is_undecided(seen: Interference, threshold: float) -> bool:
     """Whether the kernel's tick leaves open if others used too much, so that the machine must be looked at for longer."""
     apart = abs(seen.foreign_cpu - threshold / max(seen.exposure, 1e-9))
     return apart <= seen.foreign_cpu_resolution
+
+
+def _of_others(pressure: float | None, own: float) -> float | None:
+    """What is left of stalls of the machine without those of the trial, which are what it measures."""
+    return None if pressure is None else pressure - own
 
 
 def _above(value: float | None, threshold: float, sentence: str) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 import deadzone
 from deadzone.errors import PhaseError
-from deadzone.explaining.mechanisms.explaining import WAITS, time_by_level
+from deadzone.explaining.mechanisms.explaining import WAITS, explain_change, parts_of, time_by_level
 from deadzone.explaining.mechanisms.explaining import explained as explained_or_none
 from deadzone.explaining.mechanisms.joints import joints_of
 from deadzone.explaining.mechanisms.wording import limits, sentences, untold
@@ -184,3 +184,114 @@ def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     assert (
         explained_or_none(of_client, deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")) is None
     )
+
+
+def limited(busy, levels=(0.2, 0.4), cpu=(0.2, 0.2), replicates=6):
+    """One thread that always works under a limit: what it does not run it is throttled. A parent sleeps beside it."""
+    rng, rows = np.random.default_rng(5), []
+    for level, cores, work in zip(levels, busy, cpu, strict=True):
+        for _ in range(replicates):
+            used = work * np.exp(rng.normal(0, 0.005))
+            wall = used / cores
+            waits = dict.fromkeys(WAITS, 0.0) | {"throttled_wait_s": wall - used, "asleep_s": wall}
+            rows.append({"cpu_limit": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "threads_s": 2 * wall, **waits})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
+    # At 0.4 cores 0.067 s of work are over within two periods: 40 ms at once, 60 ms to wait, 27 ms, so 0.067 / 0.127 = 0.53 cores.
+    frame = limited(busy=(0.2, 0.53, 0.8), levels=(0.2, 0.4, 0.8), cpu=(0.2, 0.067, 0.067))
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
+    named = {row["mechanism"]: row for row in found.table[found.table["phase"] == 0].to_dict("records")}
+    assert named["too_few_threads"]["change"] == 0 and named["too_few_threads"]["verdict"] != "confirmed"
+    parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
+    felt = parts.groupby(frame["cpu_limit"])[["slow_throttled", "ln_too_few_threads"]].mean().round(6)
+    assert list(felt["slow_throttled"]) == [0, round(-0.13 / 0.53, 6), 0]
+    assert list(felt["ln_too_few_threads"]) == [0, 0, 0]
+    adds_up = parts["work_work"] + np.log(1 + parts["slow_throttled"])
+    assert np.allclose(adds_up, parts["log_loss"])
+
+
+def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
+    frame = pd.concat(
+        [limited((0.3,) * 3, (0.3,) * 3, (w, w, w)).assign(size=w) for w in (1, 2, 4)], ignore_index=True
+    )
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "size", "wall_s"))
+    assert set(found.of(0)["mechanism"]) == {"more_cpu_work"}
+    assert "throttled" in set(found.of(0, "excluded")["mechanism"])
+    change = explain_change(frame[frame["size"] == 1], frame[frame["size"] == 2], (), "wall_s", "min")
+    assert set(change.of(0)["mechanism"]) == {"more_cpu_work"}
+
+
+def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():
+    # One thread calls the disk 100, 200 or 400 times, each 2 ms and 0.02 ms of CPU, which others' caches make half as much again.
+    rng, rows = np.random.default_rng(6), []
+    for calls, cpu_ms in ((100, 0.02), (200, 0.03), (400, 0.03)):
+        for _ in range(5):
+            disk, cpu = calls * 0.002 * np.exp(rng.normal(0, 0.01)), calls * cpu_ms / 1000
+            waits = dict.fromkeys(WAITS, 0.0) | {"disk_wait_s": disk, "asleep_s": disk + cpu}
+            rows.append({"calls": calls, "wall_s": disk + cpu, "user_s": cpu, "sys_s": 0.0, "threads_s": 2 * (disk + cpu), **waits})  # fmt: skip
+    frame = pd.DataFrame(rows)
+    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "calls", "wall_s"))
+    assert set(found.of(0)["mechanism"]) == {"waiting_for_disk"}
+    assert "more_cpu_work" in set(found.of(0, "excluded")["mechanism"])
+
+
+def team(serial, threads=(1, 2, 4), wall_s=1.0):
+    """A team of threads, the main one among them: for a share of the time of one thread all but one sleep."""
+    rng, rows = np.random.default_rng(7), []
+    for n in threads:
+        for _ in range(5):
+            alone, together = serial * wall_s, (1 - serial) * wall_s / n
+            wall = (alone + together) * np.exp(rng.normal(0, 0.01))
+            waits = dict.fromkeys(WAITS, 0.0) | {"asleep_s": n * wall - wall_s}
+            rows.append({"threads": n, "wall_s": wall, "user_s": wall_s, "sys_s": 0.0, "threads_s": n * wall, "threads_most": n, **waits})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
+    found, _ = explained(team(0.5))
+    named = found.table[found.table["verdict"] == "confirmed"]
+    assert set(named["mechanism"]) == {"waiting_for_each_other"}
+
+
+COUNTED = {
+    "more instructions": ((1, 1, 1.5, 2.2), (1, 1, 1, 1), "instructions of ×2.2, and of cycles an instruction of 0", "So it does more", "하는 일이 늘었습니다"),
+    "slower ones": ((1, 1, 1, 1), (1, 1, 1.5, 2.2), "instructions of 0.0 %, and of cycles an instruction of ×2.2", "So it stalls", "캐시나 메모리에서 멈춥니다"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COUNTED)
+def test_where_the_processor_counts_more_cpu_work_is_more_instructions_or_slower_ones(case):
+    instructions, cycles_each, figures, says, in_korean = COUNTED[case]
+    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
+    at = [(1, 2, 4, 8).index(level) for level in frame["threads"]]
+    frame["instructions"] = [round(1e9 * instructions[i]) for i in at]
+    frame["cycles"] = [round(1e9 * instructions[i] * cycles_each[i]) for i in at]
+    found, _ = explained(frame)
+    said = sentences(found)[-1]
+    assert figures in said and says in said
+    assert {one[3] for one in COUNTED.values() if one[3] in said} == {says}
+    with speaking("ko"):
+        assert in_korean in sentences(found)[-1]
+
+
+def test_without_the_processors_counters_the_sentence_says_what_they_would_tell():
+    found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
+    assert "more instructions is spinning" in sentences(found)[-1]
+    assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]
+
+
+def test_what_the_fit_leaves_out_explains_nothing():
+    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)).assign(
+        trusted=True, warmup=False, status="ok"
+    )
+    disturbed = frame.assign(ready_s=frame["ready_s"] + 9 * frame["wall_s"], trusted=False)
+    first = frame.assign(user_s=9 * frame["user_s"], warmup=True)
+    found, _ = explained(pd.concat([disturbed, first, frame], ignore_index=True))
+    alone, _ = explained(frame)
+    pd.testing.assert_frame_equal(found.table, alone.table)
+    kept = deadzone.explain_phases(
+        disturbed, deadzone.fit_phases(disturbed, "threads", "wall_s", keep_untrusted=True)
+    )
+    assert len(kept.table)

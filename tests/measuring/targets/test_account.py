@@ -4,11 +4,15 @@ import os
 import socket
 import sys
 import threading
+from collections import Counter
 
 import pytest
 
 from deadzone.measurement import Command
+from deadzone.measuring.targets.account import Account
+from deadzone.measuring.targets.limits.base import Counters
 from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.targets.schedstat import ThreadTime
 from deadzone.measuring.targets.taskstats import EndedThreads
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Treatment
@@ -99,3 +103,13 @@ def test_it_can_be_switched_off():
     told, _, facts = account("pass", spec=LocalSpec(account=False))
     assert told == {}
     assert "account_source" not in facts
+
+
+@pytest.mark.parametrize(("stalled_s", "memory", "disk"), [(0.05, 0.9, 0.0), (0.0, 0.0, 0.9)])
+def test_pages_are_waited_for_as_memory_where_memory_stalled_and_else_as_the_disk(stalled_s, memory, disk):
+    account = Account()
+    account._refused = "looked at"
+    account._seen = {7: ThreadTime(7, 7, 1, lived_s=1.0, running_s=0.1)}
+    account._waits = Counter(page=9)
+    told = account.end((7,), 1.0, 0.1, Counters(memory_stall_s=stalled_s))
+    assert told["memory_wait_s"] == pytest.approx(memory) and told["disk_wait_s"] == pytest.approx(disk)

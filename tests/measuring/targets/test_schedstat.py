@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from deadzone.measuring.targets.schedstat import living_thread, threads_of
+from deadzone.measuring.targets import schedstat
+from deadzone.measuring.targets.schedstat import living_thread, threads_of, waits_for
 
 pytestmark = pytest.mark.alone
 
@@ -53,3 +54,21 @@ def test_a_process_that_is_gone_has_no_threads(two_on_one_core):
     assert threads_of(ended.pid) == ()
     with pytest.raises(ValueError):
         living_thread(ended.pid, ended.pid)
+
+
+@pytest.mark.parametrize(
+    ("state", "call", "for_what"),
+    [
+        (b"D", b"17 0x3 0x7f", "disk"),  # pread64
+        (b"D", b"-1 0x7ffd 0x55d0", "page"),  # in a fault, outside of any call
+        (b"D", schedstat.STARTING[0] + b" 0x4111" if schedstat.STARTING else b"56", ""),
+        (b"R", b"running", ""),
+        (b"S", b"202 0x7f", "asleep"),  # futex
+    ],
+)
+def test_what_a_thread_waits_for_is_told_by_its_state_and_its_call(state, call, for_what, monkeypatch):
+    if not schedstat.STARTING:
+        pytest.skip("the numbers of calls are not known of this processor")
+    files = {"stat": b"7 (a) b) " + state + b" 1 2", "syscall": call, "wchan": b"futex_wait_queue"}
+    monkeypatch.setattr(schedstat, "told", lambda path: files[path.rpartition("/")[2]])
+    assert waits_for(7, 7) == for_what

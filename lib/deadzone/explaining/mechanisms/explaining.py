@@ -8,11 +8,12 @@ attribution does it between two environments: five trials a level cannot show an
 
 What each trial lost against proportional scaling, cut into parts that add up on the log scale.
 
-A trial took wall = CPU work / cores busy, so ln(wall) = ln(CPU work) - ln(cores busy). Where the knob offers x cores or
-threads and B of them were busy, x / B = 1 + what of the offer lay idle for each reason, over B. The change of ln(x / B)
-between two levels is shared out among the reasons by the logarithmic mean of its ends, which leaves no remainder (the
-logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). A knob that offers no cores is held against the
-most that were busy at once.
+A trial on x offered cores or threads took x * wall core-seconds of them: its CPU work, what a limit or neighbours slowed that by,
+waits for others, and what nobody was there to use. So ln(x * wall) = ln(active) + ln(1 + unused / active), active = CPU work * (1 +
+slowed / CPU work) + waits; the change of sums between two levels is shared out by the logarithmic mean of their ends, which leaves no
+remainder (the logarithmic mean Divisia index; Ang 2004, Energy Policy 32, 1131-1139). What is a hundredth of the time explains no more
+than that. A knob that offers no cores is held against the most that were busy at once, or against one, as far as no limit and no
+neighbour kept the program from it.
 
 A request under load took the time in which threads ran or were held up for it, and a rest in which it lay in a thread that
 slept, or in no thread: by Little's law (1961, Operations Research 9, 383-387) threads hold so many requests as there are
@@ -32,18 +33,20 @@ from deadzone.errors import PhaseError
 from deadzone.explaining.capacity.estimates import Estimate
 from deadzone.explaining.capacity.littles_law import ANSWERED
 from deadzone.explaining.hypothesis_tests.holm import judged
+from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.candidates import places
+from deadzone.explaining.phases.prepare import usable
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.study.scales import level_name
 
-WORK, OUTSIDE, FEW = "work", "outside", "too_few_threads"
+WORK, OUTSIDE, FEW, THROTTLED = "work", "outside", "too_few_threads", "throttled"
 COORDINATORS = 1.0
 """Of several threads one may sleep throughout without being missed: it waits for those that work. In a service it is the one that
 waits for requests, as far as others have work meanwhile."""
 
 WAITS = {
     "asleep_s": "waiting_for_each_other",
-    "throttled_wait_s": "throttled",
+    "throttled_wait_s": THROTTLED,
     "ready_s": "cpu_full",
     "disk_wait_s": "waiting_for_disk",
     "memory_wait_s": "memory_short",
@@ -58,10 +61,17 @@ SLEEPS = ("asleep_s", "network_wait_s")
 HELD = {column: reason for column, reason in WAITS.items() if column not in SLEEPS}
 """Of these, what keeps a thread from going on with the request that it has."""
 
+MOST = "threads_most"
+
+HELD_BY_CPU = ("throttled_wait_s", "ready_s")
+SLOWED = tuple(WAITS[column] for column in HELD_BY_CPU)
+"""Of these, what a thread waits for that could run: twice the work under a limit waits twice as long, because it is more work."""
+
 SERVED = "client_cpu_s"
 """A column of trials in which a client asked a service: the account is the service's."""
 
-OFFERS = ("cpu_limit", "threads", "jobs", "workers")
+LIMIT = "cpu_limit"
+OFFERS = (LIMIT, "threads", "jobs", "workers")
 FOLLOWS = 0.5
 """Any other knob offers threads where as many live as it says: their elasticity over it is more than half of one."""
 
@@ -92,6 +102,9 @@ REASONS = (WORK, *dict.fromkeys(WAITS.values()), FEW)
 WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
 
+COUNTED = ("instructions", "cycles_an_instruction")
+"""Of its CPU work: a change of either, of its logarithm."""
+
 
 def has_account(trials: pd.DataFrame, response: str) -> bool:
     """Whether some trial of the table carries its account of time, and it is one of the response: under load it is the server's, of
@@ -105,40 +118,60 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     """The parts of every trial.
 
     trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns one row a trial: log_loss,
-    ln of the time for the job times the offer; work, ln(CPU work for it); outside, ln of the share of its time that is not
-    the program's, which is 0 where the response is wall_s; offers, whether the knob offers cores; and `idle_`, for each reason of idle cores
-    their number over the busy ones, which `busy` counts as 1.
+    ln of the time for the job times the offer; COUNTED, ln of them for the job, nan where nobody counted; offers, whether the
+    knob offers cores; active, computing, core-seconds of the job, in use, and of these on the CPU or ready for it; and a column
+    for each reason: `work_`, ln of the CPU work; `slow_`, over the CPU work; `wait_`, in core-seconds; `ln_`, as it stands, such as
+    of the share of the time that is not the program's, which is 0 where the response is wall_s.
     """
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
     if ANSWERED in at:
         return _of_requests(at, response)
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
-    busy = cpu / wall
-    threads = busy + sum(at[name] / wall for name in WAITS)
-    sits, beside = "asleep_s", threads - 1
+    threads = cpu + at[[*WAITS]].sum(axis=1)
+    sits, beside = "asleep_s", threads - wall
     if SERVED in at:
-        sits, beside = "network_wait_s", busy + at[[*HELD]].sum(axis=1) / wall
-    coordinator = np.minimum(at[sits] / wall, beside.clip(0.0, COORDINATORS))
+        sits, beside = "network_wait_s", cpu + at[[*HELD]].sum(axis=1)
+    coordinator = np.minimum(at[sits], np.minimum(beside.clip(lower=0.0), COORDINATORS * wall))
+    offers = _offers(knob, level, (threads - coordinator) / wall)
+    could_run = (threads - coordinator - at[[*HELD_BY_CPU]].sum(axis=1)) / wall
+    cores = level if offers else max(float((cpu / wall).max()), min(1.0, float(could_run.max())))
+    offer = cores * wall
+    if (
+        offers and knob != LIMIT and MOST in at
+    ):  # where there were as many threads as were asked for, each is to work
+        apart = (at[MOST].astype(float) - cores).abs().fillna(COORDINATORS)
+        coordinator = np.minimum(coordinator, apart * wall)
     threads = threads - coordinator
-    offers = _offers(knob, level, threads)
-    offer = pd.Series(level if offers else float(busy.max()), at.index)
     job_s = y if goal == "min" else 1 / y
     lies_outside = np.log(y / wall) if goal == "min" and response != "wall_s" else 0.0 * wall
-    per_job = cpu if goal == "min" else cpu / (y * wall)
-    found = pd.DataFrame({"log_loss": np.log(job_s * offer), WORK: np.log(per_job), OUTSIDE: lies_outside})
-    found = found.assign(busy=1.0, offers=offers)
     spare = (threads - offer).clip(lower=0.0)
+    parts = {WORK: cpu}
     for column, reason in WAITS.items():
-        waiting = at[column] / wall - (coordinator if column == sits else 0.0)
+        waiting = at[column] - (coordinator if column == sits else 0.0)
         allowed = np.minimum(waiting, spare)
         spare = spare - allowed
-        found[f"idle_{reason}"] = (waiting - allowed) / busy
-    found[f"idle_{FEW}"] = ((offer - threads).clip(lower=0.0) - spare) / busy
-    return found
+        parts[reason] = waiting - allowed
+    parts[FEW] = (offer - threads).clip(lower=0.0)
+    # More were busy than were offered: of a limit, within periods that were not over; else there are more threads than asked for.
+    parts[THROTTLED if knob == LIMIT else FEW] -= spare
+    jobs = 1.0 if goal == "min" else y * wall
+    computing = cpu + sum(parts[reason] for reason in SLOWED)
+    waits = {f"wait_{name}": parts[name] / jobs for name in parts if name not in (WORK, FEW, *SLOWED)}
+    active = computing / jobs + sum(waits.values())
+    found = pd.DataFrame(waits | {f"slow_{reason}": parts[reason] / cpu for reason in SLOWED})
+    found = found.assign(
+        **{f"work_{WORK}": np.log(cpu / jobs), f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active)}
+    )
+    found = found.assign(computing=computing / jobs, active=active)
+    instructions, cycles = (at.get(name, np.nan) * 1.0 for name in ("instructions", "cycles"))
+    counted = {COUNTED[0]: np.log(instructions / jobs), COUNTED[1]: np.log(cycles / instructions)}
+    return found.assign(
+        log_loss=np.log(job_s * cores), **{f"ln_{OUTSIDE}": lies_outside}, **counted, offers=offers
+    )
 
 
 def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
-    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, in `idle_`."""
+    """As parts_of, where trials answer requests at a rate: for each reason its seconds of the response, all in `wait_`."""
     answers = at[ANSWERED].astype(float) * at["wall_s"]
     mean_s = at.get(f"{response.partition('_')[0]}_mean_ms", at[response]).astype(float) / 1000
     held = at[[*HELD]].rename(columns=HELD).assign(**{WORK: at["user_s"] + at["sys_s"]}).div(answers, axis=0)
@@ -152,8 +185,9 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     parts = parts.assign(
         **{WORK: held[WORK], FEW: few, WAITS["asleep_s"]: inside * asleep, OUTSIDE: inside * outside}
     )
-    parts = parts.mul(at[response] / 1000 / parts.sum(axis=1), axis=0).add_prefix("idle_")
-    return parts.assign(log_loss=np.log(at[response]), busy=0.0, offers=False, **{WORK: 0.0, OUTSIDE: 0.0})
+    response_s = at[response] / 1000
+    parts = parts.mul(response_s / parts.sum(axis=1), axis=0).add_prefix("wait_")
+    return parts.assign(log_loss=np.log(at[response]), offers=False, computing=0.0, active=response_s)
 
 
 def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str) -> pd.DataFrame:
@@ -165,12 +199,12 @@ def time_by_level(trials: pd.DataFrame, level: np.ndarray, response: str, goal: 
     running = {WORK: known["user_s"] + known["sys_s"]}
     parts = known.rename(columns=WAITS).assign(**running)[[WORK, *WAITS.values()]]
     if ANSWERED in trials:
-        parts = _of_requests(known, response).filter(like="idle_")
+        parts = _of_requests(known, response).filter(like="wait_")
         parts = parts.div(parts.sum(axis=1), axis=0)
     elif goal == "max":
         parts = parts.div(known[response] * known["wall_s"], axis=0)
     means = parts.astype(float).groupby(level[is_known]).mean()
-    return means.rename(columns=lambda name: name.removeprefix("idle_")).rename(columns={WORK: "running"})
+    return means.rename(columns=lambda name: name.removeprefix("wait_")).rename(columns={WORK: "running"})
 
 
 def _offers(knob: str, level: np.ndarray, threads: pd.Series) -> bool:
@@ -191,7 +225,8 @@ class Explanation:
 
     table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism, change (of ln(time for
     the job), beyond or short of proportional scaling, that it explains), low, high (90 % interval), p_confirmed, p_excluded
-    (after Holm's correction), verdict. loss: of each phase the whole change that is to be explained, with low and high.
+    (after Holm's correction), verdict. loss: of each phase the whole change that is to be explained, with low and high, and of
+    COUNTED, nan where nobody counted.
     is_scaling: whether the knob offers cores or threads, so that the change is held against proportional scaling.
     """
 
@@ -216,7 +251,8 @@ class PhasesExplained(Explanation):
 def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     """Explain the phases of a model by where the time of its trials' threads went.
 
-    trials: the tidy table that the model was fitted to, with the columns of the account (data/README.md). Phases are those
+    trials: the tidy table that the model was fitted to, with the columns of the account (data/README.md); what a fit leaves out
+    is left out here, untrusted trials unless the fit kept them. Phases are those
     between numbers on a ratio scale; a phase that begins or ends at none is explained up to the last level before.
 
     Raises PhaseError if the table has no account of time, or the knob is on an interval scale.
@@ -228,6 +264,9 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
         )
     if model.axis.is_interval:
         raise PhaseError(f"{model.knob} is on an interval scale, where nothing scales in proportion.")
+    kept, _ = usable(trials, model.response, keep_untrusted=True)
+    trusted = kept[marked(kept, "trusted", True)]
+    trials = trusted if len(trusted) >= model.n_trials else kept
     named = {level_name(level): place for level, place in places(model).items() if place != model.none_level}
     level = trials[model.knob].map(level_name).map(named).astype(float)
     parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)
@@ -266,10 +305,11 @@ def _tables(changes: Sequence[Change]) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, losses = [], []
     for where, start, stop in changes:
         loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
-        losses.append({**where, **dict(zip(CHANGE, loss, strict=True))})
+        counted = {name: stop[name].mean() - start[name].mean() for name in COUNTED if name in start}
+        losses.append({**where, **dict(zip(CHANGE, loss, strict=True)), **counted})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = decided(pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS]))
-    return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE])
+    return table, pd.DataFrame(losses, columns=[*WHERE, *CHANGE, *COUNTED])
 
 
 def decided(table: pd.DataFrame) -> pd.DataFrame:
@@ -321,9 +361,9 @@ def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | Non
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the direction of the whole change."""
-    scale, shown = log_mean(start, stop), []
+    scales, shown = scales_between(start, stop), []
     for reason in REASONS:
-        a, b = (part_of(end, reason, scale) for end in (start, stop))
+        a, b = (part_of(end, reason, scales) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
         beyond = [part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))]
         slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
@@ -332,17 +372,23 @@ def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[di
     return shown
 
 
-def log_mean(start: pd.DataFrame, stop: pd.DataFrame) -> float:
-    """The logarithmic mean of all that lies idle and is busy at two ends."""
-    terms = ["busy", *start.filter(like="idle_")]
-    a, b = (float(end[terms].mean().sum()) for end in (start, stop))
-    return (b - a) / math.log(b / a) if min(a, b) > 0 and a != b else a
+def scales_between(start: pd.DataFrame, stop: pd.DataFrame) -> dict[str, float]:
+    """What a unit of each kind of column of `parts_of` adds to the logarithm of the time, between two ends."""
+    slowed = [1 + end.filter(like="slow_").sum(axis=1) for end in (start, stop)]
+    active = _logarithmic_mean(*(float(end["active"].mean()) for end in (start, stop)))
+    share = _logarithmic_mean(*(float(end["computing"].mean()) for end in (start, stop))) / active
+    slow = share / _logarithmic_mean(*(float(each.mean()) for each in slowed))
+    return {"ln_": 1.0, "work_": share, "slow_": slow, "wait_": 1 / active}
 
 
-def part_of(end: pd.DataFrame, reason: str, scale: float) -> np.ndarray:
-    own = end[reason].to_numpy(float) if reason in (WORK, OUTSIDE) else np.zeros(len(end))
-    idle = f"idle_{reason}"
-    return own + (end[idle].to_numpy(float) / scale if idle in end else 0.0)
+def part_of(end: pd.DataFrame, reason: str, scales: Mapping[str, float]) -> np.ndarray:
+    """What a reason adds to the logarithm of each trial's time."""
+    columns = [scale * end[f"{kind}{reason}"] for kind, scale in scales.items() if f"{kind}{reason}" in end]
+    return sum(columns, pd.Series(0.0, end.index)).to_numpy(float)
+
+
+def _logarithmic_mean(a: float, b: float) -> float:
+    return a if a == b or min(a, b) <= 0 else (b - a) / math.log(b / a)
 
 
 def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:

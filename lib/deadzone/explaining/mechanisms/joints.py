@@ -26,9 +26,9 @@ def joints_of(found: explaining.PhasesExplained) -> pd.DataFrame:
     for (one, start, joint), (other, at, stop) in pairwise(found.changes):
         if joint.index.equals(at.index):
             per = [math.log(2) / math.log(phase["to"] / phase["from"]) for phase in (one, other)]
-            scaled = [(ends, explaining.log_mean(*ends)) for ends in ((start, joint), (at, stop))]
+            scaled = [(ends, explaining.scales_between(*ends)) for ends in ((start, joint), (at, stop))]
             for reason in explaining.REASONS:
-                parts = [[explaining.part_of(end, reason, scale) for end in ends] for ends, scale in scaled]
+                parts = [[explaining.part_of(end, reason, scales) for end in ends] for ends, scales in scaled]
                 rows.append((one["phase"], one["to"], *_bend(reason, parts, per)))
     return explaining.decided(pd.DataFrame(rows, columns=[*COLUMNS]))
 

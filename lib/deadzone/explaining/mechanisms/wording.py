@@ -7,6 +7,7 @@ from typing import Any
 from deadzone.explaining.compare.comparing import in_words
 from deadzone.explaining.mechanisms.explaining import (
     CONFIRMED,
+    COUNTED,
     EXCLUDED,
     FLOOR,
     INTERVAL,
@@ -63,7 +64,17 @@ def sentence(found: Explanation, phase: int, start: str, stop: str, name: str) -
         for verdict in (EXCLUDED, UNDECIDED)
         if len(found.of(phase, verdict)) and not is_small
     ]  # fmt: skip
-    return join([said, *rest])
+    return join([said, *rest, _counted({*found.of(phase)["mechanism"]}, *loss[[*COUNTED]].astype(float))])
+
+
+def _counted(confirmed: set[str], instructions: float, cycles: float) -> Message | str:
+    """What the processor counted of more CPU work, changes of logarithms; nothing where it did not."""
+    if MORE_WORK not in confirmed or not math.isfinite(instructions + cycles):
+        return ""
+    most = max(instructions, cycles)
+    grew = [of for of, change in (("instructions", instructions), ("stalls", cycles)) if change > most / 2]
+    changes = {"instructions": _percent(instructions), "cycles": _percent(cycles)}
+    return join([say("mechanism.counted", **changes), *(say(f"mechanism.counted_{of}") for of in grew)])
 
 
 def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message]:
@@ -76,7 +87,8 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
     )
     source, refused = (facts.get(f"account_{name}") or {} for name in ("source", "refused"))
     open_here = {
-        "work": MORE_WORK in confirmed,
+        "work": MORE_WORK in confirmed
+        and not any(one.loss[COUNTED[0]].notna().any() for one in found if one),
         "sleep": {*SLEEPING} & confirmed,
         "ends": refused and confirmed | undecided,
         "waits": source

@@ -114,7 +114,7 @@ def measured_trials(
     Raises PhaseError for what is no such table, with the rows concerned.
     """
     _check_call(frame, factors, response, goal)
-    table, notes = _usable(frame.reset_index(drop=True), response, keep_untrusted)
+    table, notes = usable(frame.reset_index(drop=True), response, keep_untrusted)
     table, more = _measured(table, response)
     if bounds := int(is_bound(table, response).sum()):
         more.append(say("doubt.bounds", n=bounds, trials=len(table)))
@@ -152,7 +152,7 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
         raise PhaseError(f"The table has {count} columns named {column!r}; rename or drop all but one.")
 
 
-def _usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
+def usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
     """Leave out what the table itself marks as not to be analysed."""
     sound = {"status": table["status"].eq("ok") | is_bound(table, response)} if "status" in table else {}
     sound["warmup"] = ~marked(table, "warmup", False)

@@ -69,7 +69,9 @@ class DiskWaits:
                     return  # the service has ended
                 spent = time.monotonic() - began
                 listed = began + max(LISTING_S, spent / LISTING_SHARE)
-            waits = any(waits_for(pid, thread) == "disk" for pid in pids for thread in threads_of(pid))
+            waits = any(
+                waits_for(pid, thread) in ("disk", "page") for pid in pids for thread in threads_of(pid)
+            )
             now = time.monotonic()
             self._waited_s += now - last if waits else 0.0
             self._looks += bool(pids)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from deadzone.measuring.targets.limits.base import Counters
+from deadzone.measuring.targets.perf_events import PerfEvents
 from deadzone.measuring.targets.schedstat import ThreadTime, living_thread, threads_of, waits_for
 from deadzone.measuring.targets.taskstats import EndedThreads
 
@@ -22,6 +23,10 @@ LOOKING_SHARE = 0.01
 
 LEAST_SEEN = 0.8
 """Where looks met threads with less than this share of the CPU time that was counted, they tell too little of the rest."""
+
+STALLED = 0.002
+"""Whose group stalled on memory for so much of the time, two thousandths, reads pages again that it had; without, pages are read for the first
+time. The kernel counts a stall only for pages that it took to be in use (workingset detection), so that some go uncounted."""
 
 SPENT = 0.9
 """Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
@@ -38,9 +43,12 @@ class Account:
         self._waits = Counter[str]()
         """Looks at a thread, by what it waited for."""
         self._next_s, self._refused = 0.0, ""
+        self._events, self._most = PerfEvents(), 0
 
-    def open(self) -> None:
-        """Listen to threads as they end, where that is permitted."""
+    def open(self, launcher: int | None = None) -> None:
+        """Listen to threads as they end, where that is permitted. launcher: the process that starts the trials' programs."""
+        if launcher:
+            self._events.open(launcher)
         try:
             self._listening.open()
         except (OSError, KeyError) as error:
@@ -49,13 +57,16 @@ class Account:
     def close(self) -> None:
         """Listen no longer."""
         self._listening.close()
+        self._events.close()
 
     def facts(self) -> dict[str, Any]:
         """Where the account comes from, and what refused a better source."""
-        if self._refused:
-            return {"account_source": "schedstat, looked at", "account_refused": {"taskstats": self._refused}}
-        delays = " with delays" if self._listening.counts_delays() else ", waits looked at"
-        return {"account_source": f"taskstats{delays}"}
+        source = "taskstats with delays" if self._listening.counts_delays() else "taskstats, waits looked at"
+        refused = {"taskstats": self._refused} if self._refused else {}
+        return {
+            "account_source": "schedstat, looked at" if refused else source,
+            "account_refused": refused | self._events.refused,
+        }
 
     def begin(self, there: Iterable[int] = ()) -> None:
         """A trial begins: what ended before is none of it. there: the processes of a service that it asks."""
@@ -63,6 +74,8 @@ class Account:
         self._seen = {}
         self._look_at(there)
         self._before, self._waits, self._next_s = self._seen.copy(), Counter(), 0.0
+        self._most = 0
+        self._events.begin()
 
     def look(self, processes: Callable[[], Iterable[int]]) -> None:
         """Look at the threads that live now, as often as LOOKING_SHARE permits."""
@@ -70,7 +83,7 @@ class Account:
             return
         began = time.thread_time()
         self._listening.hear()
-        self._look_at(processes())
+        self._most = max(self._most, len(self._look_at(processes())))
         self._next_s = time.monotonic() + (time.thread_time() - began) / LOOKING_SHARE
 
     def take(self, living: ThreadTime, waits_for: str) -> None:
@@ -88,6 +101,10 @@ class Account:
                 self._waits[waits_for(pid, thread)] += 1
         self._seen |= {one.thread: one for one in living}
         return living
+
+    def counts(self) -> dict[str, int]:
+        """What else was counted of the trial, by column; threads_most where somebody looked."""
+        return self._events.counted() | ({"threads_most": self._most} if self._most else {})
 
     def end(
         self,
@@ -119,8 +136,12 @@ class Account:
             disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
         else:
             memory = used.memory_stall_s or 0.0
-            looked_at = max(self._share("disk", "network", "asleep") * waiting - memory, 0.0)
-            disk = sum(one.disk_s for one in threads) or looked_at
+            for_pages = self._share("page", "disk", "network", "asleep") * waiting
+            on_disk = for_pages + self._share("disk", "page", "network", "asleep") * waiting
+            if memory >= STALLED * wall_s:
+                memory = max(memory, for_pages)
+            disk = max(on_disk - memory, 0.0)
+            disk = sum(one.disk_s for one in threads) or disk
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
         network = self._share("network", "asleep") * (waiting - memory - disk)

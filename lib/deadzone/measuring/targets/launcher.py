@@ -90,7 +90,9 @@ class Account:
     def __init__(self) -> None:
         self.user_s = self.sys_s = 0.0
         self.max_rss_bytes = 0
-        self.counted = dict.fromkeys(("voluntary_switches", "involuntary_switches", "minor_faults"), 0)
+        self.counted = dict.fromkeys(
+            ("voluntary_switches", "involuntary_switches", "minor_faults", "major_faults"), 0
+        )
 
     def reap(self, pid: int, options: int = 0) -> tuple[int, int]:
         """Wait for a process and add up what it and the descendants it waited for used."""
@@ -102,6 +104,7 @@ class Account:
             self.counted["voluntary_switches"] += usage.ru_nvcsw
             self.counted["involuntary_switches"] += usage.ru_nivcsw
             self.counted["minor_faults"] += usage.ru_minflt
+            self.counted["major_faults"] += usage.ru_majflt
         return reaped, status
 
 

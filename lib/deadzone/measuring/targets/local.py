@@ -80,7 +80,7 @@ class LocalTarget:
             self.scratch = make_scratch()
             self._open_best()
             if self.account:
-                self.account.open()
+                self.account.open(self._running.pid)
             self._mark_now()
         except BaseException:
             self.__exit__()
@@ -166,11 +166,15 @@ class LocalTarget:
         self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
         if companion is None:
             seen = self._neighbours.beside(seen)
+        counts = account.counts() if account else {}
         told = account.end((launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores) if account else {}
         waited = interference.waited_share(
             seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
         )
         met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
+        memory, io = (
+            (one or 0.0) / max(ended.wall_s, 1e-9) for one in (used.memory_stall_s, used.io_stall_s)
+        )
         return measurement(
             ended,
             used,
@@ -178,9 +182,15 @@ class LocalTarget:
             started_at=started_at,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=replace(seen, exposure=met, processes=self._others_beside(seen)),
+            interference=replace(
+                seen,
+                exposure=met,
+                own_memory_pressure=memory,
+                own_io_pressure=io,
+                processes=self._others_beside(seen),
+            ),
             telemetry=tuple(samples),
-            counted={**ended.counted, **told},
+            counted={**ended.counted, **counts, **told},
         )
 
     def looked_on(self, trial: Interference, seconds: float) -> Interference:

@@ -3,8 +3,8 @@
 Source: Linux kernel documentation, scheduler/sched-stats.rst, /proc/<pid>/schedstat: time on the CPU and time waiting to
 run [ns]; proc(5) for its state and when it began. Every user may read them of processes that are their own; they end with
 the thread. Time in which a limit holds a thread back counts as waiting. A thread that waits for the disk is in
-uninterruptible sleep, which proc(5) shows as D; so does one that starts another program and waits until that has begun, which
-is told apart.
+uninterruptible sleep, which proc(5) shows as D; so does one that waits for a page of its memory, and one that starts another
+program and waits until that has begun, which are told apart (proc_pid_syscall(5)).
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ NETWORK = (
 
 STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(platform.machine(), ())
 """Numbers of clone, vfork and clone3 (proc_pid_syscall(5)): whoever sleeps in these waits for a child, not for a disk."""
+
+
+NO_CALL = b"-1"
+"""What stands there of a thread that sleeps outside of any call: in a fault, for a page of its memory."""
 
 
 @dataclass(frozen=True)
@@ -68,20 +72,21 @@ def threads_of(pid: int) -> tuple[int, ...]:
 
 
 def waits_for(pid: int, thread: int) -> str:
-    """What a thread of a process waits for now: "disk", "network", or else "asleep"; "" where it does not wait, or is gone."""
+    """What a thread of a process waits for now: "disk", "page", a page of its memory that is on a disk, "network", or else "asleep";
+    "" where it does not wait, or is gone."""
     place = f"/proc/{pid}/task/{thread}"
-    starts = _starts_another(place)  # over within a millisecond: it is looked for on both sides of the state
+    before = _call(place)  # starting takes a millisecond: it is looked for on both sides of the state
     state = told(f"{place}/stat").rpartition(b") ")[2][:1]
-    if state == b"D" and not (starts or _starts_another(place)):
-        return "disk"
+    if state == b"D" and not {before, after := _call(place)} & {*STARTING}:
+        return "page" if after == NO_CALL else "disk"
     if state == b"S":
         return "network" if told(f"{place}/wchan").startswith(NETWORK) else "asleep"
     return ""
 
 
-def _starts_another(place: str) -> bool:
-    """Whether a thread sleeps in a call that starts a process; False where the kernel does not tell."""
-    return told(f"{place}/syscall").partition(b" ")[0] in STARTING
+def _call(place: str) -> bytes:
+    """The number of the call that a thread sleeps in; empty where the kernel does not tell."""
+    return told(f"{place}/syscall").partition(b" ")[0]
 
 
 def living_thread(pid: int, thread: int) -> ThreadTime:
