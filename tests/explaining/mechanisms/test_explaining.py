@@ -74,7 +74,7 @@ def test_a_joint_tells_which_mechanisms_begin_there_and_by_how_much():
     assert begins["low"].lt(begins["change"]).all() and begins["change"].lt(begins["high"]).all()
     assert set(joints["verdict"][joints.index.isin(["throttled", "cpu_full"])]) == {"excluded"}
     assert joints["change"].sum() == pytest.approx(np.diff(found.loss["change"] / 2)[0], abs=0.02)
-    assert "At 4, from linear to reversal" in sentences(found)[2]
+    assert "At 4 (linear to reversal) what a doubling costs" in sentences(found)[2]
     with speaking("ko"):
         assert "4에서 선형 구간이 역전 구간으로 바뀝니다" in sentences(found)[2]
 

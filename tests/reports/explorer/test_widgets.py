@@ -189,8 +189,7 @@ def test_a_run_with_its_account_of_time_shows_where_it_went_and_what_limits_each
     explorer = Explorer({"study": {"one": lambda: with_account, "two": table}})
     assert explorer.figure.value.count('class="account"') == 3
     assert (
-        "time of threads for a unit of work" in explorer.figure.value
-        and "<title>CPU full" in explorer.figure.value
+        "thread time per unit of work" in explorer.figure.value and "<title>CPU full" in explorer.figure.value
     )
     assert (
         "what limits" in explorer.words.value and "threads are ready and find no core" in explorer.words.value

@@ -238,7 +238,7 @@ looker() { # looker PID: looks at the threads of a trial, as often as a hundredt
   dz_began=$dz_whole dz_pause=0.05
   read -r dz_last _ </proc/self/schedstat || return 0
   while sleep "$dz_pause" 2>/dev/null || sleep 1; do
-    if [ -e "$dz_mine/ended" ]; then return 0; fi
+    if [ -e "$dz_mine/ended" ] || [ ! -d "/proc/$1" ]; then return 0; fi
     read -r dz_uptime _ </proc/uptime
     look "$1" >>"$dz_mine/threads"
     dz_first=$dz_last
