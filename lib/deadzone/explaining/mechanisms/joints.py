@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.mechanisms import explaining
+from deadzone.explaining.mechanisms.parts import REASONS, WORK
 
 COLUMNS = ("phase", "level", "mechanism", "before", "after", *explaining.CHANGE, *explaining.TESTS)
 
@@ -27,7 +28,7 @@ def joints_of(found: explaining.PhasesExplained) -> pd.DataFrame:
         if joint.index.equals(at.index):
             per = [math.log(2) / math.log(phase["to"] / phase["from"]) for phase in (one, other)]
             scaled = [(ends, explaining.scales_between(*ends)) for ends in ((start, joint), (at, stop))]
-            for reason in explaining.REASONS:
+            for reason in REASONS:
                 parts = [[explaining.part_of(end, reason, scales) for end in ends] for ends, scales in scaled]
                 rows.append((one["phase"], one["to"], *_bend(reason, parts, per)))
     return explaining.decided(pd.DataFrame(rows, columns=[*COLUMNS]))
@@ -37,7 +38,7 @@ def _bend(reason: str, parts: Sequence[Sequence[np.ndarray]], per: Sequence[floa
     """The rest of a row. parts: of the trials at both ends of the phase before and after. per: from each phase to a doubling of it."""
     (first, ends), (begins, last) = parts
     before, after = (float(b.mean() - a.mean()) * each for (a, b), each in zip(parts, per, strict=True))
-    if reason == explaining.WORK:
+    if reason == WORK:
         reason = explaining.MORE_WORK if max(before, after, key=abs) >= 0 else explaining.LESS_WORK
     told = (reason, before, after, after - before)
     if min(len(first), len(ends), len(last)) < 2:

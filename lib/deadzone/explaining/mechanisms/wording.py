@@ -7,7 +7,6 @@ from typing import Any
 from deadzone.explaining.compare.comparing import in_words
 from deadzone.explaining.mechanisms.explaining import (
     CONFIRMED,
-    COUNTED,
     EXCLUDED,
     FLOOR,
     INTERVAL,
@@ -17,6 +16,7 @@ from deadzone.explaining.mechanisms.explaining import (
     PhasesExplained,
 )
 from deadzone.explaining.mechanisms.joints import joints_of
+from deadzone.explaining.mechanisms.parts import COUNTED
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import percent
 from deadzone.language.catalogue import Message, join, say

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.mechanisms.explaining import NEEDED, WORK, parts_of
+from deadzone.explaining.mechanisms.parts import NEEDED, WORK, parts_of
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import number
 from deadzone.language.catalogue import say

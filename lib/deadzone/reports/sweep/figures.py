@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.capacity.littles_law import ANSWERED
-from deadzone.explaining.mechanisms.explaining import FEW, OUTSIDE, has_account, time_by_level
+from deadzone.explaining.mechanisms.parts import FEW, OUTSIDE, has_account, time_by_level
 from deadzone.explaining.phases.beside import drawn_at, settings_apart
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
