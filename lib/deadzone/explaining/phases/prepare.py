@@ -70,9 +70,9 @@ def prepare(
     Raises PhaseError for anything that cannot be analysed, with the rows concerned.
     """
     table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
-    _refuse_not_positive(table[response])
+    refuse_not_positive(table[response])
     scale = scale or knob_scale(table[knob])
-    table, positions, said = _on_axis(table, knob, scale)
+    table, positions, said = on_axis(table, knob, scale)
     values = table[response].to_numpy(dtype=float)
     levels, level = np.unique(positions, return_inverse=True)
     _check_shape(levels, values, knob, response)
@@ -87,7 +87,7 @@ def prepare(
     row = table.index.to_numpy()
     trial = table["trial"].to_numpy() if "trial" in table else row + 1
     block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
-    value, blocked = _without_nodes(table, level, value)
+    value, blocked = without_nodes(table, level, value)
     warnings = (*notes, *said, *blocked, *_doubts(levels, level, values, response))
     return Sample(
         levels,
@@ -190,7 +190,7 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     return table.assign(**{response: values})[values.notna()], notes
 
 
-def _refuse_not_positive(values: pd.Series) -> None:
+def refuse_not_positive(values: pd.Series) -> None:
     wrong = values.index[values <= 0]
     if len(wrong):
         raise PhaseError(
@@ -215,7 +215,7 @@ def knob_scale(
         raise PhaseError(f"{knob.name!r} {error}.") from error
 
 
-def _on_axis(
+def on_axis(
     table: pd.DataFrame, knob: str, scale: KnobScale
 ) -> tuple[pd.DataFrame, np.ndarray, list[Message]]:
     """The trials whose level lies on the axis, their positions, and what is to be said of the others."""
@@ -253,7 +253,7 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
         )
 
 
-def _without_nodes(
+def without_nodes(
     table: pd.DataFrame, level: np.ndarray, value: np.ndarray
 ) -> tuple[np.ndarray, list[Message]]:
     """Take what the nodes of a cluster differ by off the trials, where they ran on several."""
