@@ -9,9 +9,9 @@ On log-log axes, smaller is better, over the levels i of the first knob and j of
 - `free`: additive with an interaction, a deviation of each cell that neighbours share. `minimum` may have a small one: no limit is quite
   sharp.
 
-f, g and the interaction are Gaussian processes with the Ornstein-Uhlenbeck covariance, which has no favourite place for a
-bend and carries over cells that are missing (Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, chapters 2
-and 4). All are linear in their parameters, so their evidence is exact (ibid., equation 2.30); models are weighed
+f, g and the interaction are Gaussian processes with the Matern covariance of order 3/2, whose slope may change everywhere, but does
+not jump, and which carry over cells that are missing (Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, chapters 2
+and 4.2). All are linear in their parameters, so their evidence is exact (ibid., equation 2.30); models are weighed
 by it (Kass and Raftery 1995, Journal of the American Statistical Association 90, 773-795).
 """
 
@@ -23,8 +23,8 @@ import numpy as np
 MINIMUM, ADDITIVE, FREE = "minimum", "additive", "free"
 FAMILIES = (MINIMUM, ADDITIVE, FREE)
 
-RANGES = 0.5
-"""Two levels are alike by 1 / e where they are half of the range measured apart: some bends are expected, not one a level."""
+REACHES = (0.5, 1.5)
+"""How far levels are alike, over the range measured, alike likely: curves with a bend or two, and nearly straight ones."""
 
 INTERACTIONS = {MINIMUM: (0.1, 0.2), FREE: (0.1, 0.3, 1.0)}
 """Spread of the interaction over that of the surface, by family, alike likely: two limits are seldom sharp, and seldom nothing else
@@ -67,24 +67,21 @@ class Cells:
         return grid
 
     @cached_property
-    def levels_of_places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which level of either knob a place of the grid has, each of shape (levels, levels, levels of the knob)."""
-        m, n = self.shape
-        rows, columns = np.eye(m)[:, None], np.eye(n)[None]
-        return np.broadcast_to(rows, (m, n, m)), np.broadcast_to(columns, (m, n, n))
+    def levels_of_cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which level of either knob a cell has, each of shape (cells, levels of the knob)."""
+        return np.eye(self.shape[0])[self.first], np.eye(self.shape[1])[self.second]
 
-    @cached_property
-    def alike(self) -> tuple[np.ndarray, np.ndarray]:
+    def alike(self, reach: float) -> tuple[np.ndarray, np.ndarray]:
         """Correlation between the levels of either knob, before any data."""
-        first, second = (np.exp(-np.abs(np.subtract.outer(x, x)) / (RANGES * np.ptp(x))) for x in self.x)
-        return first, second
+        first, second = (np.sqrt(3) * np.abs(np.subtract.outer(x, x)) / (reach * np.ptp(x)) for x in self.x)
+        return (1 + first) * np.exp(-first), (1 + second) * np.exp(-second)
 
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A linear model: every place of the grid is a sum of parameters that have a Gaussian prior around 0.
+    """A linear model: every cell is a sum of parameters that have a Gaussian prior around 0.
 
-    design: shape (levels, levels, parameters). prior: their covariance. log_prior: of the surface within its family.
+    design: shape (cells, parameters). prior: their covariance. log_prior: of the surface within its family.
     """
 
     family: str
@@ -99,34 +96,34 @@ class Surface:
         return np.linalg.cholesky(self.prior + jitter * np.eye(len(self.prior)))
 
 
-def additive(cells: Cells) -> Surface:
+def additive(cells: Cells, reach: float) -> Surface:
     """Two curves that add up."""
-    return Surface(ADDITIVE, np.concatenate(cells.levels_of_places, axis=2), _curves(cells))
+    return Surface(ADDITIVE, np.concatenate(cells.levels_of_cells, axis=1), _curves(cells, reach))
 
 
-def minimum(cells: Cells, stairs: np.ndarray, log_prior: float) -> Surface:
+def minimum(cells: Cells, reach: float, stairs: np.ndarray, log_prior: float) -> Surface:
     """The scarcer of two limits. stairs: shape (levels of the first knob,), the level of the second from which on the first
     decides. log_prior: of the staircase."""
-    rows, columns = cells.levels_of_places
-    decides = (np.arange(cells.shape[1]) >= stairs[:, None])[:, :, None]
-    design = np.concatenate([rows * decides, columns * ~decides], axis=2)
-    return Surface(MINIMUM, design, _curves(cells), log_prior)
+    rows, columns = cells.levels_of_cells
+    decides = (cells.second >= stairs[cells.first])[:, None]
+    design = np.concatenate([rows * decides, columns * ~decides], axis=1)
+    return Surface(MINIMUM, design, _curves(cells, reach), log_prior)
 
 
-def with_interaction(surface: Surface, cells: Cells, family: str) -> list[Surface]:
-    """A surface with an interaction of each size that its family may have, each place of the grid a parameter of its own."""
-    flat = surface.design.reshape(-1, surface.design.shape[2])
-    own = np.eye(len(flat)).reshape(*cells.shape, -1)
-    first, second = cells.alike
-    prior, product = flat @ surface.prior @ flat.T, cells.size**2 * np.kron(first, second)
+def with_interaction(surface: Surface, cells: Cells, reach: float, family: str) -> list[Surface]:
+    """A surface with an interaction of each size that its family may have; each cell has a parameter of its own."""
+    first, second = cells.alike(reach)
+    i, j = np.ix_(cells.first, cells.first), np.ix_(cells.second, cells.second)
+    product = cells.size**2 * first[i] * second[j]
+    prior, own = surface.design @ surface.prior @ surface.design.T, np.eye(len(cells.value))
     return [
         Surface(family, own, prior + share**2 * product, surface.log_prior) for share in INTERACTIONS[family]
     ]
 
 
-def _curves(cells: Cells) -> np.ndarray:
+def _curves(cells: Cells, reach: float) -> np.ndarray:
     """Covariance of a curve over each knob, which know nothing of each other."""
-    (m, n), (first, second) = cells.shape, cells.alike
+    (m, n), (first, second) = cells.shape, cells.alike(reach)
     return cells.size**2 * np.block([[first, np.zeros((m, n))], [np.zeros((n, m)), second]])
 
 
@@ -151,16 +148,16 @@ class Fitted:
         return np.linalg.solve(self.inner, self.surface.lower.T).T
 
     def draws(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Surfaces from the posterior, shape (n, levels, levels)."""
+        """Surfaces from the posterior, shape (n, cells)."""
         parameters = self.mean + rng.standard_normal((n, len(self.mean))) @ self.root.T
-        return self.centre + np.tensordot(parameters, self.surface.design, axes=(1, 2))
+        return self.centre + parameters @ self.surface.design.T
 
     def surprise(self, cells: Cells) -> np.ndarray:
         """How far each cell lies from what all others say of it, in standard deviations; shape (cells,).
 
         Leave-one-out residuals of a Gaussian model (Rasmussen and Williams 2006, equations 5.10 to 5.12).
         """
-        design = self.surface.design[cells.first, cells.second]
+        design = self.surface.design
         known = ((design @ self.root) ** 2).sum(axis=1)
         off = cells.value - self.centre - design @ self.mean
         return off / np.sqrt(np.maximum(self.variance - known, JITTER * self.variance))
@@ -171,7 +168,7 @@ def fit(surface: Surface, cells: Cells, variance: np.ndarray, log_prior: float) 
     centre = float(np.average(cells.value, weights=1 / variance))
     y = (cells.value - centre) / np.sqrt(variance)
     lower = surface.lower
-    seen = surface.design[cells.first, cells.second] @ lower / np.sqrt(variance)[:, None]
+    seen = surface.design @ lower / np.sqrt(variance)[:, None]
     inner = np.linalg.cholesky(np.eye(len(lower)) + seen.T @ seen)
     half = np.linalg.solve(inner, seen.T @ y)
     fits = -0.5 * float(y @ y - half @ half + np.log(2 * np.pi * variance).sum())

@@ -4,7 +4,7 @@ Families of surfaces are weighed by their evidence and averaged, under every ass
 what is said of a cell is what surfaces drawn from all of them say. The draws are always the same for the same table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from deadzone.explaining.surfaces.families import (
     FREE,
     INTERACTIONS,
     MINIMUM,
+    REACHES,
     Fitted,
     Surface,
     additive,
@@ -71,7 +72,8 @@ def fit_surface(
     grid = grid_of(frame, knobs, response, goal, scales)
     asked = thresholds or Thresholds()
     fits, noises = _weighed(grid)
-    weight = np.exp([one.log_evidence - max(f.log_evidence for f in fits) for one in fits])
+    evidence = np.array([one.log_evidence for one in fits])
+    weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
     drawn = _drawn(fits, weight)
     cells = reading.cell_table(drawn, grid, goal, asked, certainty)
@@ -113,22 +115,31 @@ def _fits(grid: Grid, inflated: np.ndarray) -> tuple[list[Fitted], np.ndarray]:
         (grid.variance(size, misfit) * inflated, log_prior) for size, misfit, log_prior in grid.assumptions()
     ]
     stairs = staircases(grid, [variance for variance, _ in assumed], np.random.default_rng(SEED))
+    fits = [one for reach in REACHES for one in _fits_within(grid, reach, stairs, assumed)]
+    noises = [one[:2] for one in grid.assumptions()] * (len(fits) // len(assumed))
+    return fits, np.array(noises)
+
+
+def _fits_within(
+    grid: Grid, reach: float, stairs: np.ndarray, assumed: list[tuple[np.ndarray, float]]
+) -> Iterator[Fitted]:
+    """All surfaces of a reach: the sharp ones first, then with an interaction what it can be added to."""
     each = -log_number(grid.shape) - np.log(1 + len(INTERACTIONS[MINIMUM]))
-    sharp = [additive(grid), *(minimum(grid, one, each) for one in stairs)]
-
-    def under_all(surfaces: list[Surface]) -> list[list[Fitted]]:
-        return [[fit(one, grid, *assumption) for assumption in assumed] for one in surfaces]
-
-    fits = under_all(sharp)
-    best = {round(max(f.log_evidence for f in row), 6): row[0].surface for row in fits[1:]}
-    soft = [with_interaction(best[score], grid, MINIMUM) for score in sorted(best)[-ROUNDED:]]
-    fits += under_all([one for some in (with_interaction(sharp[0], grid, FREE), *soft) for one in some])
-    noises = [one[:2] for one in grid.assumptions()] * len(fits)
-    return [one for row in fits for one in row], np.array(noises)
+    plain = additive(grid, reach)
+    best: dict[float, Surface] = {}
+    for surface in (plain, *(minimum(grid, reach, one, each) for one in stairs)):
+        fits = [fit(surface, grid, *assumption) for assumption in assumed]
+        yield from fits
+        if surface is not plain:  # staircases that part the cells alike are one
+            best[round(max(one.log_evidence for one in fits), 6)] = surface
+    soft = [(best[score], MINIMUM) for score in sorted(best)[-ROUNDED:]]
+    for base, family in ((plain, FREE), *soft):
+        for surface in with_interaction(base, grid, reach, family):
+            yield from (fit(surface, grid, *assumption) for assumption in assumed)
 
 
 def _drawn(fits: list[Fitted], weight: np.ndarray) -> np.ndarray:
-    """Surfaces from the posterior of all fits together, shape (DRAWS, levels, levels)."""
+    """Surfaces from the posterior of all fits together, shape (DRAWS, cells)."""
     rng = np.random.default_rng(SEED)
     ends = np.round(np.cumsum(weight) * DRAWS).astype(int)
     counts = np.diff(ends, prepend=0)

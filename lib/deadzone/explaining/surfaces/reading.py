@@ -9,48 +9,57 @@ from deadzone.explaining.phases.thresholds import Thresholds
 from deadzone.explaining.surfaces.grid import Grid
 from deadzone.explaining.surfaces.result import BOTH, EITHER, HARM, NONE_PAYS, PAYS, A, B
 
-LEAST_STEP = float(np.log(1.25))
-"""What pays is asked of the next level that is a quarter more: by less, what pays moves the response by less than 5 %, about as much as
-noise does. A knob that was measured over little is asked of a quarter of its range."""
+LEAST_STEP = float(np.log(1.2))
+"""What pays is asked of the next level that is a fifth more: over less, what just pays moves the response by less than 5 %, which noise
+does too. Over a knob of a small range it is asked of a quarter of that."""
 
 
 def next_cells(grid: Grid, least: float = 0.0) -> np.ndarray:
-    """The next measured cell along the first knob and along the second, by its position, -1 where there is none; shape (2, cells).
+    """The next measured cell along the first knob and along the second, and the cell where both are, by their positions, -1 where none
+    was measured; shape (3, cells).
 
     least: how much further it is at least, on the knob's axis, or a quarter of its range.
     """
     found = []
     for x, at, line in ((grid.x[0], grid.first, grid.second), (grid.x[1], grid.second, grid.first)):
         ahead = np.subtract.outer(x[at], x[at]).T
-        reach = max(min(least, np.ptp(x) / 4) - 1e-9, 1e-12)
-        ahead = np.where((ahead >= reach) & (line == line[:, None]), ahead, np.inf)
+        ahead = np.where((ahead > _reach(x, least)) & (line == line[:, None]), ahead, np.inf)
         found.append(np.where(np.isfinite(ahead.min(axis=1)), ahead.argmin(axis=1), -1))
-    return np.array(found)
+    first, second = found
+    corner = grid.spread(np.arange(len(grid.value)), -1).astype(int)[grid.first[first], grid.second[second]]
+    return np.array([first, second, np.where((first >= 0) & (second >= 0), corner, -1)])
+
+
+def _reach(x: np.ndarray, least: float) -> float:
+    return max(min(least, float(np.ptp(x)) / 4) - 1e-9, 0.0)
 
 
 def elasticities(drawn: np.ndarray, grid: Grid) -> np.ndarray:
     """Elasticities of the step to the next cell along the first knob, along the second, and of both steps together.
 
-    drawn: shape (draws, levels, levels), ln(response), smaller is better. Of both together it is that by the shorter of the two
-    steps, which limits what both can bring. Returns shape (3, draws, cells), nan where there is no next cell.
+    drawn: shape (draws, cells), ln(response), smaller is better. Of both together it is that by the shorter of the two steps, which
+    limits what both can bring. Returns shape (3, draws, cells), nan where no cell was measured there.
     """
-    first, second = next_cells(grid, LEAST_STEP)
-    here, i, j = drawn[:, grid.first, grid.second], grid.first[first], grid.second[second]
-    along = np.where(first >= 0, grid.x[0][i] - grid.x[0][grid.first], np.nan)
-    across = np.where(second >= 0, grid.x[1][j] - grid.x[1][grid.second], np.nan)
-    gains = [here - drawn[:, i, grid.second], here - drawn[:, grid.first, j], here - drawn[:, i, j]]
-    return np.stack([gains[0] / along, gains[1] / across, gains[2] / np.minimum(along, across)])
+    first, second, corner = next_cells(grid, LEAST_STEP)
+    along = grid.x[0][grid.first[first]] - grid.x[0][grid.first]
+    across = grid.x[1][grid.second[second]] - grid.x[1][grid.second]
+    steps = ((first, along), (second, across), (corner, np.minimum(along, across)))
+    gains = [(drawn - drawn[:, to]) / np.where(to >= 0, length, np.nan) for to, length in steps]
+    return np.stack(gains)
 
 
 def paying(found: np.ndarray, thresholds: Thresholds) -> np.ndarray:
-    """What pays at every cell of every surface, by its position in PAYS; beyond the last level nothing can.
+    """What pays at every cell of every surface, by its position in PAYS, shape (draws, cells); len(PAYS) where that nothing does
+    cannot be said: nothing was measured further along either knob, or not along both together.
 
     found: as of `elasticities`. The thresholds are those of a phase: paying from `linear` on, harm from `reversal` down.
     """
     first, second, both = found >= thresholds.linear
     harm = (found[:2] <= thresholds.reversal).any(axis=0)
+    unknown = np.isnan(found[2]) & (np.isnan(found[0]) == np.isnan(found[1]))
     conditions = {EITHER: first & second, A: first, B: second, BOTH: both, HARM: harm}
-    return np.select([*conditions.values()], [PAYS.index(one) for one in conditions], PAYS.index(NONE_PAYS))
+    otherwise = np.where(unknown, len(PAYS), PAYS.index(NONE_PAYS))
+    return np.select([*conditions.values()], [PAYS.index(one) for one in conditions], otherwise)
 
 
 def shown(pays: np.ndarray, certainty: float) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +83,7 @@ def cell_table(
     pays, probability = shown(paying(found, thresholds), certainty)
     levels = [grid.levels[0][grid.first], grid.levels[1][grid.second]]
     table: dict[str, Any] = dict(zip("ab", levels, strict=True)) | {"n": grid.count.astype(int)}
-    response = np.exp(drawn[:, grid.first, grid.second] * (1 if goal == "min" else -1))
+    response = np.exp(drawn * (1 if goal == "min" else -1))
     for name, values in {"fitted": response, "a_elasticity": found[0], "b_elasticity": found[1]}.items():
         ends = (0.5, (1 - certainty) / 2, (1 + certainty) / 2)
         columns = (name, f"{name}_low", f"{name}_high")
@@ -88,7 +97,7 @@ def _regions(pays: np.ndarray, following: np.ndarray) -> np.ndarray:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    cells = np.tile(np.arange(len(pays)), 2)
+    cells = np.tile(np.arange(len(pays)), len(following))
     joined = (following.ravel() >= 0) & (pays[cells] == pays[following.ravel()])
     pairs = (cells[joined], following.ravel()[joined])
     links = coo_matrix((np.ones(len(pairs[0])), pairs), shape=(len(pays), len(pays)))
@@ -111,28 +120,26 @@ def region_table(cells: pd.DataFrame) -> pd.DataFrame:
 def ridge_table(drawn: np.ndarray, grid: Grid, thresholds: Thresholds, certainty: float) -> pd.DataFrame:
     """For each level of the first knob the least level of the second beyond which it brings nothing; see `SurfaceResult`.
 
-    It brings nothing where no larger level is better by an elasticity that pays.
+    It brings nothing where no level that is a fifth more is better by an elasticity that pays.
     """
     rows = []
     for i, level in enumerate(grid.levels[0]):
         there = np.flatnonzero(grid.first == i)
+        there = there[np.argsort(grid.second[there])]
         if len(there) < 2:
             continue
-        first, last = int(grid.second[there].min()), int(grid.second[there].max())
-        stops = (
-            np.sort(_stop(drawn[:, i, first : last + 1], grid.x[1][first : last + 1], thresholds.linear))
-            + first
+        stops = np.sort(_stop(drawn[:, there], grid.x[1][grid.second[there]], thresholds.linear))
+        at = [stops[int(q * (len(stops) - 1))] for q in (0.5, (1 - certainty) / 2, (1 + certainty) / 2)]
+        b, b_low, b_high = grid.levels[1][grid.second[there[at]]]
+        rows.append(
+            {"a": level, "b": b, "b_low": b_low, "b_high": b_high, "to_the_end": at[0] == len(there) - 1}
         )
-        low, at, high = (
-            stops[int(q * (len(stops) - 1))] for q in ((1 - certainty) / 2, 0.5, (1 + certainty) / 2)
-        )
-        b, b_low, b_high = grid.levels[1][[at, low, high]]
-        rows.append({"a": level, "b": b, "b_low": b_low, "b_high": b_high, "to_the_end": at == last})
     return pd.DataFrame(rows)
 
 
 def _stop(rows: np.ndarray, x: np.ndarray, least: float) -> np.ndarray:
     """The first position of each row from which on no later one is better by `least` a unit of x; shape (draws,)."""
-    gain = (rows[:, :, None] - rows[:, None, :]) / np.where(x > x[:, None], x - x[:, None], np.nan)
+    ahead = np.subtract.outer(x, x).T
+    gain = (rows[:, :, None] - rows[:, None, :]) / np.where(ahead > _reach(x, LEAST_STEP), ahead, np.nan)
     pays = (gain >= least).any(axis=2)
     return np.where(pays.any(axis=1), pays.shape[1] - np.argmax(pays[:, ::-1], axis=1), 0)
