@@ -5,7 +5,7 @@ Nothing is dropped in silence: what is left out is counted and said in a warning
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -76,13 +76,7 @@ def prepare(
     values = table[response].to_numpy(dtype=float)
     levels, level = np.unique(positions, return_inverse=True)
     _check_shape(levels, values, knob, response)
-    written = {place: text for text, place in reversed(list(scale.positions.items()))}
-    none_level = scale.positions.get(str(scale.beyond))
-    none_level = none_level if none_level in levels else None
-    names = tuple("none" if place == none_level else written[place] for place in levels)
-    axis = KnobAxis(
-        "interval" if scale.kind == INTERVAL else "ratio", float(levels[0]), float(np.ptp(levels)), scale.unit
-    )
+    axis, names, none_level = written_on(scale, levels)
     value = np.log(values) if goal == "min" else -np.log(values)
     row = table.index.to_numpy()
     trial = table["trial"].to_numpy() if "trial" in table else row + 1
@@ -237,6 +231,16 @@ def on_axis(
         )
     kept = position.notna()
     return table[kept], position[kept].to_numpy(dtype=float), said
+
+
+def written_on(scale: KnobScale, levels: np.ndarray) -> tuple[KnobAxis, tuple[str, ...], float | None]:
+    """The axis of a knob's levels, how each is written, and the place of `none` where it is among them."""
+    written = {place: text for text, place in reversed(list(scale.positions.items()))}
+    none_level = scale.positions.get(str(scale.beyond))
+    none_level = none_level if none_level in levels else None
+    names = tuple("none" if place == none_level else written[place] for place in levels)
+    kind: Literal["interval", "ratio"] = "interval" if scale.kind == INTERVAL else "ratio"
+    return KnobAxis(kind, float(levels[0]), float(np.ptp(levels)), scale.unit), names, none_level
 
 
 def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: str) -> None:

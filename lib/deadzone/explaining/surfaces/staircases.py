@@ -8,7 +8,7 @@ Computing 16, 203-213). Staircases drawn from it are the ones worth weighing by 
 
 import numpy as np
 
-from deadzone.explaining.surfaces.families import Cells
+from deadzone.explaining.surfaces.grid import Grid
 
 DRAWN = 16
 """Staircases drawn under each assumption on the noise: where one is likely it is among them, where many are, these stand for
@@ -23,23 +23,23 @@ def log_number(shape: tuple[int, int]) -> float:
     return float(gammaln(m + n + 1) - gammaln(m + 1) - gammaln(n + 1))
 
 
-def staircases(cells: Cells, variances: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+def staircases(grid: Grid, variances: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
     """Staircases worth weighing, shape (staircases, levels of the first knob); see `families.minimum`.
 
     variances: of the cells around the surface, one array for each assumption on the noise.
     """
-    drawn = [_drawn(*_summed(cells, variance), rng) for variance in variances]
+    drawn = [_drawn(*_summed(grid, variance), rng) for variance in variances]
     return np.unique(np.concatenate(drawn), axis=0)
 
 
-def _summed(cells: Cells, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _summed(grid: Grid, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """ln of the evidence of all staircases so far, at each level of the first knob, by where they stand; and ln of that of the
     levels of the second that are left to the second knob from there on. Each of shape (levels, levels of the second + 1).
     """
-    centred = cells.value - np.average(cells.value, weights=1 / variance)
-    weight, pull = cells.spread(1 / variance), cells.spread(centred / variance)
-    rows = _shared(_to_the_end(weight, 1), _to_the_end(pull, 1), cells.size)
-    columns = _shared(_to_the_end(weight, 0), _to_the_end(pull, 0), cells.size)
+    centred = grid.value - np.average(grid.value, weights=1 / variance)
+    weight, pull = grid.spread(1 / variance), grid.spread(centred / variance)
+    rows = _shared(_to_the_end(weight, 1), _to_the_end(pull, 1), grid.size)
+    columns = _shared(_to_the_end(weight, 0), _to_the_end(pull, 0), grid.size)
     left = np.cumsum(np.pad(columns, ((0, 0), (1, 0))), axis=1)
     summed = np.empty(rows.shape)
     for i, row in enumerate(rows):
