@@ -4,19 +4,20 @@ Families of surfaces are weighed by their evidence and averaged, under every ass
 what is said of a cell is what surfaces drawn from all of them say. The draws are the same each time, so that a table has one surface.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
+from deadzone.explaining.phases.prepare import knob_scale
 from deadzone.explaining.settings.answering import FEWEST_TO_JUDGE, SPOILED_SPREAD
 from deadzone.explaining.surfaces import reading
 from deadzone.explaining.surfaces.families import FAMILIES, INTERACTIONS, MINIMUM, REACHES, Fitted, Prior, fit
 from deadzone.explaining.surfaces.grid import Grid, grid_of
 from deadzone.explaining.surfaces.result import SurfaceResult
 from deadzone.explaining.surfaces.staircases import log_number, staircases
-from deadzone.study.scales import KnobScale
+from deadzone.study.scales import KnobScale, Place
 
 DRAWS = 400
 """Surfaces drawn: a probability of 0.9 is then known to 0.015."""
@@ -67,15 +68,17 @@ def surface_of(
     factors: Sequence[str],
     response: str,
     goal: str,
-    scales: Sequence[KnobScale | None] = (None, None),
+    written: Mapping[str, tuple[str | None, Mapping[str, Place]]] | None = None,
 ) -> SurfaceResult | None:
-    """The surface of a table whose factors are two knobs; None for other factors, and where none can be told."""
+    """The surface of a table whose factors are two knobs; None for other factors, and where none can be told.
+
+    written: the scale of a factor, and where single levels of it lie, as a study says.
+    """
+    if len(factors) != 2:
+        return None
     try:
-        return (
-            fit_surface(frame, (factors[0], factors[1]), response, goal, scales)
-            if len(factors) == 2
-            else None
-        )
+        scales = [knob_scale(frame[name], *(written or {}).get(name, ())) for name in factors]
+        return fit_surface(frame, (factors[0], factors[1]), response, goal, scales)
     except PhaseError:
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,23 +63,42 @@ def heat_map(
         low, high = (float(known.min()), float(known.max())) if len(known) else (1.0, 2.0)
         norm = LogNorm(low, max(high, 1.01 * low), clip=True)
         colours = LinearSegmentedColormap.from_list("cells", COLOURS)
-        for (i, j), value in np.ndenumerate(values):
-            colour = "none" if np.isnan(value) else colours(norm(value))
-            _cell(ax, (i, j), float(value), colour, bool(within[i, j]), str(lines[i, j]))
+        draw_cells(ax, cells, lambda at: colours(norm(values[at])), within, lines)
         outline(ax, within)
-        ax.set_xlim(-0.5, values.shape[1] - 0.5)
-        ax.set_ylim(-0.5, values.shape[0] - 0.5)
-        columns, index = str(cells.columns.name), str(cells.index.name)
-        ax.set_xticks(range(values.shape[1]), [level_number(float(x), columns) for x in cells.columns])
-        ax.set_yticks(range(values.shape[0]), [f"{float(y):,g}" for y in cells.index])
-        ax.set_xlabel(axis_label(columns))
-        ax.set_ylabel(axis_label(index))
-        ax.grid(visible=False)
-        ax.tick_params(length=0)
-        ax.spines[:].set_visible(False)
         said = say("heat_map.title", response=axis_label(response), target=printed(target)) if target else ""
         ax.set_title(title or said)
     return Figure.of(drawing, caption, description, id=identity)
+
+
+def draw_cells(
+    ax: Axes,
+    cells: pd.DataFrame,
+    colour: Callable[[tuple[int, ...]], Any],
+    within: np.ndarray,
+    lines: np.ndarray,
+) -> None:
+    """The cells with their numbers, and the axes. colour: of a cell by its row and column, if it has a number. within: which are
+    bold, lines: a second line for each cell; both of the shape of the cells."""
+    values = cells.to_numpy(float)
+    for (i, j), value in np.ndenumerate(values):
+        _cell(
+            ax,
+            (i, j),
+            float(value),
+            "none" if np.isnan(value) else colour((i, j)),
+            bool(within[i, j]),
+            str(lines[i, j]),
+        )
+    ax.set_xlim(-0.5, values.shape[1] - 0.5)
+    ax.set_ylim(-0.5, values.shape[0] - 0.5)
+    columns, index = str(cells.columns.name), str(cells.index.name)
+    ax.set_xticks(range(values.shape[1]), [level_number(float(x), columns) for x in cells.columns])
+    ax.set_yticks(range(values.shape[0]), [f"{float(y):,g}" for y in cells.index])
+    ax.set_xlabel(axis_label(columns))
+    ax.set_ylabel(axis_label(index))
+    ax.grid(visible=False)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
 
 
 def _cell(ax: Axes, place: tuple[int, int], value: float, colour: Any, is_within: bool, note: str) -> None:
