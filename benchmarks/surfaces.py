@@ -26,7 +26,7 @@ from deadzone import __version__, fit_phases
 from deadzone.explaining.phases.thresholds import CERTAINTY
 from deadzone.explaining.surfaces.fitting import fit_surface
 from deadzone.explaining.surfaces.grid import Grid, grid_of
-from deadzone.explaining.surfaces.reading import LEAST_STEP, elasticities, next_cells, paying
+from deadzone.explaining.surfaces.reading import elasticities, next_cells, paying
 from deadzone.explaining.surfaces.result import PAYS
 from deadzone.store.provenance import cpu_model, usable_cores
 
@@ -50,7 +50,7 @@ NEITHER = ("both", "none", "harm")
 
 def truth(surface: TrueSurface, grid: Grid) -> np.ndarray:
     """What truly pays at each cell of the grid; empty where nothing was measured further along either knob."""
-    exact = surface.log_y[grid.first, grid.second][None]
+    exact = surface.log_y[*grid.at][None]
     return np.array([*PAYS, ""])[paying(elasticities(exact, grid))[0]]
 
 
@@ -63,8 +63,8 @@ def by_slices(frame: pd.DataFrame, grid: Grid) -> np.ndarray:
     """What rows and columns say of each cell, each fitted by itself; empty where they claim nothing."""
     chances = np.full((2, len(grid.value)), np.nan)
     for k, (knob, across) in enumerate((("a", "b"), ("b", "a"))):
-        at, line = (grid.first, grid.second) if k == 0 else (grid.second, grid.first)
-        reach = next_cells(grid, LEAST_STEP)[k]
+        at, line = grid.at[k], grid.at[1 - k]
+        reach = next_cells(grid)[k]
         for value, rows in frame.groupby(across):
             steps = fit_phases(rows, knob, "wall_s").steps
             gains = (steps["p_linear"] + steps["p_breakthrough"]).to_numpy()

@@ -74,7 +74,7 @@ class Prior:
 
         stairs: shape (levels of the first knob,), the level of the second from which on the first decides. log_prior: of it.
         """
-        first, second = self.grid.first, self.grid.second
+        first, second = self.grid.at
         decides = np.full(len(first), True) if stairs is None else second >= stairs[first]
         others = decides if stairs is None else ~decides
         rows, columns = (np.eye(n) for n in self.grid.shape)
@@ -86,7 +86,7 @@ class Prior:
     def with_interaction(self, surface: Surface) -> Iterator[Surface]:
         """The surface with an interaction of each size that its family may have; each cell has a parameter of its own."""
         family = MINIMUM if surface.family == MINIMUM else FREE
-        first, second = self.grid.first, self.grid.second
+        first, second = self.grid.at
         product = self.alike[0][np.ix_(first, first)] * self.alike[1][np.ix_(second, second)]
         base = surface.design @ surface.prior @ surface.design.T
         for share in INTERACTIONS[family]:

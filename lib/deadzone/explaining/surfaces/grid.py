@@ -31,8 +31,8 @@ LEAST_SIZE = 1e-6
 class Grid:
     """The measured cells of a grid of two knobs.
 
-    levels: of either knob, on its scale, increasing. names: how they are written. x: their places on the knob's axis. first, second: shape
-    (cells,), the level of each knob by its position. value: shape (cells,), ln(response), smaller is better. count: shape
+    levels: of either knob, on its scale, increasing. names: how they are written. x: their places on the knob's axis. at: the level of either
+    knob by its position, each of shape (cells,). value: shape (cells,), ln(response), smaller is better. count: shape
     (cells,), trials. noise: standard deviation between trials of a cell; nan where too few have several. sampling: shape (cells,),
     variance of each value because of it. warnings: what was left out.
     """
@@ -40,8 +40,7 @@ class Grid:
     levels: tuple[np.ndarray, ...]
     names: tuple[tuple[str, ...], ...]
     x: tuple[np.ndarray, ...]
-    first: np.ndarray
-    second: np.ndarray
+    at: tuple[np.ndarray, np.ndarray]
     value: np.ndarray
     count: np.ndarray
     noise: float
@@ -61,7 +60,7 @@ class Grid:
     def spread(self, values: np.ndarray, elsewhere: float = 0.0) -> np.ndarray:
         """Values of the cells as a grid, shape (levels, levels). elsewhere: where nothing was measured."""
         grid = np.full(self.shape, elsewhere)
-        grid[self.first, self.second] = values
+        grid[self.at] = values
         return grid
 
     def variances(self) -> list[tuple[np.ndarray, float]]:
@@ -103,7 +102,7 @@ def grid_of(
         levels,
         names,
         tuple(axis.forward(one) for axis, one in zip(axes, levels, strict=True)),
-        *np.divmod(place, len(levels[1])),
+        np.divmod(place, len(levels[1])),
         estimates.log_response,
         np.bincount(cell),
         float(np.sqrt(np.mean(estimates.noise**2))) if len(cell) - len(place) >= LEAST_DF else np.nan,

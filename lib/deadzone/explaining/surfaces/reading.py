@@ -1,7 +1,5 @@
 """What surfaces drawn from a posterior say: elasticities, what pays at each cell, the regions, and the ridge."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -17,40 +15,37 @@ QUANTILES = (0.5, (1 - CERTAINTY) / 2, (1 + CERTAINTY) / 2)
 """Middle and ends of an interval."""
 
 
-def ahead(x: np.ndarray, least: float) -> np.ndarray:
-    """How far each place lies ahead of each other one, nan where by less than `least` or a quarter of the range; shape (n, n)."""
+NEIGHBOURS = ((1, 1, 0), (1, 1, 1), (0, 1, 1))
+"""Cells are neighbours along either knob, and along both together."""
+
+
+def ahead(x: np.ndarray) -> np.ndarray:
+    """How far each level lies ahead of each other one on the axis, inf where it is no step further; shape (n, n)."""
     far = np.subtract.outer(x, x).T
-    return np.where(far > max(min(least, float(np.ptp(x)) / 4) - 1e-9, 0.0), far, np.nan)
+    return np.where(far > min(LEAST_STEP, np.ptp(x) / 4) - 1e-9, far, np.inf)
 
 
-def next_cells(grid: Grid, least: float = 0.0) -> np.ndarray:
-    """The next measured cell along the first knob, along the second, and the one where both are, by their positions, -1 where none
-    was measured; shape (3, cells). least: how much further on the knob's axis, see `ahead`."""
-    places = grid.spread(np.arange(len(grid.value)), -1).astype(int)
-    found = np.full((3, len(grid.value)), -1)
-    for k, (x, at, line) in enumerate(
-        ((grid.x[0], grid.first, grid.second), (grid.x[1], grid.second, grid.first))
-    ):
-        far = np.where(
-            line == line[:, None], np.nan_to_num(ahead(x, least), nan=np.inf)[np.ix_(at, at)], np.inf
-        )
-        found[k] = np.where(np.isfinite(far.min(axis=1)), far.argmin(axis=1), -1)
-    found[2] = np.where((found[:2] >= 0).all(axis=0), places[grid.first[found[0]], grid.second[found[1]]], -1)
-    return found
+def next_cells(grid: Grid) -> np.ndarray:
+    """The cell a step further along the first knob, along the second, and along both, by their positions, -1 where none was measured;
+    shape (3, cells)."""
+    cells, found = grid.spread(np.arange(len(grid.value)), -1).astype(int), []
+    for x, at, line in zip(grid.x, grid.at, grid.at[::-1], strict=True):
+        far = np.where(line == line[:, None], ahead(x)[np.ix_(at, at)], np.inf)
+        found.append(np.where(np.isfinite(far.min(axis=1)), far.argmin(axis=1), -1))
+    both = cells[grid.at[0][found[0]], grid.at[1][found[1]]]
+    return np.array([*found, np.where(np.minimum(*found) >= 0, both, -1)])
 
 
 def elasticities(drawn: np.ndarray, grid: Grid) -> np.ndarray:
-    """Elasticities of the step to the next cell along the first knob, along the second, and of both together beyond the better one
-    of these, by the shorter step, which limits what both can bring.
+    """Elasticities of the step along the first knob, along the second, and along both, of what it brings beyond the better one of
+    these, by the shorter step, which limits what both can bring.
 
     drawn: shape (draws, cells), ln(response), smaller is better. Returns shape (3, draws, cells), nan where no cell was measured.
     """
-    following = next_cells(grid, LEAST_STEP)
+    following = next_cells(grid)
     gain = np.where(following[:, None] >= 0, drawn - drawn[:, following].swapaxes(0, 1), np.nan)
     gain[2] -= np.maximum(gain[:2].max(axis=0), 0.0)
-    steps = [
-        x[at[to]] - x[at] for x, at, to in zip(grid.x, (grid.first, grid.second), following, strict=False)
-    ]
+    steps = [grid.x[k][grid.at[k][following[k]]] - grid.x[k][grid.at[k]] for k in (0, 1)]
     return gain / np.array([*steps, np.minimum(*steps)])[:, None]
 
 
@@ -85,31 +80,24 @@ def cell_table(drawn: np.ndarray, grid: Grid, goal: str) -> pd.DataFrame:
     """The cells of a result, one row each; see `SurfaceResult`."""
     found = elasticities(drawn, grid)
     pays, probability = shown(paying(found))
-    table: dict[str, Any] = {
-        "a": grid.levels[0][grid.first],
-        "b": grid.levels[1][grid.second],
-        "n": grid.count,
-    }
+    table = pd.DataFrame({"a": grid.levels[0][grid.at[0]], "b": grid.levels[1][grid.at[1]], "n": grid.count})
     response = np.exp(drawn * (1 if goal == "min" else -1))
     for name, values in {"fitted": response, "a_elasticity": found[0], "b_elasticity": found[1]}.items():
-        ends = np.quantile(values, QUANTILES, axis=0)
-        table |= dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
-    return pd.DataFrame(
-        {**table, "pays": pays, "probability": probability, "region": _regions(pays, next_cells(grid))}
-    )
+        table[[name, f"{name}_low", f"{name}_high"]] = np.quantile(values, QUANTILES, axis=0).T
+    return table.assign(pays=pays, probability=probability, region=_regions(pays, grid))
 
 
-def _regions(pays: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
+def _regions(pays: np.ndarray, grid: Grid) -> np.ndarray:
     """The number of the region that each cell belongs to, from 1 for the largest; 0 where nothing is shown, shape (cells,)."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
+    from scipy.ndimage import label
 
-    cell = np.tile(np.arange(len(pays)), len(neighbours))
-    joined = (neighbours.ravel() >= 0) & (pays[cell] == pays[neighbours.ravel()])
-    pairs = (cell[joined], neighbours.ravel()[joined])
-    number = connected_components(coo_matrix((np.ones(joined.sum()), pairs), shape=(len(pays),) * 2))[1]
-    counts = np.bincount(number, weights=pays != "")
-    return np.where(pays != "", np.argsort(np.argsort(-counts, kind="stable"))[number] + 1, 0)
+    number = np.zeros(len(pays), dtype=int)
+    for one in PAYS:
+        parts = label(grid.spread(pays == one), NEIGHBOURS)[0][*grid.at]
+        number += np.where(parts > 0, parts + number.max(), 0)
+    counts = np.bincount(number)
+    counts[0] = len(pays) + 1
+    return np.argsort(np.argsort(-counts, kind="stable"))[number]
 
 
 def region_table(cells: pd.DataFrame) -> pd.DataFrame:
@@ -122,28 +110,19 @@ def region_table(cells: pd.DataFrame) -> pd.DataFrame:
 
 def ridge_table(drawn: np.ndarray, grid: Grid) -> pd.DataFrame:
     """For each level of the first knob the least level of the second beyond which it brings nothing; see `SurfaceResult`."""
-    rows = []
+    table = pd.DataFrame(columns=["a", "b", "b_low", "b_high", "to_the_end"])
     for i, level in enumerate(grid.levels[0]):
-        there = np.flatnonzero(grid.first == i)  # in the order of the second knob
+        there = np.flatnonzero(grid.at[0] == i)  # in the order of the second knob
         if len(there) > 1:
-            stops = np.quantile(
-                _stop(drawn[:, there], grid.x[1][grid.second[there]]), QUANTILES, method="nearest"
-            )
-            b, b_low, b_high = grid.levels[1][grid.second[there[stops.astype(int)]]]
-            rows.append(
-                {
-                    "a": level,
-                    "b": b,
-                    "b_low": b_low,
-                    "b_high": b_high,
-                    "to_the_end": stops[0] == len(there) - 1,
-                }
-            )
-    return pd.DataFrame(rows)
+            stops = _stop(drawn[:, there], grid.x[1][grid.at[1][there]])
+            middle, low, high = np.quantile(stops, QUANTILES, method="nearest").astype(int)
+            b, b_low, b_high = grid.levels[1][grid.at[1][there[[middle, low, high]]]]
+            table.loc[len(table)] = [level, b, b_low, b_high, middle == len(there) - 1]
+    return table
 
 
 def _stop(rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The first position of each row from which on no later one is better by an elasticity that pays; shape (draws,)."""
-    gain = (rows[:, :, None] - rows[:, None, :]) / ahead(x, LEAST_STEP)
+    gain = (rows[:, :, None] - rows[:, None, :]) / ahead(x)
     pays = (gain >= LINEAR_ELASTICITY).any(axis=2)
     return np.where(pays.any(axis=1), pays.shape[1] - np.argmax(pays[:, ::-1], axis=1), 0)

@@ -2,88 +2,62 @@
 
 from itertools import groupby
 
-import pandas as pd
-
-from deadzone.explaining.phases.quantities import (
-    level_number,
-    listing,
-    plain_name,
-    setting,
-    unit_name,
-    unit_of,
-)
+from deadzone.explaining.phases.quantities import listing, plain_name, setting
 from deadzone.explaining.surfaces.result import SurfaceResult
-from deadzone.language.catalogue import Message, join, say
+from deadzone.language.catalogue import Message, say
+from deadzone.study.levels import plain_number
 
 MOST_REGIONS = 6
 """Of more regions the largest have a sentence; the table has them all."""
 
 
-def level_text(result: SurfaceResult, knob: int, level: float) -> str:
-    """A level as it is written, without its unit. knob: 0 or 1."""
-    written = result.grid.names[knob][int(abs(result.grid.levels[knob] - level).argmin())]
-    return (
-        level_number(level, result.knobs[knob])
-        if written[:1].isdigit() and written[-1:].isdigit()
-        else written
-    )
-
-
-def levels_text(result: SurfaceResult, knob: int, start: float, stop: float) -> str:
-    """A stretch of levels in words: `1 to 4 cores`, `pool size 8`."""
-    column, ends = result.knobs[knob], [level_text(result, knob, one) for one in (start, stop)]
-    text = ends[0] if start == stop else say("quantity.range", start=ends[0], stop=ends[1])
-    if not unit_of(column):
-        return say("quantity.named", name=plain_name(column), value=text)
-    one = setting(stop, column) if start == stop and ends[1][-1:].isdigit() else ""
-    return one or say("quantity.setting", value=text, unit=unit_name(column, stop))
+def names(result: SurfaceResult) -> dict[str, str]:
+    """Both knobs in words."""
+    return {"a": plain_name(result.knobs[0]), "b": plain_name(result.knobs[1])}
 
 
 def where_text(result: SurfaceResult, region: int) -> str:
-    """The cells of a region, levels of the first knob with the same stretch of the second together."""
+    """The cells of a region in words, levels of the first knob with the same stretch of the second together."""
     cells = result.cells[result.cells["region"] == region]
-    spans = cells.groupby("a")["b"].agg(["min", "max"]).itertuples(name=None)
+    spans = cells.groupby("a")["b"].agg(["min", "max"]).to_records().tolist()
     runs = [list(rows) for _, rows in groupby(spans, key=lambda row: row[1:])]
-    return listing([
-        say("surface.block", a=levels_text(result, 0, run[0][0], run[-1][0]), b=levels_text(result, 1, *run[0][1:]))
-        for run in runs
-    ])  # fmt: skip
+    return listing([_block(result, (run[0][0], run[-1][0]), run[0][1:]) for run in runs])
 
 
-def region_text(result: SurfaceResult, row: pd.Series) -> Message:
-    """What pays in a region. row: of `result.regions`."""
-    names = dict(zip("ab", map(plain_name, result.knobs), strict=True))
-    where = where_text(result, int(row["region"]))
-    gains = {"gain_a": row["a_elasticity"], "gain_b": row["b_elasticity"]}
-    return say(f"surface.{row['pays']}", where=where, **names, **gains)
+def _block(result: SurfaceResult, a: tuple[float, float], b: tuple[float, float]) -> str:
+    return say("surface.block", a=_stretch(result, 0, *a), b=_stretch(result, 1, *b))
 
 
-def ridge_text(result: SurfaceResult) -> Message:
-    """How far the second knob pays at each level of the first."""
-    names = dict(zip("ab", map(plain_name, result.knobs), strict=True))
-    rows = list(result.ridge.itertuples())
-    pairs = [
-        say("surface.block", a=levels_text(result, 0, row.a, row.a), b=levels_text(result, 1, row.b, row.b))
-        for row in rows
-        if not row.to_the_end
-    ]
-    open_ended = [levels_text(result, 0, row.a, row.a) for row in rows if row.to_the_end]
-    if len({row.b for row in rows}) == 1 and pairs and not open_ended:
-        return say("surface.ridge_same", b_level=levels_text(result, 1, rows[0].b, rows[0].b), **names)
-    said = [say("surface.ridge", pairs=listing(pairs), **names)] if pairs else []
-    return join(
-        [*said, *([say("surface.ridge_open", where=listing(open_ended), **names)] if open_ended else [])]
+def _stretch(result: SurfaceResult, knob: int, start: float, stop: float) -> str:
+    """A stretch of levels: `1 core to 4 cores`, `pool size 8`."""
+    written = dict(zip(result.grid.levels[knob], result.grid.names[knob], strict=True))
+    first, last = (
+        setting(plain_number(one) if written[one][-1].isdigit() else written[one], result.knobs[knob])
+        for one in (start, stop)
     )
+    return first if start == stop else say("quantity.range", start=first, stop=last)
+
+
+def _ridge(result: SurfaceResult) -> list[Message]:
+    """How far the second knob pays at each level of the first."""
+    rows = result.ridge.to_records(index=False).tolist()
+    if len({row[1] for row in rows}) == 1 and not any(row[-1] for row in rows):
+        return [say("surface.ridge_same", level=_stretch(result, 1, *rows[0][1:2] * 2), **names(result))]
+    pairs = [_block(result, (a, a), (b, b)) for a, b, *_, to_the_end in rows if not to_the_end]
+    ends = [_stretch(result, 0, a, a) for a, *_, to_the_end in rows if to_the_end]
+    said = {"surface.ridge": pairs, "surface.ridge_open": ends}
+    return [say(key, where=listing(where), **names(result)) for key, where in said.items() if where]
 
 
 def sentences(result: SurfaceResult | None) -> list[Message]:
     """The family, a sentence a region, how many cells are left open, and the ridge; nothing without a surface."""
     if result is None:
         return []
-    names = dict(zip("ab", map(plain_name, result.knobs), strict=True))
-    chance = result.families[result.family]
-    said = [say(f"surface.{result.family}", probability=chance, **names)]
-    said += [region_text(result, row) for _, row in result.regions.head(MOST_REGIONS).iterrows()]
+    said = [say(f"surface.{result.family}", probability=result.families[result.family], **names(result))]
+    for row in result.regions.head(MOST_REGIONS).to_dict("records"):
+        gains = {"gain_a": row["a_elasticity"], "gain_b": row["b_elasticity"]}
+        where = where_text(result, row["region"])
+        said.append(say(f"surface.{row['pays']}", where=where, **names(result), **gains))
     if n := int((result.cells["pays"] == "").sum()):
         said.append(say("surface.open", n=n, all=len(result.cells)))
-    return [*said, ridge_text(result)] if len(result.ridge) else said
+    return [*said, *_ridge(result)]

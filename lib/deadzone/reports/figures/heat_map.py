@@ -44,12 +44,14 @@ def heat_map(
     inside: pd.DataFrame | None = None,
     notes: pd.DataFrame | None = None,
     title: str = "",
+    tints: np.ndarray | None = None,
+    finish: Callable[[Axes], None] | None = None,
 ) -> Figure:
     """Draw a grid of a response to minimise; every cell shows its number.
 
     cells: as of `grid`, named index and columns. target: the most that is allowed, in the response's unit; None where
     `inside` says which cells are outlined, of the shape of `cells`. notes: a second line for each cell. title: in place
-    of the one that names the target.
+    of the one that names the target. tints: colours of the cells, in place of those by their numbers. finish: draws what comes on top.
     """
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
@@ -63,42 +65,26 @@ def heat_map(
         low, high = (float(known.min()), float(known.max())) if len(known) else (1.0, 2.0)
         norm = LogNorm(low, max(high, 1.01 * low), clip=True)
         colours = LinearSegmentedColormap.from_list("cells", COLOURS)
-        draw_cells(ax, cells, lambda at: colours(norm(values[at])), within, lines)
+        for (i, j), value in np.ndenumerate(values):
+            tint = colours(norm(value)) if tints is None else tints[i, j]
+            colour = "none" if np.isnan(value) else tint
+            _cell(ax, (i, j), float(value), colour, bool(within[i, j]), str(lines[i, j]))
         outline(ax, within)
+        ax.set_xlim(-0.5, values.shape[1] - 0.5)
+        ax.set_ylim(-0.5, values.shape[0] - 0.5)
+        columns, index = str(cells.columns.name), str(cells.index.name)
+        ax.set_xticks(range(values.shape[1]), [level_number(float(x), columns) for x in cells.columns])
+        ax.set_yticks(range(values.shape[0]), [f"{float(y):,g}" for y in cells.index])
+        ax.set_xlabel(axis_label(columns))
+        ax.set_ylabel(axis_label(index))
+        ax.grid(visible=False)
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
         said = say("heat_map.title", response=axis_label(response), target=printed(target)) if target else ""
         ax.set_title(title or said)
+        if finish:
+            finish(ax)
     return Figure.of(drawing, caption, description, id=identity)
-
-
-def draw_cells(
-    ax: Axes,
-    cells: pd.DataFrame,
-    colour: Callable[[tuple[int, ...]], Any],
-    within: np.ndarray,
-    lines: np.ndarray,
-) -> None:
-    """The cells with their numbers, and the axes. colour: of a cell by its row and column, if it has a number. within: which are
-    bold, lines: a second line for each cell; both of the shape of the cells."""
-    values = cells.to_numpy(float)
-    for (i, j), value in np.ndenumerate(values):
-        _cell(
-            ax,
-            (i, j),
-            float(value),
-            "none" if np.isnan(value) else colour((i, j)),
-            bool(within[i, j]),
-            str(lines[i, j]),
-        )
-    ax.set_xlim(-0.5, values.shape[1] - 0.5)
-    ax.set_ylim(-0.5, values.shape[0] - 0.5)
-    columns, index = str(cells.columns.name), str(cells.index.name)
-    ax.set_xticks(range(values.shape[1]), [level_number(float(x), columns) for x in cells.columns])
-    ax.set_yticks(range(values.shape[0]), [f"{float(y):,g}" for y in cells.index])
-    ax.set_xlabel(axis_label(columns))
-    ax.set_ylabel(axis_label(index))
-    ax.grid(visible=False)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
 
 
 def _cell(ax: Axes, place: tuple[int, int], value: float, colour: Any, is_within: bool, note: str) -> None:
