@@ -10,7 +10,7 @@ import numpy as np
 
 from deadzone.explaining.surfaces.grid import Grid
 
-DRAWN = 16
+DRAWN = 8
 """Staircases drawn under each assumption on the noise: where one is likely it is among them, where many are, these stand for
 all."""
 
