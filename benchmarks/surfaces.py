@@ -1,6 +1,6 @@
 """Measure how often the knob that pays is named at each cell of a grid of two, and how often a wrong one; write the table.
 
-    python benchmarks/surfaces.py [--surfaces 20] [--seed 20261124] [--seconds 500]
+    python benchmarks/surfaces.py [--surfaces 10] [--seed 20261124] [--seconds 500]
 
 Surfaces with a known truth (`synthetic/surfaces.py`) are measured with noise and spoiled trials. What truly pays follows from the
 surface without noise. Beside `fit_surface` stands each slice by itself: `fit_phases` of every row and every column, which say
@@ -36,7 +36,7 @@ PAGE = ROOT / "docs" / "benchmarks" / "surfaces.md"
 SEED = 20261124
 """Of the published table; 1 to 9 were used while the method was made."""
 
-SURFACES = 20
+SURFACES = 10
 NOISES = (0.01, 0.03, 0.10)
 REPLICATES = 3
 WRONG = 0.05

@@ -122,7 +122,9 @@ def test_a_surface_in_which_every_cell_is_its_own_is_free():
 
 
 def test_what_is_more_often_than_nine_times_in_ten_is_shown():
-    drawn = np.array([[PAYS.index("a")] * 19 + [PAYS.index("b")], [PAYS.index("none")] * 12 + [PAYS.index("harm")] * 8]).T
+    drawn = np.array(
+        [[PAYS.index("a")] * 19 + [PAYS.index("b")], [PAYS.index("none")] * 12 + [PAYS.index("harm")] * 8]
+    ).T
     label, probability = shown(drawn)
     assert label.tolist() == ["a", "none"] and probability.tolist() == [0.95, 1.0]
 
@@ -136,10 +138,18 @@ def test_what_pays_follows_from_the_elasticities_of_three_steps():
 
 
 @quick
-@given(st.sampled_from([scarcer, additive]), st.sampled_from([1e-3, 7.0, 1e6]), st.sampled_from([*KNOBS, "wall_s"]))
+@given(
+    st.sampled_from([scarcer, additive]),
+    st.sampled_from([1e-3, 7.0, 1e6]),
+    st.sampled_from([*KNOBS, "wall_s"]),
+)
 def test_another_unit_changes_nothing(truth, factor, column):
     frame = table(truth)
-    assert fit(frame.assign(**{column: frame[column] * factor})).cells["pays"].equals(fitted(truth).cells["pays"])
+    assert (
+        fit(frame.assign(**{column: frame[column] * factor}))
+        .cells["pays"]
+        .equals(fitted(truth).cells["pays"])
+    )
 
 
 @quick
@@ -177,7 +187,9 @@ def test_missing_cells_are_not_named_and_do_not_mislead():
     said = pays(fit(gone))
     assert (2, 3) not in said and len(said) == 20
     whole = pays(fitted(scarcer))
-    assert not [c for c in said if said[c] and whole[c] and {said[c], whole[c]} not in ({said[c]}, {"both", "none"})]
+    assert not [
+        c for c in said if said[c] and whole[c] and {said[c], whole[c]} not in ({said[c]}, {"both", "none"})
+    ]
     assert said[4, 1] == "b" and said[1, 6] == "a"
 
 
@@ -217,7 +229,9 @@ def test_one_trial_a_cell_with_a_spoiled_one_still_names_what_pays():
     frame.loc[(frame["limit"] == 2) & (frame["threads"] == 6), "wall_s"] *= 4
     said = pays(fit(frame))
     assert (said[1, 8], said[8, 1], said[4, 1]) == ("a", "b", "b")
-    wrong = [c for c, one in said.items() if one and pays(fitted(scarcer))[c] and one != pays(fitted(scarcer))[c]]
+    wrong = [
+        c for c, one in said.items() if one and pays(fitted(scarcer))[c] and one != pays(fitted(scarcer))[c]
+    ]
     assert not wrong
 
 

@@ -95,7 +95,8 @@ def _cell(ax: Axes, place: tuple[int, int], value: float, colour: Any, is_within
     ax.text(j, i + (0.17 if note else 0), number_text(value), ha="center", va="center", fontsize=10,
             color=MUTED if np.isnan(value) else "#1F2934", fontweight="bold" if is_within else "normal")  # fmt: skip
     if note:
-        ax.text(j, i - 0.22, note, ha="center", va="center", fontsize=7.5, color="#1F2934")
+        size = 7.5 if len(note) > 2 else 12
+        ax.text(j, i - 0.22, note, ha="center", va="center", fontsize=size, color="#1F2934")
 
 
 def number_text(value: float) -> str:

@@ -12,7 +12,7 @@ from deadzone.explaining.surfaces.result import PAYS, SurfaceResult
 from deadzone.explaining.surfaces.wording import names, sentences, where_text
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table
-from deadzone.reports.figures.heat_map import grid, heat_map
+from deadzone.reports.figures.heat_map import heat_map
 from deadzone.style import MUTED, RECOMMENDED_COLOUR
 
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ def surface_blocks(result: SurfaceResult | None) -> list[Block]:
 
 def _map(result: SurfaceResult) -> Figure:
     """The response at each cell with an arrow to where it pays, and the ridge."""
-    cells = result.cells.rename(columns=dict(zip("ab", result.knobs, strict=True)))
-    fitted = grid(cells, *result.knobs, "fitted")
-    pays = cells.pivot(index=result.knobs[1], columns=result.knobs[0], values="pays")
+    from matplotlib.patches import Patch
+
+    fitted, pays = (result.cells.pivot(index="b", columns="a", values=one) for one in ("fitted", "pays"))
+    fitted = fitted.rename_axis(index=result.knobs[1], columns=result.knobs[0])
     kinds = dict(zip((*PAYS, ""), TINTS, strict=True))
     said = {one: say(f"surface.arrow_{one or 'open'}", **names(result)) for one in kinds}
 
@@ -49,9 +50,11 @@ def _map(result: SurfaceResult) -> Figure:
             edge = np.where(np.isnan(at), np.nan, np.searchsorted(fitted.index, at) + 0.5)
             ax.stairs(edge, np.arange(len(at) + 1) - 0.5, baseline=None, color=RECOMMENDED_COLOUR, linestyle=style,
                       linewidth=2.6 if style == "-" else 1.4, zorder=5, clip_on=False)  # fmt: skip
-        for one in (one for one in kinds if (pays == one).any(axis=None)):
-            ax.bar(0, 0, color=kinds[one], edgecolor=MUTED, linewidth=0.5, label=said[one])
-        ax.figure.legend(loc="outside lower left", ncols=3, fontsize=8)
+        shown = [one for one in kinds if (pays == one).any(axis=None)]
+        handles = [
+            Patch(facecolor=kinds[one], edgecolor=MUTED, linewidth=0.5, label=said[one]) for one in shown
+        ]
+        ax.figure.legend(handles=handles, loc="outside lower left", ncols=3, fontsize=8)
         ax.set_xticks(range(fitted.shape[1]), result.grid.names[0])
         ax.set_yticks(range(fitted.shape[0]), result.grid.names[1])
 
