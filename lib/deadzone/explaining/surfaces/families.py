@@ -6,8 +6,7 @@ On log-log axes, smaller is better, over the levels i of the first knob and j of
   minimum, whose isoquants have a right angle (Paris 1992, American Journal of Agricultural Economics 74, 1019-1028; of the
   limits of a processor the roofline of Williams, Waterman and Patterson 2009, Communications of the ACM 52(4), 65-76).
 - `additive`: v = f(i) + g(j); either knob pays by itself, wherever the other stands.
-- `free`: additive with an interaction, a deviation of each cell that neighbours share. `minimum` may have a small one: no
-  limit is quite sharp.
+- `free`: additive with an interaction, a deviation of each cell that neighbours share; the others may have a small one.
 
 f, g and the interaction are Gaussian processes with the Matern covariance of order 3/2, whose slope may change everywhere, but does
 not jump, and which carry over cells that are missing (Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, chapters 2
@@ -29,9 +28,9 @@ FAMILIES = (MINIMUM, ADDITIVE, FREE)
 REACHES = (0.5, 1.5)
 """How far levels are alike, over the range measured, alike likely: curves with a bend or two, and nearly straight ones."""
 
-INTERACTIONS = {MINIMUM: (0.1, 0.2), FREE: (0.1, 0.3, 1.0)}
-"""Spread of the interaction over that of the surface, by family, alike likely: two limits are seldom sharp, and seldom nothing else
-at all; between that and no interaction is a free surface."""
+INTERACTIONS = {MINIMUM: (0.0, 0.1, 0.2), ADDITIVE: (0.0, 0.1), FREE: (0.3, 1.0)}
+"""Spread of the interaction over that of the surface, by family, alike likely within it: neither two limits nor two shares are quite
+sharp, and with a larger one a surface is neither."""
 
 JITTER = 1e-9
 """Of the variance, on the diagonal of its covariance: it keeps levels that lie close together from being singular."""
@@ -84,42 +83,54 @@ class Prior:
         return Surface(ADDITIVE if stairs is None else MINIMUM, design, prior, log_prior)
 
     def with_interaction(self, surface: Surface) -> Iterator[Surface]:
-        """The surface with an interaction of each size that its family may have; each cell has a parameter of its own."""
-        family = MINIMUM if surface.family == MINIMUM else FREE
+        """The surface with an interaction of each size, which may make it one of another family; each cell has a parameter of its own."""
         first, second = self.grid.at
         product = self.alike[0][np.ix_(first, first)] * self.alike[1][np.ix_(second, second)]
         base = surface.design @ surface.prior @ surface.design.T
-        for share in INTERACTIONS[family]:
-            prior = base + (share / self.grid.size) ** 2 * product
-            yield Surface(family, np.eye(len(first)), prior, surface.log_prior)
+        for family in (MINIMUM,) if surface.family == MINIMUM else (ADDITIVE, FREE):
+            for share in filter(None, INTERACTIONS[family]):
+                prior = base + (share / self.grid.size) ** 2 * product
+                yield Surface(family, np.eye(len(first)), prior, surface.log_prior)
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A surface beside the cells, under one assumption on their noise.
 
-    log_evidence: of surface and assumption. fitted: shape (cells,), mean of the posterior. root: shape (cells, parameters), its product
-    with its transpose is its covariance. surprise: shape (cells,), how far each cell lies from what all others say
-    of it, in standard deviations (leave-one-out residuals: Rasmussen and Williams 2006, equations 5.10 to 5.12).
+    value: shape (cells,); variance: shape (cells,), of these around the surface. log_evidence: of surface and assumption.
     """
 
-    family: str
+    surface: Surface
+    value: np.ndarray
+    variance: np.ndarray
     log_evidence: float
-    fitted: np.ndarray
-    root: np.ndarray
-    surprise: np.ndarray
+
+    def posterior(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The surface's mean at the cells, shape (cells,); a matrix, shape (cells, parameters), whose product with its transpose is its
+        covariance; and how far each cell lies from what all others say of it, in standard deviations.
+
+        The last are leave-one-out residuals (Rasmussen and Williams 2006, equations 5.10 to 5.12). Made anew for the few that are
+        drawn from: those of all surfaces would take a gigabyte.
+        """
+        y, root, _ = _solved(self.surface, self.value, self.variance)
+        scale, mean = np.sqrt(self.variance), (root @ y) @ root
+        surprise = (y - mean) / np.sqrt(np.maximum(1 - (root**2).sum(axis=0), JITTER))
+        return self.value - scale * (y - mean), (root * scale).T, surprise
 
 
 def fit(surface: Surface, value: np.ndarray, variance: np.ndarray, log_prior: float) -> Fitted:
-    """The posterior of a surface. value: shape (cells,); variance: shape (cells,), of these around it; log_prior: of this assumption."""
-    centre = float(np.average(value, weights=1 / variance))
-    y = (value - centre) / np.sqrt(variance)
+    """A surface with its evidence. value, variance: as of `Fitted`; log_prior: of the assumption."""
+    y, root, log_shrinkage = _solved(surface, value, variance)
+    misses = 0.5 * float(y @ y - ((root @ y) ** 2).sum() + np.log(2 * np.pi * variance).sum())
+    return Fitted(surface, value, variance, surface.log_prior + log_prior - misses - log_shrinkage)
+
+
+def _solved(
+    surface: Surface, value: np.ndarray, variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The cells in standard deviations from their centre, a root of the posterior covariance in these, and by how much (ln) the
+    posterior is narrower than the prior."""
+    y = (value - np.average(value, weights=1 / variance)) / np.sqrt(variance)
     seen = surface.design @ surface.lower / np.sqrt(variance)[:, None]
     inner = np.linalg.cholesky(np.eye(seen.shape[1]) + seen.T @ seen)
-    root = np.linalg.solve(inner, seen.T)
-    half = root @ y
-    misses = 0.5 * float(y @ y - half @ half + np.log(2 * np.pi * variance).sum())
-    evidence = surface.log_prior + log_prior - misses - float(np.log(np.diag(inner)).sum())
-    surprise = (y - half @ root) / np.sqrt(np.maximum(1 - (root**2).sum(axis=0), JITTER))
-    back = np.sqrt(variance)
-    return Fitted(surface.family, evidence, centre + back * (half @ root), (root * back).T, surprise)
+    return y, np.linalg.solve(inner, seen.T), float(np.log(np.diag(inner)).sum())

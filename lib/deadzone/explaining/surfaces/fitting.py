@@ -13,7 +13,16 @@ from deadzone.errors import PhaseError
 from deadzone.explaining.phases.prepare import knob_scale
 from deadzone.explaining.settings.answering import FEWEST_TO_JUDGE, SPOILED_SPREAD
 from deadzone.explaining.surfaces import reading
-from deadzone.explaining.surfaces.families import FAMILIES, INTERACTIONS, MINIMUM, REACHES, Fitted, Prior, fit
+from deadzone.explaining.surfaces.families import (
+    ADDITIVE,
+    FAMILIES,
+    INTERACTIONS,
+    MINIMUM,
+    REACHES,
+    Fitted,
+    Prior,
+    fit,
+)
 from deadzone.explaining.surfaces.grid import Grid, grid_of
 from deadzone.explaining.surfaces.result import SurfaceResult
 from deadzone.explaining.surfaces.staircases import log_number, staircases
@@ -56,7 +65,7 @@ def fit_surface(
     evidence = np.array([one.log_evidence for one in fits])
     weight = np.exp(evidence - evidence.max())
     weight /= weight.sum()
-    families = {name: float(weight[[one.family == name for one in fits]].sum()) for name in FAMILIES}
+    families = {name: float(weight[[one.surface.family == name for one in fits]].sum()) for name in FAMILIES}
     drawn = _drawn(fits, weight)
     cells = reading.cell_table(drawn, grid, goal)
     regions, ridge = reading.region_table(cells), reading.ridge_table(drawn, grid)
@@ -90,7 +99,7 @@ def _weighed(grid: Grid) -> list[Fitted]:
         variances = [(variance * inflated, log_prior) for variance, log_prior in grid.variances()]
         fits = list(_fits(grid, variances))
         best = max(fits, key=lambda one: one.log_evidence)
-        spoiled = (grid.count < FEWEST_TO_JUDGE) & (np.abs(best.surprise) > SURPRISE) & (inflated == 1)
+        spoiled = (grid.count < FEWEST_TO_JUDGE) & (np.abs(best.posterior()[2]) > SURPRISE) & (inflated == 1)
         if not spoiled.any():
             break
         inflated[spoiled] = SPOILED_SPREAD**2
@@ -100,15 +109,17 @@ def _weighed(grid: Grid) -> list[Fitted]:
 def _fits(grid: Grid, variances: list[tuple[np.ndarray, float]]) -> Iterator[Fitted]:
     """All sharp surfaces, and with an interaction those that may have one."""
     stairs = staircases(grid, [variance for variance, _ in variances], np.random.default_rng(SEED))
-    each = -log_number(grid.shape) - float(np.log(1 + len(INTERACTIONS[MINIMUM])))
+    each = {name: -float(np.log(len(shares))) for name, shares in INTERACTIONS.items()}
+    path = each[MINIMUM] - log_number(grid.shape)
     for prior in (Prior(grid, reach) for reach in REACHES):
+        plain = prior.sharp(log_prior=each[ADDITIVE])
         best = {}  # by evidence, since staircases that part the cells alike are one
-        for surface in (prior.sharp(), *(prior.sharp(one, each) for one in stairs)):
+        for surface in (plain, *(prior.sharp(one, path) for one in stairs)):
             fits = [fit(surface, grid.value, *one) for one in variances]
             best[round(max(one.log_evidence for one in fits), 6)] = surface
             yield from fits
         likely = [best[one] for one in sorted(best) if best[one].family == MINIMUM][-ROUNDED:]
-        for surface in (soft for one in (prior.sharp(), *likely) for soft in prior.with_interaction(one)):
+        for surface in (soft for one in (plain, *likely) for soft in prior.with_interaction(one)):
             yield from (fit(surface, grid.value, *one) for one in variances)
 
 
@@ -116,6 +127,7 @@ def _drawn(fits: list[Fitted], weight: np.ndarray) -> np.ndarray:
     """Surfaces from the posterior of all fits together, shape (DRAWS, cells)."""
     rng = np.random.default_rng(SEED)
     counts = np.diff(np.round(np.cumsum(weight) * DRAWS).astype(int), prepend=0)
-    return np.concatenate([
-        one.fitted + rng.standard_normal((n, one.root.shape[1])) @ one.root.T for one, n in zip(fits, counts, strict=True) if n
-    ])  # fmt: skip
+    drawn = []
+    for mean, root, n in ((*one.posterior()[:2], n) for one, n in zip(fits, counts, strict=True) if n):
+        drawn.append(mean + rng.standard_normal((n, root.shape[1])) @ root.T)
+    return np.concatenate(drawn)

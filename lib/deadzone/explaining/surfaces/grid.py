@@ -17,7 +17,7 @@ from deadzone.explaining.settings.answering import estimate_cells
 from deadzone.language.catalogue import Message
 from deadzone.study.scales import KnobScale, level_name
 
-MOST_CELLS = 900
+MOST_CELLS = 400
 """A surface of 30 by 30 takes half a minute, and hardly anybody sweeps more."""
 
 LEAST_DF = 10

@@ -3,6 +3,7 @@
 from itertools import groupby
 
 from deadzone.explaining.phases.quantities import listing, plain_name, setting
+from deadzone.explaining.phases.thresholds import CERTAINTY
 from deadzone.explaining.surfaces.result import SurfaceResult
 from deadzone.language.catalogue import Message, say
 from deadzone.study.levels import plain_number
@@ -53,7 +54,9 @@ def sentences(result: SurfaceResult | None) -> list[Message]:
     """The family, a sentence a region, how many cells are left open, and the ridge; nothing without a surface."""
     if result is None:
         return []
-    said = [say(f"surface.{result.family}", probability=result.families[result.family], **names(result))]
+    chance = result.families[result.family]
+    kind = result.family if chance >= CERTAINTY else "no_family"
+    said = [say(f"surface.{kind}", probability=chance, **names(result))]
     for row in result.regions.head(MOST_REGIONS).to_dict("records"):
         gains = {"gain_a": row["a_elasticity"], "gain_b": row["b_elasticity"]}
         where = where_text(result, row["region"])
