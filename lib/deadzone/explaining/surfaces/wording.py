@@ -20,8 +20,12 @@ def names(result: SurfaceResult) -> dict[str, str]:
 def where_text(result: SurfaceResult, region: int) -> str:
     """The cells of a region in words, levels of the first knob with the same stretch of the second together."""
     cells = result.cells[result.cells["region"] == region]
-    spans = cells.groupby("a")["b"].agg(["min", "max"]).to_records().tolist()
-    runs = [list(rows) for _, rows in groupby(spans, key=lambda row: row[1:])]
+    spans = enumerate(cells.groupby("a")["b"].agg(["min", "max"]).to_records().tolist())
+    level = {one: i for i, one in enumerate(result.grid.levels[0])}
+    runs = [
+        [row for _, row in rows]
+        for _, rows in groupby(spans, lambda at: (level[at[1][0]] - at[0], at[1][1:]))
+    ]
     return listing([_block(result, (run[0][0], run[-1][0]), run[0][1:]) for run in runs])
 
 
