@@ -24,6 +24,7 @@ BENCHMARKS = (
     "claims.py",
     "findings.py",
     "settings.py",
+    "surfaces.py",
     "explorer.py",
     "disk.py",
 )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deadzone.explaining.mechanisms.explaining import explain_phases as explain_phases
     from deadzone.explaining.phases.fit import fit_phases as fit_phases
     from deadzone.explaining.phases.model import PhaseModel as PhaseModel
+    from deadzone.explaining.surfaces.fitting import fit_surface as fit_surface
 
 __version__ = "0.1.0"
 
@@ -23,6 +24,7 @@ _HOME = {
     "explain_phases": "deadzone.explaining.mechanisms.explaining",
     "fit_phases": "deadzone.explaining.phases.fit",
     "PhaseModel": "deadzone.explaining.phases.model",
+    "fit_surface": "deadzone.explaining.surfaces.fitting",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -52,6 +52,8 @@ def command(
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
     from deadzone.explaining.settings.wording import page
+    from deadzone.explaining.surfaces.fitting import surface_of
+    from deadzone.explaining.surfaces.wording import sentences as surface_sentences
     from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
@@ -63,6 +65,7 @@ def command(
     models = [(dict(zip(by, levels, strict=True)), one) for levels, one in found.models.items()]
     one_curve = models[0][1] if len(models) == 1 and not by else None
     wrong = examine(Experiment(frame, knob, response, goal, by, model=one_curve))
+    surface = surface_of(frame, (*by, knob), response, goal)
     if as_json:
         facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
         facts |= {"phases": [], "outliers": []}
@@ -72,6 +75,8 @@ def command(
             facts |= models[0][1].to_dict()
             if why := explained(frame, models[0][1]):
                 facts |= {"mechanisms": records(why.table), "mechanisms_at_joints": records(joints_of(why))}
+        if surface:
+            facts["surface"] = surface.to_dict()
         settings = records(advice.table, whole=True)
         findings = [one.to_dict() for one in wrong]
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
@@ -86,6 +91,7 @@ def command(
         said += [str(one.summary()), *sentences(why), *untold({}, why)]
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend()))
+    said += surface_sentences(surface)
     if wishes:  # what was said holds the advice for the usual goal already
         said.append(f"For {', '.join(f'{name} {_shown(wish)}' for name, wish in wishes.items())}: {advice}")
     click.echo("\n".join(said))

@@ -156,7 +156,7 @@ def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
     weights = noise.learn_scale(frame, by_scale, base)
     scale = base * float(np.exp(weights @ np.log(noise.SCALES)))
     roughness = noise.roughness(x, frame.middle()) / scale
-    prior = _misfit_prior(roughness)
+    prior = misfit_prior(roughness)
 
     def make(ratio: float) -> Hypothesis:
         misfit = ratio * scale
@@ -173,7 +173,7 @@ def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
     return Hypotheses(make, tuple(prior), 1 if len(prior) == len(MISFITS) else len(prior) - 1)
 
 
-def _misfit_prior(roughness: float) -> dict[float, float]:
+def misfit_prior(roughness: float) -> dict[float, float]:
     """MISFITS, continued by doubling up to the roughness of the curve (both in units of the noise).
 
     Replicates of a program that always takes the same time, or of a table that repeats its rows, do

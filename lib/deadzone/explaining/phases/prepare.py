@@ -5,7 +5,7 @@ Nothing is dropped in silence: what is left out is counted and said in a warning
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -70,24 +70,18 @@ def prepare(
     Raises PhaseError for anything that cannot be analysed, with the rows concerned.
     """
     table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
-    _refuse_not_positive(table[response])
+    refuse_not_positive(table[response])
     scale = scale or knob_scale(table[knob])
-    table, positions, said = _on_axis(table, knob, scale)
+    table, positions, said = on_axis(table, knob, scale)
     values = table[response].to_numpy(dtype=float)
     levels, level = np.unique(positions, return_inverse=True)
     _check_shape(levels, values, knob, response)
-    written = {place: text for text, place in reversed(list(scale.positions.items()))}
-    none_level = scale.positions.get(str(scale.beyond))
-    none_level = none_level if none_level in levels else None
-    names = tuple("none" if place == none_level else written[place] for place in levels)
-    axis = KnobAxis(
-        "interval" if scale.kind == INTERVAL else "ratio", float(levels[0]), float(np.ptp(levels)), scale.unit
-    )
+    axis, names, none_level = written_on(scale, levels)
     value = np.log(values) if goal == "min" else -np.log(values)
     row = table.index.to_numpy()
     trial = table["trial"].to_numpy() if "trial" in table else row + 1
     block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
-    value, blocked = _without_nodes(table, level, value)
+    value, blocked = without_nodes(table, level, value)
     warnings = (*notes, *said, *blocked, *_doubts(levels, level, values, response))
     return Sample(
         levels,
@@ -190,7 +184,7 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     return table.assign(**{response: values})[values.notna()], notes
 
 
-def _refuse_not_positive(values: pd.Series) -> None:
+def refuse_not_positive(values: pd.Series) -> None:
     wrong = values.index[values <= 0]
     if len(wrong):
         raise PhaseError(
@@ -215,7 +209,7 @@ def knob_scale(
         raise PhaseError(f"{knob.name!r} {error}.") from error
 
 
-def _on_axis(
+def on_axis(
     table: pd.DataFrame, knob: str, scale: KnobScale
 ) -> tuple[pd.DataFrame, np.ndarray, list[Message]]:
     """The trials whose level lies on the axis, their positions, and what is to be said of the others."""
@@ -239,6 +233,16 @@ def _on_axis(
     return table[kept], position[kept].to_numpy(dtype=float), said
 
 
+def written_on(scale: KnobScale, levels: np.ndarray) -> tuple[KnobAxis, tuple[str, ...], float | None]:
+    """The axis of a knob's levels, how each is written, and the place of `none` where it is among them."""
+    written = {place: text for text, place in reversed(list(scale.positions.items()))}
+    none_level = scale.positions.get(str(scale.beyond))
+    none_level = none_level if none_level in levels else None
+    names = tuple("none" if place == none_level else written[place] for place in levels)
+    kind: Literal["interval", "ratio"] = "interval" if scale.kind == INTERVAL else "ratio"
+    return KnobAxis(kind, float(levels[0]), float(np.ptp(levels)), scale.unit), names, none_level
+
+
 def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: str) -> None:
     if len(levels) < FEWEST_LEVELS:
         have = ", ".join(f"{level:g}" for level in levels)
@@ -253,7 +257,7 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
         )
 
 
-def _without_nodes(
+def without_nodes(
     table: pd.DataFrame, level: np.ndarray, value: np.ndarray
 ) -> tuple[np.ndarray, list[Message]]:
     """Take what the nodes of a cluster differ by off the trials, where they ran on several."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,12 +44,14 @@ def heat_map(
     inside: pd.DataFrame | None = None,
     notes: pd.DataFrame | None = None,
     title: str = "",
+    tints: np.ndarray | None = None,
+    finish: Callable[[Axes], None] | None = None,
 ) -> Figure:
     """Draw a grid of a response to minimise; every cell shows its number.
 
     cells: as of `grid`, named index and columns. target: the most that is allowed, in the response's unit; None where
     `inside` says which cells are outlined, of the shape of `cells`. notes: a second line for each cell. title: in place
-    of the one that names the target.
+    of the one that names the target. tints: colours of the cells, in place of those by their numbers. finish: draws what comes on top.
     """
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
@@ -63,7 +66,8 @@ def heat_map(
         norm = LogNorm(low, max(high, 1.01 * low), clip=True)
         colours = LinearSegmentedColormap.from_list("cells", COLOURS)
         for (i, j), value in np.ndenumerate(values):
-            colour = "none" if np.isnan(value) else colours(norm(value))
+            tint = colours(norm(value)) if tints is None else tints[i, j]
+            colour = "none" if np.isnan(value) else tint
             _cell(ax, (i, j), float(value), colour, bool(within[i, j]), str(lines[i, j]))
         outline(ax, within)
         ax.set_xlim(-0.5, values.shape[1] - 0.5)
@@ -78,6 +82,8 @@ def heat_map(
         ax.spines[:].set_visible(False)
         said = say("heat_map.title", response=axis_label(response), target=printed(target)) if target else ""
         ax.set_title(title or said)
+        if finish:
+            finish(ax)
     return Figure.of(drawing, caption, description, id=identity)
 
 
@@ -89,7 +95,8 @@ def _cell(ax: Axes, place: tuple[int, int], value: float, colour: Any, is_within
     ax.text(j, i + (0.17 if note else 0), number_text(value), ha="center", va="center", fontsize=10,
             color=MUTED if np.isnan(value) else "#1F2934", fontweight="bold" if is_within else "normal")  # fmt: skip
     if note:
-        ax.text(j, i - 0.22, note, ha="center", va="center", fontsize=7.5, color="#1F2934")
+        size = 7.5 if len(note) > 2 else 12
+        ax.text(j, i - 0.22, note, ha="center", va="center", fontsize=size, color="#1F2934")
 
 
 def number_text(value: float) -> str:

@@ -17,8 +17,11 @@ from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
+from deadzone.explaining.response_scale import RATIO
 from deadzone.explaining.settings.answering import Answer, answer
 from deadzone.explaining.settings.wording import grid_verdict, verdict
+from deadzone.explaining.surfaces.fitting import surface_of
+from deadzone.explaining.surfaces.result import SurfaceResult
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep.source import Source
 from deadzone.store.table import rows_at
@@ -84,6 +87,15 @@ class Analysis:
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
+
+    @cached_property
+    def surface(self) -> SurfaceResult | None:
+        """What both knobs of a grid bring together; None where there is no verdict, or no surface."""
+        if self.answer is None or self.answer.scale.kind != RATIO:
+            return None
+        source, study = self.source, self.source.study
+        written = {name: (one.scale, one.at) for name, one in study.factors.items()} if study else {}
+        return surface_of(source.analysed, self.answer.factors, source.response, source.goal, written)
 
     @property
     def is_spoilt(self) -> bool:

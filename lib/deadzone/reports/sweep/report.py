@@ -16,6 +16,7 @@ from deadzone.reports.sweep.analysis import Analysis
 from deadzone.reports.sweep.chosen import chosen_trials
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.settings import settings_figure, settings_table
+from deadzone.reports.sweep.surface import surface_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class SweepReport:
     def section(self, name: str) -> list[Block]:
         """A section under its heading; nothing where it has nothing to show.
 
-        name: curve, phases, treatments, exceptions, regression or provenance.
+        name: curve, surface, phases, treatments, exceptions, regression or provenance.
         """
         made = {"curve": self.figures, "regression": self.summaries}.get(name) or getattr(self, name)
         blocks, has_curve = made(), self.analysis.slices or self.analysis.answer is None
@@ -58,6 +59,10 @@ class SweepReport:
         if sum(s.model.n_levels for s in self.analysis) < len(found.candidates):
             curves.append(settings_figure(found, advice, is_face=not curves))
         return curves
+
+    def surface(self) -> list[Block]:
+        """Both knobs of a grid together; nothing where the factors are no two knobs."""
+        return surface_blocks(self.analysis.surface)
 
     def phases(self) -> list[Block]:
         """The phase table and its sentences, slice by slice."""

@@ -12,6 +12,7 @@ from typing import TextIO
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.picture import picture
 from deadzone.explaining.phases.recommend import Recommendation
+from deadzone.explaining.surfaces.wording import sentences
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.analysis import Analysis, analyse
@@ -68,8 +69,9 @@ def drawn_of(run: Run, quiet: bool) -> list[str]:
 
     if quiet or not sys.stdout.isatty() or run.study().analysis_notebook != PHASES:
         return []
-    slices = analyse(load_source(str(run.folder)))
-    return [text for one in slices for text in (one.name, *drawn(quiet, one.model, one.advice)) if text]
+    found = analyse(load_source(str(run.folder)))
+    curves = [text for one in found for text in (one.name, *drawn(quiet, one.model, one.advice)) if text]
+    return [*curves, *sentences(found.surface)]
 
 
 def in_terminal(analysis: Analysis, terminal: Terminal | None) -> str:
@@ -90,6 +92,8 @@ def _lines(analysis: Analysis, terminal: Terminal | None) -> Iterator[str]:
         for paragraph in prose.phases_in_words(one).paragraphs:
             yield wide.paragraph(str(paragraph), "  ")
         yield ""
+    for said in sentences(analysis.surface):
+        yield wide.paragraph(said, "  ")
     if analysis.advice is None:
         yield wide.paragraph(say("report.no_fit_because", reason=analysis.problem))
     else:
