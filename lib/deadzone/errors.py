@@ -9,6 +9,7 @@ previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where 
 
 import difflib
 import errno
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -110,8 +111,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 
-def system_reason(error: OSError) -> str:
+def system_reason(error: OSError | MemoryError) -> str:
     """The system's words for an error, with the file it is about."""
+    if isinstance(error, MemoryError):
+        return os.strerror(errno.ENOMEM)
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
 
 
