@@ -88,6 +88,11 @@ def machine_asleep(scene: Scene) -> None:
     scene.ended(command, codes={0})
 
 
+def _is_up(one: psutil.Process, launcher: bool) -> bool:
+    """Whether it is a launcher, or a program."""
+    return ("launcher.py" in " ".join(one.cmdline())) == launcher
+
+
 def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | None]:
     """A sweep that runs, and its launcher or the program of a trial, where one was caught."""
     command = scene.start()
@@ -96,7 +101,10 @@ def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | 
     while command.runs() and time.monotonic() < deadline:
         below = command.below()
         with contextlib.suppress(psutil.Error):
-            found = [one for one in below if ("launcher.py" in " ".join(one.cmdline())) == launcher]
+            # One of the command's own that is about to be the launcher is no program of a trial.
+            found = [
+                one for one in below if (one.ppid() == command.pid) == launcher and _is_up(one, launcher)
+            ]
             if found:
                 # A program that is about to be is a copy of its launcher still.
                 return command, found[0 if launcher else -1]
