@@ -190,8 +190,8 @@ def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
     levels = np.unique(x[np.isfinite(x)])
     medians = [np.nanmedian(y[x == level]) for level in levels]
     ax.plot(levels, medians, color=TRIAL_COLOUR, linewidth=1.2, zorder=2)
-    as_picture = len(x) > MOST_DRAWN
-    ax.scatter(x, y, s=10, color=TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3, rasterized=as_picture)
+    many = len(x) > MOST_DRAWN
+    ax.scatter(x, y, s=10, color=TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3, rasterized=many)
 
 
 def _continue_phases(model: PhaseModel, ax: Axes) -> None:
