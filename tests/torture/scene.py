@@ -150,7 +150,10 @@ def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callabl
     """One scene, drawn from the seed and its number; its files stay where something was found."""
     draw = random.Random(f"{seed}/{number}")
     folder = Path(tempfile.mkdtemp(prefix="torture-"))
-    scene = kind(folder, draw)
+    try:
+        scene = kind(folder, draw)
+    except Exception as error:
+        return Played(number, (), f"there was no scene: {type(error).__name__}: {error}\n  files: {folder}")
     met: list[str] = []
     try:
         for name in draw.choices(list(faults), k=draw.randint(1, kind.most_faults)):
