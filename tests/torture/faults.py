@@ -186,9 +186,9 @@ def memory_taken_by_a_neighbour(scene: Scene) -> None:
 
 
 def memory_refused(scene: Scene) -> None:
-    """The sweep gets no more memory than a drawn amount: what asks for it fails."""
+    """The sweep gets no more memory than a drawn amount: what asks for it fails. A library in C may end the process then, as a kill does."""
     room = int(2 ** scene.draw.uniform(18, 27))
-    scene.ended(scene.start(Arming(room_bytes=room)), codes={0, 3, 4})
+    scene.ended(scene.start(Arming(room_bytes=room)), killed=True, codes={0, 3, 4})
 
 
 DISK_ERRORS = [0, errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT, errno.EACCES]
