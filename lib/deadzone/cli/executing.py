@@ -32,7 +32,7 @@ def agree_to_execute(path: Path) -> None:
     click.echo("\n  ".join([say("executing.outside", path=str(path)), *commands]), err=True)
     if sys.stdin.isatty() and sys.stderr.isatty():
         click.confirm(say("executing.ask"), abort=True, err=True)
-        with suppress(OSError):
+        with suppress(OSError):  # who keeps no state is asked again
             agreed.parent.mkdir(parents=True, exist_ok=True)
             agreed.touch()
 

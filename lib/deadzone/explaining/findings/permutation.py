@@ -76,9 +76,9 @@ def contrast(values: np.ndarray, marked: np.ndarray, strata: np.ndarray) -> tupl
         return 0.0, 1.0
     apart = centred(values, strata)
     if len(values) > LONG:
-        each = np.bincount(strata, apart**2) * np.bincount(strata, side**2)
-        variance = float((each / np.maximum(np.bincount(strata) - 1, 1)).sum())
-        p = float(erfc(abs(apart @ side) / np.sqrt(2 * variance))) if variance > 0 else 1.0
+        products = np.bincount(strata, apart**2) * np.bincount(strata, side**2)
+        variance = (products / np.maximum(np.bincount(strata) - 1, 1)).sum()
+        p = float(erfc(abs(apart @ side) / np.sqrt(max(2 * variance, 1e-300))))
     else:
         p = p_value(lambda rows: np.abs(rows @ side), apart, strata)
     return float(values @ side / (side @ side)), p

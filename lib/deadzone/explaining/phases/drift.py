@@ -108,8 +108,7 @@ def _products_within(level: np.ndarray, columns: Any) -> np.ndarray:
 
     member = csr_array((np.ones(len(level)), (np.arange(len(level)), level)))
     sums = member.T @ columns
-    means = sums / np.maximum(np.bincount(level), 1)[:, None]
-    products = columns.T @ columns - sums.T @ means
+    products = columns.T @ columns - sums.T @ (sums / np.maximum(np.bincount(level), 1)[:, None])
     return products if isinstance(products, np.ndarray) else products.toarray()
 
 
