@@ -47,7 +47,7 @@ class Experiment:
         table = self.table.reset_index(drop=True)
         if "started_at" in table and table["started_at"].notna().all():
             table = table.sort_values("started_at", kind="stable", ignore_index=True)
-        factors = [self.knob, *self.by]
+        factors = [*dict.fromkeys((self.knob, *self.by))]
         trial = table["trial"] if "trial" in table else pd.Series(np.arange(1, len(table) + 1))
         number = pd.to_numeric(trial, errors="coerce").fillna(0).astype(int)
         places = {level: place for place, level in enumerate(self.levels)}

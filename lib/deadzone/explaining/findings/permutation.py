@@ -4,11 +4,11 @@ Permutation tests with a fixed seed, p = (1 + as extreme) / (1 + permutations) (
 Applications in Genetics and Molecular Biology 9, 39), which is never 0 and never too small.
 """
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc, erfc
 
 PERMUTATIONS = 9_999
 """Least p 0.0001, with which one suspicion among 150 passes a family-wise 2 %."""
@@ -78,7 +78,7 @@ def contrast(values: np.ndarray, marked: np.ndarray, strata: np.ndarray) -> tupl
     if len(values) > LONG:
         products = np.bincount(strata, apart**2) * np.bincount(strata, side**2)
         variance = (products / np.maximum(np.bincount(strata) - 1, 1)).sum()
-        p = float(erfc(abs(apart @ side) / np.sqrt(max(2 * variance, 1e-300))))
+        p = math.erfc(abs(apart @ side) / math.sqrt(max(2 * variance, 1e-300)))
     else:
         p = p_value(lambda rows: np.abs(rows @ side), apart, strata)
     return float(values @ side / (side @ side)), p
@@ -92,6 +92,8 @@ def association(values: np.ndarray, groups: np.ndarray) -> float:
     rank = pd.Series(values).rank().to_numpy(float)
     sizes = np.maximum(np.bincount(groups), 1)
     if len(values) > LONG:
+        from scipy.special import chdtrc  # a sweep, whose rehearsal is examined, does without
+
         between = float((np.bincount(groups, rank - rank.mean()) ** 2 / sizes).sum())
         return float(chdtrc(len(set(groups)) - 1, between / rank.var(ddof=1)))
     member = np.eye(len(sizes))[groups]
