@@ -12,6 +12,7 @@ BENCHMARKS = (
     "phase_model.py",
     "adaptive_sweeps.py",
     "harness.py",
+    "long_sweep.py",
     "emulated_limits.py",
     "reports.py",
     "profiles.py",

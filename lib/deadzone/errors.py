@@ -9,6 +9,7 @@ previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where 
 
 import difflib
 import errno
+import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -122,8 +123,10 @@ def check_known(
         raise kind(f"{said}.{did_you_mean(name, known)}{every}")
 
 
-def system_reason(error: OSError) -> str:
+def system_reason(error: OSError | MemoryError) -> str:
     """The system's words for an error, with the file it is about."""
+    if isinstance(error, MemoryError):
+        return os.strerror(errno.ENOMEM)
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
 
 

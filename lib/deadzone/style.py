@@ -55,6 +55,10 @@ LOG_RESPONSE_FACTOR = 3.0
 HOVER = "hover:"
 """A mark in a figure whose link begins so tells the rest to the reader who points at it."""
 
+MOST_DRAWN = 5_000
+"""More trials than this are one picture of points, and none tells who points at it which it is: a page would be of megabytes, which
+no browser shows at once."""
+
 COLOURS = {"ink": INK, "muted": MUTED}
 
 RC_PARAMS: dict[str, Any] = {name: COLOURS.get(str(value), value) for name, value in _TOLD["figures"].items()}

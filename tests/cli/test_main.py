@@ -179,3 +179,13 @@ def test_a_terminal_obeys_nothing_that_stands_in_the_table_of_a_stranger(tmp_pat
     assert "wall\\x1b]0;owned\\x07\\u202e" in text
     assert "\x1b[38;5;" in text, "the picture has its colours"
     assert not set(re.sub(r"\x1b\[[\d;]*m", "", text)) & {"\x1b", "\x07", "\u202e"}
+
+
+def test_a_machine_without_memory_is_told_and_no_traceback(deadzone, monkeypatch):
+    def hungry(*arguments, **keywords):
+        bytearray(10**15)
+
+    monkeypatch.setattr("deadzone.cli.publish.command.callback", hungry)
+    said = deadzone("publish")
+    assert said.code == 3
+    assert said.err.startswith("deadzone: The machine gives no more: Cannot allocate memory.")

@@ -11,10 +11,16 @@ from pathlib import Path
 
 from torture.archiving import ArchiveScene
 from torture.page import Result, rewrite, write_down
+from torture.publishing import ReportScene
 from torture.scene import Scene, play
 from torture.serving import ServiceScene
 
-KINDS: dict[str, type[Scene]] = {"program": Scene, "service": ServiceScene, "archive": ArchiveScene}
+KINDS: dict[str, type[Scene]] = {
+    "program": Scene,
+    "service": ServiceScene,
+    "report": ReportScene,
+    "archive": ArchiveScene,
+}
 """What is swept."""
 
 CLUSTER = "cluster"

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import signal
 import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from store.object_store import BUCKET, object_store
 
-from torture import faults, oracle
-from torture.harness import Arming, Command
-from torture.scene import Scene
-
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+from torture import faults
+from torture.publishing import DONE, ReportScene
 
 PREFIX = "kept"
-
-DONE = {0, 6, 7}
-"""Measured and published, whatever the verdict."""
 
 PIECE = 65_536
 
 STALLED_S = 0.5
 """How long nothing moves [s]. The clients of S3 try up to 25 times, so that it adds up."""
-
-PATIENCE_S = 600.0
-"""What a run may take that measures, publishes, and asks an archive in trouble again and again [s]."""
 
 
 class Wire:
@@ -122,87 +112,28 @@ class Wire:
 TROUBLES = ("slow", "refuses", "resets", "cut off", "garbage", "error", "forbidden", "stalls")
 
 
-class ArchiveScene(Scene):
-    """A run of a short program with its report, kept in an archive."""
-
-    lasts_s: ClassVar[float] = 4.0
+class ArchiveScene(ReportScene):
+    """A run with its report that is kept on an S3 server."""
 
     @classmethod
     def faults(cls) -> Mapping[str, Callable[[Any], None]]:
         return ARCHIVE_FAULTS
 
-    def asked(self) -> dict[str, Any]:
-        for name in ("sweep", "phases"):
-            shutil.copy(NOTEBOOKS / f"{name}.ipynb", self.home / "notebooks")
+    def open_archive(self) -> tuple[str, Path]:
         self._store = contextlib.ExitStack()
         environment = self._store.enter_context(object_store(self.folder / "store"))
         self.wire = Wire(int(environment["AWS_ENDPOINT_URL"].rpartition(":")[2]))
-        self._environment = environment | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.wire.port}"}
-        return {
-            "workload": {
-                "kind": "command",
-                "argv": ["sh", "-c", "sleep 0.00{threads}; echo {threads}"],
-                "responses": {"n": {"regex": r"\d+"}},
-            },
-            "factors": {"threads": self.draw.sample(range(1, 10), 3)},
-            "design": {"replicates": self.draw.randint(2, 4), "warmup": 0, "rehearsal": False},
-        }
+        self.environment = environment | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.wire.port}"}
+        return f"s3://{BUCKET}/{PREFIX}", self.folder / "store" / BUCKET / PREFIX
 
     def close(self) -> None:
         self.wire.close()
         self._store.close()
 
-    def start(self, arming: Arming | None = None, resumed: Any = None) -> Command:
-        run = resumed or self.run()
-        more = ("--resume", run.run_id) if run else ()
-        archive = ("--archive", f"s3://{BUCKET}/{PREFIX}")
-        self.commands.append(
-            Command(
-                self.home,
-                "run",
-                str(self.study),
-                "-q",
-                *archive,
-                *more,
-                arming=arming,
-                environment=self._environment,
-            )
-        )
-        self.commands[-1].patience_s = PATIENCE_S
-        return self.commands[-1]
-
-    def ended(
-        self, command: Command, killed: bool = False, codes: Collection[int] = oracle.DOCUMENTED
-    ) -> None:
-        """As for a sweep, but for what `run` says beside its sentence."""
-        code, said = command.code, command.printed()
-        assert "Traceback" not in said and "Exception ignored" not in said, said
-        assert killed if code < 0 else code in codes, f"exit code {code}: {said}"
-        if code in (2, 3, 4):
-            assert said.splitlines()[-1].startswith("deadzone: "), f"exit code {code}: {said}"
-        run = self.run()
-        if run:
-            oracle.check_kept(run, self._kept)
-            self.forget()
-
     def finish(self) -> None:
-        """With a network that works again all of the run and of its report is in the archive, byte by byte."""
+        """With a network that works again."""
         self.wire.mend()
-        self.story.append("resumed")
-        self.ended(self.start(), codes=DONE)
-        run = self.run()
-        assert run
-        oracle.check_whole(run, self.study)
-        kept = self.folder / "store" / BUCKET / PREFIX
-        report = self.home / "reports" / "probe" / run.run_id
-        for here, there in ((run.folder, kept / "runs"), (report, kept / "reports")):
-            for path in (one for one in here.rglob("*") if one.is_file() and one.name != "lock"):
-                copied = there / "probe" / run.run_id / path.relative_to(here)
-                assert copied.is_file(), f"not in the archive: {path}"
-                if path.name != "sweep.ipynb":  # is written as the run is copied
-                    assert copied.read_bytes() == path.read_bytes(), f"another one in the archive: {path}"
-        assert report.joinpath("report.pdf").is_file(), "there is no report"
-        oracle.check_nothing_left(self.commands, self.folder)
+        super().finish()
 
 
 def archive_in_trouble(scene: ArchiveScene) -> None:

@@ -218,6 +218,8 @@ def _of_a_pod(scene: ClusterScene) -> None:
 def container_killed(scene: ClusterScene) -> None:
     """Its first process; the container of a workload is started again, the pod of a Job has failed."""
     scene.instant()
+    # Of a container whose group was once out of memory containerd says OOMKilled whatever it ends by.
+    scene.harmed += scene.harmed > 0
     for pid in scene.first_processes()[:1]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

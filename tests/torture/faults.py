@@ -7,8 +7,12 @@ import errno
 import os
 import resource
 import signal
+import struct
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -59,10 +63,34 @@ def interrupted(scene: Scene) -> None:
 def suspended(scene: Scene) -> None:
     command = scene.start()
     wait_an_instant(scene, command)
-    send(command, signal.SIGSTOP, group=False)
+    group = scene.draw.random() < 0.5
+    send(command, signal.SIGSTOP, group)
     time.sleep(scene.draw.uniform(0, 0.3))
-    send(command, signal.SIGCONT, group=False)
+    send(command, signal.SIGCONT, group)
     scene.ended(command, codes={0})
+
+
+def machine_asleep(scene: Scene) -> None:
+    """All processes stand still, and when they go on it is later by the clock: what a machine that was suspended looks like."""
+    ahead = scene.folder / "ahead"
+    ahead.write_bytes(bytes(8))
+    command = scene.start(Arming(calls=(("follow_clock", (bytes(ahead),)),)))
+    wait_an_instant(scene, command)
+    stopped = [command.pid, *(below.pid for below in command.below())]
+    for pid in stopped:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP)
+    time.sleep(scene.draw.uniform(0, 0.2))
+    ahead.write_bytes(struct.pack("l", scene.draw.choice([1, 60, 3_600, 86_400 * 3])))
+    for pid in reversed(stopped):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+    scene.ended(command, codes={0})
+
+
+def _is_up(one: psutil.Process, launcher: bool) -> bool:
+    """Whether it is a launcher, or a program."""
+    return ("launcher.py" in " ".join(one.cmdline())) == launcher
 
 
 def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | None]:
@@ -73,7 +101,10 @@ def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | 
     while command.runs() and time.monotonic() < deadline:
         below = command.below()
         with contextlib.suppress(psutil.Error):
-            found = [one for one in below if ("launcher.py" in " ".join(one.cmdline())) == launcher]
+            # One of the command's own that is about to be the launcher is no program of a trial.
+            found = [
+                one for one in below if (one.ppid() == command.pid) == launcher and _is_up(one, launcher)
+            ]
             if found:
                 # A program that is about to be is a copy of its launcher still.
                 return command, found[0 if launcher else -1]
@@ -114,6 +145,50 @@ def memory_exhausted(scene: Scene) -> None:
     scene.harmed += 1
     scene.ended(command, codes={0})
     scene.hungry.unlink(missing_ok=True)
+
+
+MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
+"""Where groups of cgroup v1 are made that share an amount of memory; of v2 the harness may not leave its own."""
+
+SHARED_BYTES = 96_000_000
+"""What a sweep and its neighbour share: enough for the sweep, which has most of its pages from the process it is forked from."""
+
+NEIGHBOUR = """kept = []
+while True: kept.append(bytearray(b"x") * 1_000_000)"""
+
+
+def _group_that_shares(scene: Scene) -> Path:
+    """A group of processes that have SHARED_BYTES together, until the end of the scene."""
+    group = MEMORY_GROUPS / f"{scene.folder.name}-{len(scene.commands)}"
+    group.mkdir()
+    (group / "memory.limit_in_bytes").write_text(str(SHARED_BYTES))
+    scene.stack.callback(group.rmdir)  # what a sweep that was killed left in it is gone by then
+    return group
+
+
+def memory_taken_by_a_neighbour(scene: Scene) -> None:
+    """One that the kernel kills for it, or spares, so that it kills the sweep or a program of it."""
+    group = _group_that_shares(scene)
+    command = scene.start()
+    (group / "cgroup.procs").write_text(str(command.pid))
+    wait_an_instant(scene, command)
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", NEIGHBOUR]) as neighbour:
+        with contextlib.suppress(OSError):  # it may be gone by now
+            if scene.draw.random() < 0.7:
+                Path(f"/proc/{neighbour.pid}/oom_score_adj").write_text("-999")
+            (group / "cgroup.procs").write_text(str(neighbour.pid))
+        command.wait(5)
+        neighbour.kill()
+    scene.harmed += 1
+    killed = not command.runs() and command.code == -signal.SIGKILL
+    scene.told("the sweep was killed" if killed else "the sweep was spared")
+    scene.ended(command, killed=killed, codes={0, 3, 4})
+
+
+def memory_refused(scene: Scene) -> None:
+    """The sweep gets no more memory than a drawn amount: what asks for it fails. A library in C may end the process then, as a kill does."""
+    room = int(2 ** scene.draw.uniform(18, 27))
+    scene.ended(scene.start(Arming(room_bytes=room)), killed=True, codes={0, 3, 4})
 
 
 DISK_ERRORS = [0, errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT, errno.EACCES]
@@ -228,16 +303,20 @@ FAULTS: dict[str, Callable[[Scene], None]] = {
     fault.__name__.replace("_", " "): fault
     for fault in (
         *(killed, interrupted, suspended, launcher_harmed, program_harmed, memory_exhausted),
+        *(memory_taken_by_a_neighbour, memory_refused, machine_asleep),
         *(clock_stepped, processes_exhausted, descriptors_exhausted, file_size_limited),
         *(folder_moved, two_at_once, files_damaged, disk_in_trouble),
     )
 }
 """Every fault, by the name it is counted under."""
 
-INTERPOSED = {"clock stepped", "processes exhausted", "disk in trouble"}
+INTERPOSED = {"clock stepped", "machine asleep", "processes exhausted", "disk in trouble"}
 """Faults that need the library of interposed calls."""
 
 
 def possible() -> dict[str, Callable[[Scene], None]]:
     """The faults that this machine can have."""
-    return {name: fault for name, fault in FAULTS.items() if trouble_library() or name not in INTERPOSED}
+    without = set() if trouble_library() else INTERPOSED
+    if not os.access(MEMORY_GROUPS / "cgroup.procs", os.W_OK):
+        without = without | {"memory taken by a neighbour"}
+    return {name: fault for name, fault in FAULTS.items() if name not in without}

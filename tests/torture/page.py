@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import __version__
-from deadzone.store.provenance import cpu_model, operating_system, usable_cores
+from deadzone.store.provenance import cpu_model, git_facts, operating_system, usable_cores
 
 BY_HAND = "## Found and mended"
 """From this heading on the page is typed, and kept as it is."""
@@ -25,6 +26,7 @@ CALLED = {
     "program": "a program on the local target",
     "service": "a service, asked or under load",
     "cluster": "pods of a cluster",
+    "report": "a run with its report and an archive on a disk",
     "archive": "a run that is kept in an S3 archive",
     "input": "input",
 }
@@ -58,12 +60,16 @@ def write_down(result: Result, folder: Path) -> None:
         "ended_at": f"{now:%Y-%m-%d %H:%M}",
         "deadzone": __version__,
         "python": platform.python_version(),
+        "commit": git_facts(Path(__file__).parent).get("git_commit", "")[:8],
         "machine": f"{usable_cores()} cores of {cpu_model()}, Linux {platform.release()}, {operating_system()}",
         "load_average": round(os.getloadavg()[0], 2),
     }
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{now:%Y%m%dT%H%M%S}-{result.seed}-{os.getpid()}.json"
-    (folder / name).write_text(json.dumps(vars(result), indent=1) + "\n")
+    text = json.dumps(vars(result), indent=1) + "\n"
+    for place, named in ((sys.base_prefix, "{python}"), (str(Path.home()), "~")):
+        text = text.replace(place, named)
+    (folder / name).write_text(text)
 
 
 def written_down(folder: Path) -> list[Result]:
@@ -122,10 +128,10 @@ def page(results: list[Result], by_hand: str) -> str:
         "",
         "## Runs",
         "",
-        "| ended (UTC) | seed | took | faults and inputs | found | on |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| ended (UTC) | commit | seed | took | faults and inputs | found | on |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
         *(
-            f"| {one.circumstances['ended_at']} | {one.seed} | {one.took_s:,.0f} s | {one.total:,} | {len(one.found) or 'nothing'} | "
+            f"| {one.circumstances['ended_at']} | {one.circumstances['commit']} | {one.seed} | {one.took_s:,.0f} s | {one.total:,} | {len(one.found) or 'nothing'} | "
             f"{one.circumstances['machine']}; Python {one.circumstances['python']}; load {one.circumstances['load_average']} |"
             for one in results
         ),

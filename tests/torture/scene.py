@@ -6,6 +6,7 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -32,7 +33,7 @@ class Scene:
     """What the faults of one scene share: a sweep of a program of a few milliseconds.
 
     harmed: trials that may have failed, for their program was harmed. lasts_s: about how long the sweep takes.
-    most_faults: that a scene goes through.
+    most_faults: that a scene goes through. stack: what faults made is removed with it.
     """
 
     lasts_s: ClassVar[float] = 0.4
@@ -43,6 +44,7 @@ class Scene:
     harmed: int = 0
     commands: list[Command] = field(default_factory=list)
     story: list[str] = field(default_factory=list)
+    stack: ExitStack = field(default_factory=ExitStack)
     _kept: bytes = b""
 
     def __post_init__(self) -> None:
@@ -148,7 +150,10 @@ def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callabl
     """One scene, drawn from the seed and its number; its files stay where something was found."""
     draw = random.Random(f"{seed}/{number}")
     folder = Path(tempfile.mkdtemp(prefix="torture-"))
-    scene = kind(folder, draw)
+    try:
+        scene = kind(folder, draw)
+    except Exception as error:
+        return Played(number, (), f"there was no scene: {type(error).__name__}: {error}\n  files: {folder}")
     met: list[str] = []
     try:
         for name in draw.choices(list(faults), k=draw.randint(1, kind.most_faults)):
@@ -160,6 +165,7 @@ def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callabl
         what = f"{type(error).__name__}: {error}"
         return Played(number, tuple(met), f"{' > '.join(scene.story)}: {what}\n  files: {folder}")
     finally:
-        scene.close()
+        with scene.stack:
+            scene.close()
     shutil.rmtree(folder)
     return Played(number, tuple(met), "")

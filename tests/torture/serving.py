@@ -23,8 +23,9 @@ SERVER = Path(__file__).with_name("server.py")
 TROUBLES = ("crashes", "resets", "cut off", "garbage", "error", "slow", "hangs")
 """What may become of one request; see `server.py`."""
 
-OF_ONE_PROGRAM = {"program harmed", "memory exhausted"}
-"""Faults of a scene whose trial is one program."""
+OF_ONE_PROGRAM = {"program harmed", "memory exhausted", "memory refused"}
+"""Faults of a scene whose trial is one program, and whose sweep has no threads: Python prints a traceback itself where one of them
+can have no lock."""
 
 ANSWERED_WITHIN_S = 1.0
 """What a request may take; a server that hangs costs a trial so much."""

@@ -129,8 +129,8 @@ def main() -> None:
     except DeadzoneError as error:
         print(f"deadzone: {_shown(str(error))}", file=sys.stderr)
         code = error.exit_code
-    except OSError as error:
-        if error.errno not in EXHAUSTED:
+    except (OSError, MemoryError) as error:
+        if isinstance(error, OSError) and error.errno not in EXHAUSTED:
             raise
         print(f"deadzone: The machine gives no more: {system_reason(error)}. {REMEDY}", file=sys.stderr)
         code = EXIT_STOPPED

@@ -10,6 +10,7 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
+from deadzone.cli.executing import agree_to_execute
 from deadzone.cli.options import FILE
 from deadzone.errors import StudyError
 from deadzone.study.belonging_specs import belonging_of
@@ -110,8 +111,10 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def with_overrides(**given: Any) -> None:
-        if Path(given["study"]).suffix in SUFFIXES:
-            places.settle_beside(Path(given["study"]))
+        own = [places.home().resolve(), places.CARRIED]
+        path = Path(given["study"])
+        if is_file := path.suffix in SUFFIXES:
+            places.settle_beside(path)
         changes = ("parameters", "parameter_file", "replicates", "warmup", "allow")
         overrides = overrides_of(*(given.pop(name) for name in changes))
         if belongs := given.pop("belongs"):
@@ -123,6 +126,8 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
         overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
+        if is_file and not asked["dry_run"] and not any(map(path.resolve().is_relative_to, own)):
+            agree_to_execute(path)
         function(Asked(**asked, overrides=overrides), **given)
 
     return together(

@@ -13,6 +13,8 @@ def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
     """Which rows a column marks. missing: what an absent column, an empty cell or another word means."""
     if column not in frame:
         return pd.Series(missing, index=frame.index)
+    if pd.api.types.is_bool_dtype(frame[column]):
+        return frame[column].fillna(missing).astype(bool)
     return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)
 
 

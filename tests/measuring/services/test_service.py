@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from deadzone.errors import StudyError, TargetError
+from deadzone.errors import StoreError, StudyError, TargetError
 from deadzone.measuring.services.base import Reached, ServiceError
 from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.services.service import LOG_KEPT_BYTES, Service
@@ -332,3 +332,11 @@ def test_an_address_has_parts_for_every_protocol():
         "port": 8000,
     }
     assert Reached("https://[::1]").placeholders["address"] == "[::1]:443"
+
+
+def test_the_folder_of_a_run_that_was_moved_away_is_not_made_anew(tmp_path):
+    with LocalTarget(LocalSpec()) as target:
+        service = Service(spec(), target, tmp_path, "here", tmp_path / "gone" / "logs")
+        with pytest.raises(StoreError, match="gone/logs: cannot be made"):
+            service.ready(ONE)
+    assert not (tmp_path / "gone").exists()

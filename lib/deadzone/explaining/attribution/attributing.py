@@ -256,7 +256,7 @@ def _check_one_level(study: Study, trials: pd.DataFrame, by: str) -> None:
 
 def _limits(study: Study, trials: pd.DataFrame, by: str) -> dict[str, float] | None:
     """CPU limit of each environment as the study set it; None where the table says it by itself."""
-    if by != ENVIRONMENT or "cpu_limit" in study.factor_names():
+    if by != ENVIRONMENT or by not in trials or "cpu_limit" in study.factor_names():
         return None
     found = {name: _setting(study, name, "cpu_limit") for name in dict.fromkeys(trials[by].astype(str))}
     return {name: limit or math.inf for name, limit in found.items() if limit is not None}
@@ -273,7 +273,7 @@ def _setting(study: Study, name: str, limit: str) -> float | None:
 
 def _together(study: Study, trials: pd.DataFrame, by: str) -> Sequence[str]:
     """A warning where environments differ in their memory limit too, so that lifting both at once cannot tell them apart."""
-    if by != ENVIRONMENT:
+    if by != ENVIRONMENT or by not in trials:
         return ()
     names = dict.fromkeys(trials[by].astype(str))
     memory = {_setting(study, name, "memory_limit") for name in names} - {None}

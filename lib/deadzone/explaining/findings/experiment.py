@@ -47,12 +47,12 @@ class Experiment:
         table = self.table.reset_index(drop=True)
         if "started_at" in table and table["started_at"].notna().all():
             table = table.sort_values("started_at", kind="stable", ignore_index=True)
-        treatments = table[[self.knob, *self.by]].map(str).agg("\x00".join, axis=1)
+        factors = [*dict.fromkeys((self.knob, *self.by))]
         trial = table["trial"] if "trial" in table else pd.Series(np.arange(1, len(table) + 1))
         number = pd.to_numeric(trial, errors="coerce").fillna(0).astype(int)
         places = {level: place for place, level in enumerate(self.levels)}
         return table.assign(
-            level=pd.factorize(treatments)[0],
+            level=table[factors].map(str).groupby(factors, sort=False).ngroup().to_numpy(),
             place=[places[plain(level)] for level in table[self.knob]],
             number=number,
             order=np.arange(len(table)),

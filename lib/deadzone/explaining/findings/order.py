@@ -7,7 +7,7 @@ import pandas as pd
 
 from deadzone.explaining.findings.experiment import Experiment, numbers
 from deadzone.explaining.findings.finding import Suspicion
-from deadzone.explaining.findings.permutation import centred, contrast, p_value
+from deadzone.explaining.findings.permutation import centred, contrast
 from deadzone.explaining.marks import marked, well
 
 LEAST_CARRIED = 0.05
@@ -89,7 +89,7 @@ def _first_of_level(
     effect = float(np.median(apart[first]))
     second = float((np.sign(effect) * apart[place == 1][:FOLLOWING]).max())
     rest = np.abs(apart[place >= 2])
-    p = p_value(lambda drawn: np.abs(drawn[:, first].mean(axis=1)), centred(log[use], codes), codes)
+    _, p = contrast(log[use], first, codes)
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
     weight = abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE
     said = {"how": "first_of_level", "times": float(np.exp(abs(effect))), "knob": seen.knob}

@@ -7,6 +7,7 @@ far off are left out of this estimate, which must not be drawn by an outlier.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,19 +53,23 @@ def estimate_drift(sample: Sample, certainty: float) -> tuple[Drift | None, np.n
     return drift, columns @ fit.effects if drift.removed else nothing
 
 
-def _designs(sample: Sample) -> list[tuple[str, np.ndarray, list]]:
-    """Drift columns to try, each centred over the run: (kind, (trials, columns), names)."""
-    designs: list[tuple[str, np.ndarray, list]] = []
+def _designs(sample: Sample) -> list[tuple[str, Any, list]]:
+    """Drift columns to try, each centred over the run: (kind, (trials, columns), names). Those of blocks are sparse: a run of a thousand
+    blocks has a hundred thousand trials."""
+    from scipy.sparse import csr_array
+
+    designs: list[tuple[str, Any, list]] = []
     if sample.block is not None:
         names, code = np.unique(sample.block, return_inverse=True)
         if 2 <= len(names) <= len(code) // 2:
-            designs.append(("block", np.eye(len(names))[code], list(names)))
+            here = csr_array((np.ones(len(code)), (np.arange(len(code)), code)))
+            designs.append(("block", here, list(names)))
     if sample.order is not None:
         designs.append(("order", (sample.order - sample.order.mean())[:, None], [0.0, 1.0]))
     return designs
 
 
-def _additive(sample: Sample, columns: np.ndarray) -> _Fit | None:
+def _additive(sample: Sample, columns: Any) -> _Fit | None:
     """Least squares of levels plus drift columns, twice: the second time without far-off trials."""
     keep = np.ones(len(sample.value), dtype=bool)
     fit = None
@@ -77,18 +82,19 @@ def _additive(sample: Sample, columns: np.ndarray) -> _Fit | None:
     return fit
 
 
-def _least_squares(sample: Sample, columns: np.ndarray, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
+def _least_squares(sample: Sample, columns: Any, keep: np.ndarray) -> tuple[_Fit | None, np.ndarray]:
     from scipy.linalg import pinvh
     from scipy.special import fdtrc
 
-    target, drift = (_within_levels(sample.level, keep, of) for of in (sample.value, columns))
+    target = _within_levels(sample.level, keep, sample.value)
     # The columns of all blocks add up to nothing within levels: what is left of their sum is rounding, not a column.
-    inverse, rank = pinvh(drift[keep].T @ drift[keep], rtol=len(target) * np.spacing(1.0), return_rank=True)
+    products = _products_within(sample.level[keep], columns[keep])
+    inverse, rank = pinvh(products, rtol=len(target) * np.spacing(1.0), return_rank=True)
     freedom = int(keep.sum()) - len(np.unique(sample.level[keep])) - rank
     if rank == 0 or freedom < LEAST_FREEDOM:
         return None, target
-    effects = inverse @ drift[keep].T @ target[keep]
-    residual = target - drift @ effects
+    effects = inverse @ (columns[keep].T @ target[keep])
+    residual = target - _within_levels(sample.level, keep, columns @ effects)
     rest = float(residual[keep] @ residual[keep])
     explained = float(target[keep] @ target[keep]) - rest
     ratio = (explained / rank) / max(rest / freedom, 1e-300)
@@ -96,14 +102,21 @@ def _least_squares(sample: Sample, columns: np.ndarray, keep: np.ndarray) -> tup
     return fit, residual
 
 
+def _products_within(level: np.ndarray, columns: Any) -> np.ndarray:
+    """Products of columns less their level's mean, shape (columns, columns); of those of blocks none is made dense."""
+    from scipy.sparse import csr_array
+
+    member = csr_array((np.ones(len(level)), (np.arange(len(level)), level)))
+    sums = member.T @ columns
+    products = columns.T @ columns - sums.T @ (sums / np.maximum(np.bincount(level), 1)[:, None])
+    return products if isinstance(products, np.ndarray) else products.toarray()
+
+
 def _within_levels(level: np.ndarray, keep: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values minus their level's mean over the kept trials; a level without a kept trial gives 0."""
-    flat = values.reshape(len(values), -1)
-    n = int(level.max()) + 1
-    counts = np.bincount(level[keep], minlength=n)
-    sums = np.stack([np.bincount(level[keep], column[keep], n) for column in flat.T], axis=1)
-    centred = flat - (sums / np.maximum(counts, 1)[:, None])[level]
-    return np.where((counts > 0)[level][:, None], centred, 0.0).reshape(values.shape)
+    """Values minus their level's mean over the kept trials, shape (trials,); a level without a kept trial gives 0."""
+    counts = np.bincount(level[keep], minlength=int(level.max()) + 1)
+    sums = np.bincount(level[keep], values[keep], len(counts))
+    return np.where((counts > 0)[level], values - (sums / np.maximum(counts, 1))[level], 0.0)
 
 
 def _describe(sample: Sample, kind: str, names: list, fit: _Fit, p: float, certainty: float) -> Drift:

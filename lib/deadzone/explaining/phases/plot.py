@@ -211,8 +211,9 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
                 alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
                 zorder=4 if is_sound else 5,
                 label=say("plot.trial" if is_sound else "plot.outlier"),
+                rasterized=len(part) > style.MOST_DRAWN,
             )  # fmt: skip
-            if part["block"].notna().all():
+            if part["block"].notna().all() and len(part) <= style.MOST_DRAWN:
                 drawn.set_urls([style.HOVER + trial_text(model, row) for row in part.to_dict("records")])
 
 

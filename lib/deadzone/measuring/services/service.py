@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from deadzone.errors import SaidAs, StudyError, WorkloadError
+from deadzone.errors import SaidAs, StoreError, StudyError, WorkloadError
 from deadzone.measurement import Command
 from deadzone.measuring.load.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.measuring.services.base import Host, Reached, RunningProgram, ServiceError
@@ -252,7 +252,8 @@ class Service:
     def _next_log(self) -> Path:
         """A log of its own for every start, in the order of the starts."""
         folder = self._logs or (self._host.scratch if self._host else Path.cwd())
-        folder.mkdir(parents=True, exist_ok=True)
+        with SaidAs(StoreError, f"{folder}: cannot be made"):  # never anew where the run was moved away
+            folder.mkdir(exist_ok=True)
         number = 1 + max((int(path.name[:5]) for path in folder.glob("[0-9]" * 5 + "*.log")), default=0)
         return folder / f"{number:05d}{f'-{self._environment}' if self._environment else ''}.log"
 

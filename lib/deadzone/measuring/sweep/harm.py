@@ -4,7 +4,6 @@ The response of one attempt has no say in whether that attempt is trusted: it is
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,25 +24,28 @@ class Harm:
 
     def __init__(self, response: str) -> None:
         self._response = response
-        self._seen: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        self._means: dict[str, tuple[int, np.ndarray]] = {}
+        self._within, self._freedom = np.zeros((2, 2)), -1
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Learn from a line of the journal."""
+        """Learn from a line of the journal: sums of squares and products within levels, updated (Welford 1962, Technometrics 4,
+        419-420), so that the last trial of many costs what the first did."""
         value = record["responses"].get(self._response, record.get(self._response)) or 0.0
         foreign = record.get("foreign_cpu")
         if record["status"] == "ok" and not record["warmup"] and value > 0 and foreign is not None:
-            self._seen[str(record["levels"])].append((foreign, math.log(value)))
+            level = str(record["levels"])
+            seen, mean = self._means.get(level, (0, np.zeros(2)))
+            apart = np.array((foreign, math.log(value))) - mean
+            self._means[level] = seen + 1, mean + apart / (seen + 1)
+            self._within += np.outer(apart, apart) * seen / (seen + 1)
+            self._freedom += seen > 0
 
     def is_none(self, foreign_cpu: float) -> bool:
         """Whether neighbours that use so many cores make no difference: the slope of ln(response) over what they used, within
         levels (analysis of covariance: Fisher 1932, Statistical Methods for Research Workers, section 49.1)."""
-        freedom = sum(len(pairs) - 1 for pairs in self._seen.values()) - 1
-        if freedom < FEWEST:
-            return False
-        within = np.vstack([pairs - np.mean(pairs, axis=0) for pairs in self._seen.values()])
-        (used, both), (_, response) = (within.T @ within).tolist()
-        if used <= 0:
+        (used, both), (_, response) = self._within.tolist()
+        if self._freedom < FEWEST or used <= 0:
             return False
         slope = both / used
-        error = math.sqrt(max(response - slope * both, 0.0) / freedom / used)
+        error = math.sqrt(max(response - slope * both, 0.0) / self._freedom / used)
         return (abs(slope) + SURE * error) * foreign_cpu <= HARMLESS

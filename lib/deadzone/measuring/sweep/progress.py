@@ -26,7 +26,10 @@ class Estimate:
         self._left = Counter(trial.treatment.label() for trial in remaining)
         self._cooldown_s = cooldown_s
         self._measured: dict[str, list[float]] = defaultdict(list)
-        self._attempts: list[int] = []
+        self._typical: dict[str, float] = {}
+        self._finals = self._attempts = 0
+        self.measured_s = 0.0
+        """What all attempts took, with the pauses between them [s]."""
 
     def expect(self, trials: Sequence[PlannedTrial]) -> None:
         """Take account of trials that are still to be measured."""
@@ -35,24 +38,27 @@ class Estimate:
     def add(self, record: Mapping[str, Any]) -> None:
         """Take account of a measured trial, or of an attempt at it."""
         if record["final"]:
-            self._attempts.append(record["attempt"])
-        walls = self._measured[Treatment(record["levels"]).label()]
+            self._finals += 1
+            self._attempts += record["attempt"]
+        walls = self._measured[label := Treatment(record["levels"]).label()]
         walls.append(float(record["wall_s"]))
+        self.measured_s += record["wall_s"] + self._cooldown_s
         del walls[:-REMEMBERED]
+        self._typical[label] = median(walls)
 
     def finish(self, trial: PlannedTrial) -> None:
         """A trial that needs no further attempt."""
         self._left[trial.treatment.label()] -= 1
 
-    def left_s(self) -> float | None:
-        """Time left [s]; None before anything was measured."""
-        if not self._measured:
+    def left_s(self, trials: Sequence[PlannedTrial] | None = None) -> float | None:
+        """Time left [s], or that these trials will take; None before anything was measured."""
+        counted = self._left if trials is None else Counter(trial.treatment.label() for trial in trials)
+        if not self._typical:
             return None
-        typical = {label: median(walls) for label, walls in self._measured.items()}
-        other = fmean(typical.values())
-        attempts = fmean(self._attempts or [1])
+        other, attempts = fmean(self._typical.values()), self._attempts / self._finals if self._finals else 1
         return sum(
-            n * (attempts * typical.get(label, other) + self._cooldown_s) for label, n in self._left.items()
+            n * (attempts * self._typical.get(label, other) + self._cooldown_s)
+            for label, n in counted.items()
         )
 
 
@@ -60,10 +66,10 @@ def expected_s(
     remaining: Sequence[PlannedTrial], records: Iterable[Mapping[str, Any]], cooldown_s: float
 ) -> float | None:
     """Time the remaining trials will take [s]; None before anything was measured."""
-    estimate = Estimate(remaining, cooldown_s)
+    estimate = Estimate((), cooldown_s)
     for record in records:
         estimate.add(record)
-    return estimate.left_s()
+    return estimate.left_s(remaining)
 
 
 def in_words(seconds: float) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 
 from deadzone.language.catalogue import LANGUAGES, Message, join, say
-from deadzone.measuring.sweep.progress import Progress, expected_s
+from deadzone.measuring.sweep.progress import Estimate, Progress
 from deadzone.measuring.sweep.running import TrialSource, grid_s, planned_trials, remaining
+from deadzone.store.records import TRIAL, JournalTail
 from deadzone.store.run import Run
 from deadzone.study.design import NextTreatments, PlannedTrial, Treatment
 from deadzone.study.plan import Plan
@@ -66,15 +67,21 @@ def within_budget(progress: Progress) -> TrialSource:
     """The trials of the plan, block by block, as many whole blocks as fit the study's budget: the most even grid."""
 
     def source(plan: Plan, run: Run) -> Iterator[Sequence[PlannedTrial]]:
+        journal, taken = JournalTail(run.journal_file, TRIAL), Estimate((), plan.design.cooldown_s)
+
+        def left_s() -> float:
+            for record in journal.new_records():  # read on: a budget of hours holds many trials
+                taken.add(record)
+            return (plan.design.budget_s or 0.0) - taken.measured_s
+
         blocks = itertools.groupby(remaining(plan.trials, run.finished()), lambda trial: trial.block)
         first = min((trial.block for trial in plan.trials if not trial.warmup), default=0)
         for number, trials in blocks:
             block = [*trials]
-            takes_s = expected_s(block, run.records(), plan.design.cooldown_s) or 0.0
-            if number > first and takes_s > _budget_left(plan, run):
+            if number > first and left_s() < (taken.left_s(block) or 0.0):
                 return _stop(run, progress, _spent(plan, run), ())
             for part in [block] if number > first else [[trial] for trial in block]:
-                if _budget_left(plan, run) <= 0:
+                if left_s() <= 0:
                     return _stop(run, progress, _spent(plan, run), ())
                 yield part
 

@@ -123,7 +123,7 @@ def _keep(run: Run, n_planned: int) -> str:
             return "Nothing was measured."
         done = len(run.finished())
         run.write_tables()
-    except StoreError as error:
+    except (StoreError, MemoryError) as error:
         return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
     return f"{done} of {n_planned} trials are kept in {run.folder}; go on with --resume {run.run_id}"
 

@@ -16,6 +16,7 @@ import sysconfig
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -79,14 +80,12 @@ def execute(
 
     def work() -> None:
         # A thread has no event loop of its own, and the one nbclient would make is never closed.
-        loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(loop)
         try:
-            _papermill(path, output, parameters)
+            with closing(asyncio.new_event_loop()) as loop:
+                asyncio.set_event_loop(loop)
+                _papermill(path, output, parameters)
         except BaseException as error:
             failure.append(error)
-        finally:
-            loop.close()
 
     # The kernel works in the notebook's folder, from where it would look for runs elsewhere than its caller.
     environment = {places.HOME_VARIABLE: str(places.home()), **(environment or {})}

@@ -24,7 +24,7 @@ from deadzone.reports.figures.curves import ends, names
 from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import cores_used, is_measured, positions
 from deadzone.study.scales import level_name
-from deadzone.style import HOVER, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
+from deadzone.style import HOVER, MOST_DRAWN, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,14 +116,15 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
     drawn = ax.scatter(
-        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label=say("plot.untrusted")
-    )
+        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4, label=say("plot.untrusted"),
+        rasterized=len(apart) > MOST_DRAWN,
+    )  # fmt: skip
     drawn.set_urls([
         HOVER + say(
             "plot.hover_untrusted", trial=row["trial"], attempt=row["attempt"], reason=row["distrust_reason"],
             value=response(float(row[model.response]), model.response),
         )
-        for row in apart.to_dict("records")
+        for row in apart.head(MOST_DRAWN).to_dict("records")
     ])  # fmt: skip
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
@@ -200,7 +201,7 @@ def _points_and_medians(ax: Axes, x: np.ndarray, y: np.ndarray) -> None:
     levels = np.unique(x[np.isfinite(x)])
     medians = [np.nanmedian(y[x == level]) for level in levels]
     ax.plot(levels, medians, color=TRIAL_COLOUR, linewidth=1.2, zorder=2)
-    ax.scatter(x, y, s=10, color=TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3)
+    ax.scatter(x, y, 10, TRIAL_COLOUR, alpha=0.6, linewidths=0, zorder=3, rasterized=len(x) > MOST_DRAWN)
 
 
 def _continue_phases(model: PhaseModel, ax: Axes) -> None:

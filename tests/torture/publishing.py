@@ -1,0 +1,152 @@
+"""A scene with a report: `deadzone run` measures, publishes and keeps both in an archive, here a folder of another disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import psutil
+
+from torture import faults, oracle
+from torture.harness import Arming, Command, trouble_library
+from torture.scene import Scene
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+DONE = {0, 6, 7}
+"""Measured and published, whatever the verdict."""
+
+PATIENCE_S = 600.0
+"""What a run may take that measures, publishes, and asks an archive in trouble again and again [s]."""
+
+OF_A_RUN = ("killed", "interrupted", "suspended", "descriptors exhausted", "file size limited", "two at once")
+"""Faults of a sweep that a run with its kernels can have as they are."""
+
+ENDS = {
+    ".html": b"</html>",
+    ".pdf": b"%%EOF",
+    ".ipynb": b"}",
+    ".json": b"}",
+    ".svg": b"</svg>",
+    ".parquet": b"PAR1",
+}
+"""What the last bytes of a file are that was written whole."""
+
+
+class ReportScene(Scene):
+    """A run of a short program with its report, kept in an archive."""
+
+    lasts_s: ClassVar[float] = 4.0
+
+    @classmethod
+    def faults(cls) -> Mapping[str, Callable[[Any], None]]:
+        """Trouble with the disks of report, archive and run, at any call of the command or of its kernels; and some of a sweep's."""
+        possible = faults.possible()
+        ours = {"report or archive in trouble": report_or_archive_in_trouble} if trouble_library() else {}
+        return {**ours, **{name: possible[name] for name in OF_A_RUN}}
+
+    def open_archive(self) -> tuple[str, Path]:
+        """Where runs and reports are kept, as a URL, and the folder in which they lie there."""
+        self.environment: dict[str, str] = {}
+        kept = self.folder / "archive"
+        kept.mkdir()
+        return f"file://{kept}", kept
+
+    def asked(self) -> dict[str, Any]:
+        for name in ("sweep", "phases"):
+            shutil.copy(NOTEBOOKS / f"{name}.ipynb", self.home / "notebooks")
+        self._archive, self.kept = self.open_archive()
+        return {
+            "workload": {
+                "kind": "command",
+                "argv": ["sh", "-c", "sleep 0.00{threads}; echo {threads}"],
+                "responses": {"n": {"regex": r"\d+"}},
+            },
+            "factors": {"threads": self.draw.sample(range(1, 10), 3)},
+            "design": {"replicates": self.draw.randint(2, 4), "warmup": 0, "rehearsal": False},
+        }
+
+    def start(self, arming: Arming | None = None, resumed: Any = None) -> Command:
+        run = resumed or self.run()
+        more = ("--resume", run.run_id) if run else ()
+        asked = ("run", str(self.study), "-q", "--archive", self._archive, *more)
+        started = Command(
+            self.home, *asked, arming=arming, environment=self.environment, patience_s=PATIENCE_S
+        )
+        self.commands.append(started)
+        return started
+
+    def ended(
+        self, command: Command, killed: bool = False, codes: Collection[int] = oracle.DOCUMENTED
+    ) -> None:
+        """As for a sweep, but for what `run` says beside its sentence; a report is whole or not there."""
+        code, said = command.code, command.printed()
+        assert "Traceback" not in said and "Exception ignored" not in said, said
+        expected = {*codes, *DONE} if 0 in codes else codes
+        assert killed if code < 0 else code in expected, f"exit code {code}: {said}"
+        if code in (2, 3, 4):
+            assert said.splitlines()[-1].startswith("deadzone: "), f"exit code {code}: {said}"
+        run = self.run()
+        if run:
+            oracle.check_kept(run, self._kept)
+            self.forget()
+        if killed:
+            self.await_kernels()
+        check_published(self.home / "reports")
+
+    def await_kernels(self) -> None:
+        """A kernel whose command was killed sees that and ends."""
+        ours = [one for one in psutil.process_iter(["environ"]) if self._is_ours(one)]
+        psutil.wait_procs(ours, timeout=60)
+
+    def _is_ours(self, one: psutil.Process) -> bool:
+        return (one.info["environ"] or {}).get("DEADZONE_HOME") == str(self.home)
+
+    def finish(self) -> None:
+        """All of the run and of its report is in the archive, byte by byte."""
+        self.story.append("resumed")
+        self.ended(self.start(), codes=DONE)
+        run = self.run()
+        assert run
+        oracle.check_whole(run, self.study)
+        report = self.home / "reports" / "probe" / run.run_id
+        for here, there in ((run.folder, self.kept / "runs"), (report, self.kept / "reports")):
+            for path in (one for one in here.rglob("*") if one.is_file() and one.name != "lock"):
+                copied = there / "probe" / run.run_id / path.relative_to(here)
+                assert copied.is_file(), f"not in the archive: {path}"
+                if path.name != "sweep.ipynb":  # is written as the run is copied
+                    assert copied.read_bytes() == path.read_bytes(), f"another one in the archive: {path}"
+        assert report.joinpath("report.pdf").is_file(), "there is no report"
+        check_published(self.home / "reports", drafts=False)
+        oracle.check_nothing_left(self.commands, self.folder)
+
+
+def check_published(reports: Path, drafts: bool = True) -> None:
+    """Every file of every report is whole, and a page has all that it links to. drafts: whether some may be left, of a kill."""
+    for path in reports.rglob("*"):
+        if path.name.endswith(".part"):
+            assert drafts, f"left: {path}"
+        elif path.suffix in ENDS:
+            assert path.read_bytes().rstrip().endswith(ENDS[path.suffix]), f"torn: {path}"
+    for page in reports.glob("*/*/index.html"):
+        missing = {"report.pdf", "report.ipynb", "report.json"} - {one.name for one in page.parent.iterdir()}
+        assert not missing, f"a page without its {missing}: {page}"
+
+
+def report_or_archive_in_trouble(scene: ReportScene) -> None:
+    """From a drawn call of any of its processes on, calls that change files of report, archive or run fail."""
+    draw = scene.draw
+    under = draw.choice([scene.home / "reports", scene.home / "reports", scene.kept, scene.home / "data"])
+    error = draw.choice(faults.DISK_ERRORS)
+    after, times = int(2 ** draw.uniform(0, 7)) - 1, draw.choice([1, 2, -1, -1])
+    scene.told(f"{under.name}, error {error} after {after}, {times} times")
+    arming = Arming(
+        calls=(("trouble", (str(under).encode(), error, after, times)),),
+        inherited=(
+            ("LD_PRELOAD", str(trouble_library())),
+            ("TROUBLE", f"{error},{after},{times},{under}"),
+        ),
+    )
+    scene.ended(scene.start(arming), codes={0, 3, 4})
