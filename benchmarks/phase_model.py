@@ -103,8 +103,9 @@ def _kept(file: Path) -> list[scoring.Fitted]:
 
 
 def _beside(table: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """A table with the cells of an earlier one in parentheses, where they differ; times are left as they are."""
-    same = (table == before) | np.isin(table.columns, ["ms a curve"])[None, :]
+    """A table with the cells of an earlier one in parentheses, where they differ; times are left as they are, and what an earlier
+    version did not state."""
+    same = (table == before) | (before == "nan%") | np.isin(table.columns, ["ms a curve"])[None, :]
     return table.where(same, table.astype(str) + " (" + before.astype(str) + ")")
 
 
