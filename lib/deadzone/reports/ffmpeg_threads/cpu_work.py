@@ -51,7 +51,7 @@ def change(rows: pd.DataFrame, knob: str, start: float, stop: float) -> Change:
     """What changes between two levels of a curve with one row a level: the work as wherever a phase is explained, of trials that
     carry no account of time beside it."""
     at = rows.set_index(knob).reindex(columns=[*NEEDED], fill_value=0.0).loc[[start, stop]]
-    work = parts_of(at, at.index.to_numpy(float), "wall_s", "min", knob)[WORK]
+    work = parts_of(at, at.index.to_numpy(float), "wall_s", "min", knob)[f"work_{WORK}"]
     wall, cpu = float(at["wall_s"].iloc[1] / at["wall_s"].iloc[0]), float(np.exp(work.iloc[1] - work.iloc[0]))
     return Change(start, stop, wall, cpu, cpu / wall)
 
