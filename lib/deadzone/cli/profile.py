@@ -62,7 +62,7 @@ def command(before: Path, after: Path, **options: Any) -> None:
 
     Says per package, function and cause what changed and whether that is more than chance.
     """
-    from deadzone.explaining.profiles import export, reading, tables
+    from deadzone.explaining.profiles import reading, tables
     from deadzone.explaining.profiles.attribution import attribute, read_causes
     from deadzone.explaining.profiles.comparison import compare_profiles
 
@@ -73,13 +73,13 @@ def command(before: Path, after: Path, **options: Any) -> None:
     basis = _basis(options, first, second)
     comparison = compare_profiles(first, second, options["value"], basis)
     texts = [tables.comparison_text(comparison, options["rows"])]
-    data: dict[str, Any] = {"comparison": export.comparison_data(comparison)}
+    data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
     attribution = None
     if options["causes"]:
         causes = read_causes(options["causes"])
         attribution = attribute(comparison.pair, causes, options["rule"])
         texts.append(tables.attribution_text(attribution))
-        data["attribution"] = export.attribution_data(attribution)
+        data["attribution"] = tables.attribution_data(attribution)
     for name, section in (("ablations", _ablations), ("projection", _projection), ("gates", _gates)):
         if found := section(comparison, options, basis):
             texts.append(found[0])
@@ -115,7 +115,7 @@ def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile])
 
 
 def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.explaining.profiles import export, reading, tables
+    from deadzone.explaining.profiles import reading, tables
     from deadzone.explaining.profiles.attribution import ablate, read_causes
 
     if not options["ablation"]:
@@ -126,11 +126,11 @@ def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | N
     for name, path in options["ablation"]:
         single.setdefault(name, []).append(reading.read_profile(Path(path)))
     made = ablate(comparison.pair, single, read_causes(options["causes"]), options["rule"], basis)
-    return tables.ablation_text(made), export.ablation_data(made)
+    return tables.ablation_text(made), tables.ablation_data(made)
 
 
 def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:
-    from deadzone.explaining.profiles import export, reading, tables
+    from deadzone.explaining.profiles import reading, tables
     from deadzone.explaining.profiles.projection import measured_at, project
 
     if options["project"] is None:
@@ -146,7 +146,7 @@ def _projection(comparison: Comparison, options: dict[str, Any], basis: Basis | 
         loads, amounts, unit = measured_at(side, load, others)
         made = project(loads, amounts, options["project"])
         texts.append(tables.projection_text(f"{comparison.pair.value.name} {when}", made, unit))
-        data[when] = export.projection_data(made, unit)
+        data[when] = tables.projection_data(made, unit)
     return "\n".join(texts), data
 
 

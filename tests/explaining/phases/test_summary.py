@@ -10,8 +10,8 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.explaining.page import WIDTH, page_html, page_text
-from deadzone.explaining.phases.diagnostics import diagnose, durbin_watson, r_squared
 from deadzone.explaining.phases.quantities import axis_label, level_number, listing, number, setting, unit_of
+from deadzone.explaining.phases.summary import diagnose, durbin_watson, r_squared
 from deadzone.language.tabling import Tabled
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deadzone import fit_phases
-from deadzone.reports.figures.bars import Change, bars, waterfall
+from deadzone.reports.figures.bars import bars, waterfall
 from deadzone.reports.figures.curves import curve_figure, phases_table, phases_text, tied_text
 from deadzone.reports.figures.heat_map import outline
 from deadzone.reports.published.reference import load_reference
@@ -20,15 +20,13 @@ def model():
 
 def test_a_waterfall_says_every_step_in_words():
     figure = waterfall(
-        ("before", 10.0), [Change("cache", -6.0), Change("rest", 1.0)], ("after", 5.0), "s", "It fell.", "w"
+        ("before", 10.0), [("cache", -6.0), ("rest", 1.0)], ("after", 5.0), "s", "It fell.", "w"
     )
     assert figure.description == "It fell. before 10.00; cache -6.00, rest +1.00; after 5.00."
 
 
 def test_a_waterfall_below_zero_is_drawn():
-    assert waterfall(("before", 1.0), [Change("a", -3.0)], ("after", -2.0), "s", "C.", "w").svg.startswith(
-        "<svg"
-    )
+    assert waterfall(("before", 1.0), [("a", -3.0)], ("after", -2.0), "s", "C.", "w").svg.startswith("<svg")
 
 
 def test_bars_are_drawn_the_same_twice():

@@ -9,8 +9,7 @@ import pytest
 from deadzone.errors import StoreError
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.thread_pool import published as thread_pool
-from deadzone.reports.thread_pool.connection_run import ConnectionRun
-from deadzone.reports.thread_pool.published import PoolRunReport
+from deadzone.reports.thread_pool.published import ConnectionRun, PoolRunReport
 from reports.thread_pool.load_runs import pool_run, ramp_run, spike_run
 
 SECTIONS = (

@@ -23,10 +23,8 @@ Sense = Literal["at_most", "at_least"]
 ERRORS = "error_share"
 """The one column that is judged by what was counted."""
 
-METRICS = {"latency": "latency_us", "broadcast": "broadcast_us", "connect": "connect_us"}
-"""Columns that begin with these words and end in `_ms` are statistics of a histogram."""
-
 STATISTIC = re.compile(r"^(latency|broadcast|connect)_(mean|max|p(\d{1,2}(?:_\d+)?))_ms$")
+"""Columns that are statistics of a histogram: of `latency_us`, and so on."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Objective:
     def metric(self) -> str | None:
         """The histogram whose statistic the column is, or None."""
         found = STATISTIC.match(self.column)
-        return METRICS[found[1]] if found else None
+        return f"{found[1]}_us" if found else None
 
     @property
     def is_extreme(self) -> bool:

@@ -23,8 +23,7 @@ import pandas as pd
 from deadzone.explaining.capacity.cells import ERRORS, Objective, objectives_of
 from deadzone.explaining.capacity.estimates import Estimate
 from deadzone.explaining.capacity.feasibility import chance_met, errors_interval
-from deadzone.explaining.claims.cells import rows_at
-from deadzone.explaining.claims.measured import Measured, NotMeasured, missing
+from deadzone.explaining.claims.measured import Measured, NotMeasured, missing, rows_at
 from deadzone.explaining.claims.verdicts import Tested
 from deadzone.explaining.claims.wording import WORK, cause_name, settings_text, words
 from deadzone.explaining.compare.factors import known_goal

@@ -19,8 +19,7 @@ from deadzone.explaining.compare import verdicts
 from deadzone.explaining.compare.doubts import FEW, doubts_of, pooled_noise, replicates_needed
 from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
 from deadzone.explaining.compare.factors import changed_settings, common_factors, goals_of
-from deadzone.explaining.compare.forest import forest_plot
-from deadzone.explaining.compare.page import comparison_page
+from deadzone.explaining.compare.page import comparison_page, forest_plot
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.result import ComparisonResult
 from deadzone.explaining.compare.samples import Key, Samples, analysed, number_of, side_by_side, treatments_of

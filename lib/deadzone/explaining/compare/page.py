@@ -1,17 +1,31 @@
-"""A comparison as a page of tables: plain text for a terminal, HTML for a notebook or report."""
+"""A comparison as a page of tables, plain text for a terminal and HTML for a notebook or report; and its forest plot: every
+treatment's ratio with its interval, its trials, and the overall ratio.
+
+The plot is after Lewis and Clarke (2001, Forest plots: trying to see the wood and the trees, BMJ 322, 1479-1480).
+"""
+
+from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
+from deadzone import style
 from deadzone.explaining.compare.doubts import FEW
 from deadzone.explaining.compare.result import ComparisonResult, rows_of
-from deadzone.explaining.compare.verdicts import UNDECIDED
+from deadzone.explaining.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
 from deadzone.explaining.page import Page
+from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name, unit_name
 from deadzone.language.catalogue import Message, join, say
 from deadzone.language.tabling import Tabled, tabled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 SAME = 5e-4
 """A ratio this near to 1 is written as no change: the digits of a percentage end there."""
@@ -96,3 +110,156 @@ def _what_it_takes(result: ComparisonResult) -> list[str]:
             counts = {"n": n, "needed": int(needed), "threshold": result.threshold}
             said.append(say("compare.needed_text", response=axis_label(str(response)), **counts))
     return said
+
+
+WIDTH = 7.2
+ROW_HEIGHT = 0.26
+FRAME_HEIGHT = 1.5
+"""Inches: a report's text column; a line of text a treatment; title, axis and legend of one response."""
+
+MOST_ROWS = 40
+"""More treatments than this do not fit a page; those that change most are drawn, and the figure says so."""
+
+VERDICT_MARKS = {
+    BETTER: (style.RECOMMENDED_COLOUR, "^", style.RECOMMENDED_COLOUR),
+    WORSE: (style.OUTLIER_COLOUR, "v", style.OUTLIER_COLOUR),
+    NO_CHANGE: (style.MUTED, "s", style.MUTED),
+    UNDECIDED: (style.INK, "o", "white"),
+}
+"""Colour, shape and filling of each verdict: shape and filling say it without colour."""
+
+OUTERMOST = 50.0
+"""Ratios beyond 50 or under 1/50 are drawn at the edge; their number stands in the table."""
+
+
+def forest_plot(result: ComparisonResult) -> Figure:
+    """Draw a comparison, one panel a response. result: a ComparisonResult. Returns a matplotlib figure, which the caller closes."""
+    import matplotlib.pyplot as plt
+
+    parts = {response: _rows(result, response) for response in result.responses}
+    heights = [FRAME_HEIGHT + ROW_HEIGHT * (len(rows) + 1) for rows in parts.values()]
+    with style.figure_style():
+        figure, panels = plt.subplots(
+            len(parts),
+            figsize=(WIDTH, sum(heights)),
+            height_ratios=heights,
+            squeeze=False,
+            layout="constrained",
+        )
+        for ax, (response, rows) in zip(panels[:, 0], parts.items(), strict=True):
+            _panel(ax, result, response, rows)
+        _explain(figure, result.margin)
+    return figure
+
+
+def headline(result: ComparisonResult, response: str) -> str:
+    """The verdicts on one response in words, as the title of its panel."""
+    rows = result.treatments[result.treatments["response"] == response]
+    name, n = plain_name(response), len(rows)
+    counts = {word: int((rows["verdict"] == word).sum()) for word in (BETTER, WORSE, NO_CHANGE)}
+    words = [
+        say(f"forest.only_{word}") if n == 1 else say(f"forest.count_{word}", n=counts[word], treatments=n)
+        for word in (BETTER, WORSE)
+        if counts[word]
+    ]
+    if words:
+        return say("forest.found", response=name, words=join(words, ", "))
+    return say("forest.all_same" if counts[NO_CHANGE] == n else "forest.undecided", response=name)
+
+
+def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
+    rows = result.treatments[result.treatments["response"] == response]
+    if len(rows) <= MOST_ROWS:
+        return rows
+    with np.errstate(divide="ignore"):
+        size = np.abs(np.log(rows["ratio"]))
+    return rows.loc[size.sort_values(ascending=False).index[:MOST_ROWS].sort_values()]
+
+
+def _panel(ax: Axes, result: ComparisonResult, response: str, rows: pd.DataFrame) -> None:
+    overall = rows_of(result.overall, response)[0]
+    trials = result.trials[result.trials["response"] == response]
+    ax.axvspan(1 / (1 + result.margin), 1 + result.margin, color=style.MUTED, alpha=0.12, linewidth=0)
+    ax.axvline(1.0, color=style.INK, linewidth=0.8)
+    drawn = rows_of(rows)
+    places, names = [float(place) for place in range(len(drawn))], [str(row["treatment"]) for row in drawn]
+    for place, row in zip(places, drawn, strict=True):
+        _trials(ax, trials[trials["treatment"] == row["treatment"]], place)
+        _estimate(ax, row, place, VERDICT_MARKS[row["verdict"]][1])
+    bottom, n = len(drawn) - 0.3, overall["n_treatments"]
+    if n > 1:
+        bottom = len(drawn) + 1.0
+        drawn, places, names = [*drawn, overall], [*places, len(rows) + 0.4], [*names, say("forest.overall")]
+        _estimate(ax, overall, places[-1], "D")
+    ax.set_yticks(places, names)
+    ax.set_ylim(bottom, -0.7)
+    ax.grid(visible=False, axis="y")
+    _axis(ax, response)
+    _verdicts(ax, drawn)
+    cut = "\n" + say("forest.cut", shown=len(rows), n=n) if len(rows) < n else ""
+    ax.set_title(headline(result, response) + cut)
+
+
+def _trials(ax: Axes, trials: pd.DataFrame, place: float) -> None:
+    """Trials of A above the line, hollow, and of B below it, filled, all over the median of A."""
+    for table, offset, filling in (("A", -0.2, "none"), ("B", 0.2, style.TRIAL_COLOUR)):
+        x = _clipped(trials.loc[trials["table"] == table, "relative"].to_numpy(float))
+        ax.scatter(
+            x, np.full(len(x), place + offset), s=9, marker="o", facecolors=filling, edgecolors=style.TRIAL_COLOUR,
+            linewidths=0.6, alpha=0.7, zorder=2,
+        )  # fmt: skip
+
+
+def _estimate(ax: Axes, row: dict[str, Any], place: float, marker: str) -> None:
+    colour, _, filling = VERDICT_MARKS[row["verdict"]]
+    ratio, low, high = _clipped(np.array([row["ratio"], row["ratio_low"], row["ratio_high"]], dtype=float))
+    if not np.isnan(low):
+        ax.plot([low, high], [place, place], color=colour, linewidth=1.6, zorder=3)
+    ax.plot(
+        ratio, place, marker=marker, color=colour, markerfacecolor=filling, markersize=7,
+        linestyle="none", zorder=4,
+    )  # fmt: skip
+
+
+def _explain(figure: Figure, margin: float) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    fillings = {"forest.trial_a": "none", "forest.trial_b": style.TRIAL_COLOUR}
+    points = [
+        Line2D(
+            [], [], linestyle="none", marker="o", markersize=4, markeredgecolor=style.TRIAL_COLOUR,
+            markerfacecolor=filling, label=say(key),
+        )
+        for key, filling in fillings.items()
+    ]  # fmt: skip
+    band = Patch(color=style.MUTED, alpha=0.12, label=say("forest.margin", margin=margin))
+    figure.legend(handles=[*points, band], loc="outside lower center", ncols=3)
+
+
+def _clipped(ratios: np.ndarray) -> np.ndarray:
+    return np.clip(ratios, 1 / OUTERMOST, OUTERMOST)
+
+
+def _axis(ax: Axes, response: str) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
+
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    if high / low < 5:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_major_formatter(FuncFormatter(plain_value))
+    ax.set_xlabel(say("forest.axis", response=plain_name(response)))
+
+
+def _verdicts(ax: Axes, rows: list[dict[str, Any]]) -> None:
+    """The verdict in words at the right of each row."""
+    right = ax.twinx()
+    right.set_ylim(ax.get_ylim())
+    ticks = [float(tick) for tick in ax.get_yticks()]
+    right.set_yticks(ticks, [str(verdict_text(row)) for row in rows])
+    right.grid(visible=False)
+    right.tick_params(axis="y", length=0)
+    right.spines[:].set_visible(False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.phases.doubts import LEVEL_FACTOR, LEVEL_OFF, off_the_curve
 from deadzone.explaining.phases.thresholds import LINEAR_ELASTICITY
 
 if TYPE_CHECKING:
@@ -22,10 +23,6 @@ GAIN = 1.2
 
 FEWEST_AROUND = 4
 """A level that is worse than both neighbours is a curve of its own where there are fewer."""
-
-LEVEL_OFF = 4.0
-LEVEL_FACTOR = 1.15
-"""A level is off the curve beyond this many standard deviations and this factor."""
 
 
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
@@ -75,9 +72,8 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
     if seen.model is None:
         return
     yield from _worse_than_both_neighbours(seen, seen.model)
-    table, noise = seen.model.levels, seen.model.noise
-    off = np.abs(np.log((table["median"] / table["fitted"]).to_numpy(float)))
-    error = np.hypot(noise.misfit, table["spread"] / np.sqrt(table["n_used"].clip(lower=1))).to_numpy(float)
+    table = seen.model.levels
+    off, error = off_the_curve(table, seen.model.noise)
     score = off / np.maximum(error, 1e-9)
     worst = int(np.argmax(score))
     enough = score[worst] > LEVEL_OFF and off[worst] > np.log(LEVEL_FACTOR) and table["n"].iloc[worst] >= 2

@@ -44,12 +44,18 @@ def doubts(model: PhaseResult) -> list[Message]:
     return said
 
 
+def off_the_curve(levels: pd.DataFrame, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
+    """How far the median of each level is from the curve, and its standard error with the misfit of the others, both of
+    ln(response), shape (levels,). levels: of a `PhaseResult`."""
+    off = np.abs(np.log((levels["median"] / levels["fitted"]).to_numpy(float)))
+    replicates = np.sqrt(levels["n_used"].clip(lower=1).to_numpy(float))
+    return off, np.hypot(noise.misfit, levels["spread"].to_numpy(float) / replicates)
+
+
 def _levels_off(levels: pd.DataFrame, noise: Noise) -> list[Message]:
     """Levels whose trials agree with each other but not with the curve."""
-    alone = levels["n"] >= 2
-    off = np.abs(np.log(levels["median"] / levels["fitted"]))
-    expected = np.hypot(noise.misfit, levels["spread"] / np.sqrt(levels["n_used"].clip(lower=1)))
-    strange = levels[alone & (off > LEVEL_OFF * expected) & (off > np.log(LEVEL_FACTOR))]
+    off, expected = off_the_curve(levels, noise)
+    strange = levels[(levels["n"] >= 2) & (off > LEVEL_OFF * expected) & (off > np.log(LEVEL_FACTOR))]
     return [
         say("doubt.level_off", level=row["level"], median=row["median"], times=row["median"] / row["fitted"])
         for row in strange.to_dict("records")

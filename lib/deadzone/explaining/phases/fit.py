@@ -1,25 +1,213 @@
-"""`fit_phases`: from a table of trials to a phase model."""
+"""`fit_phases`: from a table of trials to a phase model.
 
-from dataclasses import replace
+The tables of the model are made from a sample and its posterior.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.phases import tables
+from deadzone.explaining.phases import intervals
 from deadzone.explaining.phases.doubts import doubts
 from deadzone.explaining.phases.drift import estimate_drift
-from deadzone.explaining.phases.inference import infer
-from deadzone.explaining.phases.labels import decode, step_probabilities
+from deadzone.explaining.phases.inference import Posterior, infer
+from deadzone.explaining.phases.labels import decode, runs, step_probabilities
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-from deadzone.explaining.phases.outliers import spoiled
-from deadzone.explaining.phases.prepare import check_column, prepare
+from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled
+from deadzone.explaining.phases.prepare import Sample, check_column, prepare
 from deadzone.explaining.phases.result import Noise
+from deadzone.explaining.phases.segmentation import Pieces, by_number_of_phases
 from deadzone.explaining.phases.smooth import LAWS, law_table
 from deadzone.explaining.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.language.catalogue import say
 from deadzone.study.scales import KnobScale
+
+SHRINKAGE = 4.0
+"""The common noise counts as this many trials in each level's own spread, which few replicates know badly."""
+
+UNEVEN = 0.25
+"""A straight piece is straight on the whole: from one level to the next it may rise or fall by this share of the misfit besides."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A posterior with the decisions taken from it.
+
+    probability: shape (steps, 5). labels: shape (steps,), the decoded sequence. spoiled: shape
+    (trials,), probability. correction: shape (trials,), drift subtracted from each value.
+    """
+
+    sample: Sample
+    posterior: Posterior
+    probability: np.ndarray
+    labels: np.ndarray
+    spoiled: np.ndarray
+    correction: np.ndarray
+    certainty: float
+
+    def intervals(
+        self, possible: Callable[[Pieces, np.ndarray, int], tuple[np.ndarray, np.ndarray]], count: int
+    ) -> np.ndarray:
+        """Low end, middle and high end of the possible values at each of `count` places; shape (count, 3)."""
+        pieces, x, ends = self.posterior.pieces, self.posterior.x, intervals.central(self.certainty)
+        return np.array([intervals.weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)])
+
+    def natural(self, value: np.ndarray) -> np.ndarray:
+        """From the scale of the fit to units of the response."""
+        return np.exp(value if self.sample.higher_is_worse else -value)
+
+
+def phase_table(reading: Reading) -> pd.DataFrame:
+    """One row a phase; the columns are described in `PhaseModel`."""
+    levels, pieces, x = reading.sample.levels, reading.posterior.pieces, reading.posterior.x
+    rows = []
+    for first, stop, label in runs(reading.labels):
+        slope, weight = intervals.phase_elasticities(pieces, x, first, stop, label)
+        low, middle, high = intervals.weighted_quantiles(slope, weight, intervals.central(reading.certainty))
+        spread = np.sqrt(np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight))
+        begin = intervals.joint_interval(pieces, first, stop, label, reading.certainty) if first else [0, 0]
+        rows.append(
+            {
+                "start": levels[first],
+                "stop": levels[stop],
+                "label": LABELS[label],
+                "elasticity": middle,
+                "elasticity_low": low,
+                "elasticity_high": high,
+                "std_error": spread,
+                "probability": reading.probability[first:stop, label].mean(),
+                "start_low": levels[begin[0]],
+                "start_high": levels[begin[1]],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def joint_table(reading: Reading) -> pd.DataFrame:
+    """One row an inner boundary of the decoded phases."""
+    levels, pieces = reading.sample.levels, reading.posterior.pieces
+    rows = []
+    for first, stop, label in runs(reading.labels)[1:]:
+        low, high = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
+        near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & pieces.opens
+        chance = min(1.0, float(pieces.weight[near].sum()))
+        rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
+    return pd.DataFrame(rows, columns=["level", "low", "high", "probability"])
+
+
+def step_table(reading: Reading) -> pd.DataFrame:
+    """One row a step between neighbouring levels."""
+    levels = reading.sample.levels
+    steps = len(levels) - 1
+    own = UNEVEN * reading.posterior.misfit / np.diff(reading.posterior.x)
+    bounds = intervals.wider(reading.intervals(intervals.step_elasticities, steps), own, reading.certainty)
+    table = pd.DataFrame(
+        {
+            "start": levels[:-1],
+            "stop": levels[1:],
+            "label": [LABELS[k] for k in reading.labels],
+            "probability": reading.probability[np.arange(steps), reading.labels],
+            "elasticity": bounds[:, 1],
+            "elasticity_low": bounds[:, 0],
+            "elasticity_high": bounds[:, 2],
+        }
+    )
+    for k, label in enumerate(LABELS):
+        table[f"p_{label}"] = reading.probability[:, k]
+    return table
+
+
+def level_table(reading: Reading) -> pd.DataFrame:
+    """One row a level: what was measured there and what the curve says."""
+    sample, n = reading.sample, len(reading.sample.levels)
+    value, weight = sample.value - reading.correction, 1 - reading.spoiled
+    fitted = reading.intervals(intervals.curve_values, n)
+    used = np.bincount(sample.level, reading.spoiled <= OUTLIER_PROBABILITY, minlength=n)
+    table = pd.DataFrame({"level": sample.levels, "label": sample.names})
+    table["n"], table["n_used"] = np.bincount(sample.level, minlength=n), used.astype(int)
+    measured = np.array([_level_row(reading, m, value, weight) for m in range(n)])
+    table[["mean", "median", "low", "high", "spread"]] = measured
+    table["fitted"] = reading.natural(fitted[:, 1])
+    table[["fitted_low", "fitted_high"]] = np.sort(reading.natural(fitted[:, [0, 2]]), axis=1)
+    return table
+
+
+def _level_row(reading: Reading, m: int, value: np.ndarray, weight: np.ndarray) -> tuple[float, ...]:
+    """Weighted mean, median, interval of the mean and spread of one level's trials."""
+    from scipy.special import stdtrit
+
+    here = reading.sample.level == m
+    values, weights = value[here], np.maximum(weight[here], 1e-9)
+    used = weights > 1 - OUTLIER_PROBABILITY
+    centre = np.average(values, weights=weights)
+    many = weights.sum()
+    freedom = SHRINKAGE + max(many - 1, 0)
+    own = float((weights * (values - centre) ** 2).sum())
+    common = reading.posterior.noise**2
+    spread = np.sqrt((SHRINKAGE * common + own) / freedom)
+    half = stdtrit(freedom, (1 + reading.certainty) / 2) * spread / np.sqrt(max(many, 1.0))
+    middle = np.median(values[used]) if used.any() else np.median(values)
+    mean, median, *ends = reading.natural(np.array([centre, middle, centre - half, centre + half]))
+    return mean, median, min(ends), max(ends), spread
+
+
+def trial_table(reading: Reading, levels: pd.DataFrame) -> pd.DataFrame:
+    """One row an analysed trial, in the order of the frame."""
+    sample = reading.sample
+    fitted = levels["fitted"].to_numpy()[sample.level]
+    corrected = reading.natural(sample.value - reading.correction)
+    block = sample.block if sample.block is not None else np.full(len(sample.row), None)
+    return pd.DataFrame(
+        {
+            "row": sample.row,
+            "trial": sample.trial,
+            "block": block,
+            "level": sample.levels[sample.level],
+            "response": sample.response,
+            "weight": 1 - reading.spoiled,
+            "corrected": corrected,
+            "fitted": fitted,
+            "residual": np.log(corrected / fitted),
+            "outlier": reading.spoiled > OUTLIER_PROBABILITY,
+        }
+    )
+
+
+def outlier_table(reading: Reading, trials: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
+    """One row a flagged trial, with the reason."""
+    flagged = trials["outlier"].to_numpy()
+    picked = trials[flagged].reset_index(drop=True)
+    factor = picked["corrected"] / picked["fitted"]
+    counts = levels["n"].to_numpy()[reading.sample.level[flagged]]
+    sigma = np.hypot(reading.posterior.noise, reading.posterior.misfit)
+    told = [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)]
+    table = picked[["trial", "level", "response", "fitted"]].rename(columns={"level": "knob"})
+    return table.assign(factor=factor, probability=reading.spoiled[flagged], reason=told)
+
+
+def criteria_table(reading: Reading) -> pd.DataFrame:
+    """One row a number of phases: how well it fits, what it costs, how probable it is.
+
+    Parameters are an intercept, a slope a phase, a joint between phases, and the noise.
+    """
+    evidence, likelihood = by_number_of_phases(reading.posterior.scores)
+    phases = np.arange(1, len(evidence) + 1)
+    parameters = 2 * phases + 1
+    weight = np.exp(evidence - evidence.max())
+    return pd.DataFrame(
+        {
+            "n_phases": phases,
+            "log_likelihood": likelihood,
+            "n_parameters": parameters,
+            "aic": 2 * parameters - 2 * likelihood,
+            "bic": parameters * np.log(len(reading.sample.value)) - 2 * likelihood,
+            "probability": weight / weight.sum(),
+        }
+    )
 
 
 class FitSettings(TypedDict, total=False):
@@ -109,25 +297,25 @@ def _fit_curve(
     probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
     spoilt = spoiled(posterior, value, sample.level)
     labels = decode(probability)
-    reading = tables.Reading(sample, posterior, probability, labels, spoilt, correction, certainty)
-    levels = tables.level_table(reading)
-    trials = tables.trial_table(reading, levels)
+    reading = Reading(sample, posterior, probability, labels, spoilt, correction, certainty)
+    levels = level_table(reading)
+    trials = trial_table(reading, levels)
     freedom = max(len(sample.value) - len(sample.levels), 0)
     noise = Noise(posterior.noise, posterior.misfit, freedom > 0, float(spoilt.mean()), freedom)
     model = PhaseModel(
         knob=knob,
         response=response,
         goal=goal,
-        phases=tables.phase_table(reading),
+        phases=phase_table(reading),
         step_labels=tuple(LABELS[k] for k in labels),
-        steps=tables.step_table(reading),
-        joints=tables.joint_table(reading),
-        outliers=tables.outlier_table(reading, trials, levels),
+        steps=step_table(reading),
+        joints=joint_table(reading),
+        outliers=outlier_table(reading, trials, levels),
         levels=levels,
         trials=trials,
         noise=noise,
         drift=drift,
-        criteria=tables.criteria_table(reading),
+        criteria=criteria_table(reading),
         laws=law_table(posterior.laws, certainty),
         warnings=sample.warnings,
         none_level=sample.none_level,

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say, speaking
 from deadzone.reports.document.display import Block, Figure, Names, Prose, Table, Title, block_of
@@ -136,13 +134,11 @@ def _parameters(notebook: Any) -> list[Part]:
     if not known:
         return []
     rows = [
-        (name, _shown(value), say("report.parameter_given" if name in given else "report.parameter_default"))
+        {"name": name, "value": _shown(value), "origin": "given" if name in given else "default"}
         for name, value in known.items()
     ]
-    heads = [say("report.parameter"), say("report.value"), say("report.origin")]
     heading = Prose((), heading=say("report.parameters"), id="section-parameters")
-    caption = say("report.parameters_caption", n=len(given), all=len(known))
-    return [heading, Table(pd.DataFrame(rows, columns=heads), caption, id="parameters")]
+    return [heading, Table.of("document.parameters", rows, n=len(given), all=len(known))]
 
 
 def _assigned(source: str) -> dict[str, Any]:

@@ -85,16 +85,6 @@ def at_limit(counts: Counts, limit: float) -> ThreadCount:
     return [count for count in counts if count.limit == limit][-1]
 
 
-def counts_figure(counts: Counts) -> Figure:
-    """The three long curves with all their trials, one below the other."""
-    drawn = [count for count in counts if not count.is_without_flagged][:DRAWN]
-    with new_figure(PANEL_IN * len(drawn), len(drawn)) as (drawing, axes):
-        words = [say("thread_counts.panel", limit=f"{c.limit:g}", phases=phases_text(c.model)) for c in drawn]
-        panels = zip(drawn, axes, words, strict=True)
-        plot_panels([(count.model, ax, count.advice, title) for count, ax, title in panels])
-    return Figure.of(drawing, say("thread_counts.figure"), join(words, "; "), id="threads")
-
-
 def by_count(counts: Counts) -> list[dict[str, Any]]:
     """Of each curve: phases, recommended count, how many cannot be told apart, and the fastest measured."""
     return [
@@ -246,8 +236,13 @@ class FfmpegThreads(PublishedReport):
         return cpu_work.work_figure(self.curve, self.model)
 
     def counts_figure(self) -> Figure:
-        """Threads varied at fixed CPU limits."""
-        return counts_figure(self.counts)
+        """Threads varied at fixed CPU limits: the three long curves with all their trials, one below the other."""
+        drawn = [count for count in self.counts if not count.is_without_flagged][:DRAWN]
+        words = [say("thread_counts.panel", limit=f"{c.limit:g}", phases=phases_text(c.model)) for c in drawn]
+        with new_figure(PANEL_IN * len(drawn), len(drawn)) as (drawing, axes):
+            panels = zip(drawn, axes, words, strict=True)
+            plot_panels([(count.model, ax, count.advice, title) for count, ax, title in panels])
+        return Figure.of(drawing, say("thread_counts.figure"), join(words, "; "), id="threads")
 
     def repeats_table(self) -> Table:
         """What was measured twice."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,14 +27,6 @@ LOOKS = {
     2: ((-0.2, style.BEFORE_COLOUR, 0.36), (0.2, style.AFTER_COLOUR, 0.36)),
 }
 """By how many bars a name has: the offset from the name's row, the colour and the height of each."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One bar of a waterfall. name: what changed. amount: by how much; negative is less."""
-
-    name: str
-    amount: float
 
 
 @contextmanager
@@ -70,22 +61,23 @@ def bars(
 
 
 def waterfall(
-    start: tuple[str, float], changes: Sequence[Change], stop: tuple[str, float], axis: str, caption: str, identity: str,
+    start: tuple[str, float], changes: Sequence[tuple[str, float]], stop: tuple[str, float], axis: str, caption: str, identity: str,
     is_face: bool = False,
 ) -> Figure:  # fmt: skip
     """From one total to another by way of changes, each beginning where the last ended.
 
-    start, stop: name and value of the totals. The changes need not add up: what they miss is then seen.
+    start, stop: name and value of the totals. changes: what changed, and by how much; negative is less. They need not add
+    up: what they miss is then seen.
     """
-    names = [start[0], *(change.name for change in changes), stop[0]]
-    ends = np.cumsum([start[1], *(change.amount for change in changes)]).tolist()
+    names = [start[0], *(name for name, _ in changes), stop[0]]
+    ends = np.cumsum([start[1], *(amount for _, amount in changes)]).tolist()
     with _rows(names, axis, BAR_IN) as (drawing, ax):
         draw_total(ax, 0, start[1], style.BEFORE_COLOUR, BAR)
         _written(ax, start[1], 0, f"{start[1]:.2f}")
-        for i, (change, begin, end) in enumerate(zip(changes, ends, ends[1:], strict=False), start=1):
-            draw_change(ax, i, begin, change.amount, BAR)
+        for i, ((_, amount), begin, end) in enumerate(zip(changes, ends, ends[1:], strict=False), start=1):
+            draw_change(ax, i, begin, amount, BAR)
             ax.plot([begin, begin], [i - 1, i], color=style.MUTED, linewidth=0.8)
-            _written(ax, max(begin, end), i, f"{change.amount:+.2f}")
+            _written(ax, max(begin, end), i, f"{amount:+.2f}")
         last, row = ends[-1], len(names) - 1
         ax.plot([last, last], [row - 1, row], color=style.MUTED, linewidth=0.8)
         draw_total(ax, row, stop[1], style.AFTER_COLOUR, BAR)
@@ -93,7 +85,7 @@ def waterfall(
         if min(ends) < 0:
             ax.axvline(0, color=style.INK, linewidth=0.8)
         ax.set_xlim(left=min(0.0, min(ends) * 1.05), right=start[1] * 1.15)
-    words = ", ".join(f"{change.name} {change.amount:+.2f}" for change in changes)
+    words = ", ".join(f"{name} {amount:+.2f}" for name, amount in changes)
     description = f"{caption} {start[0]} {start[1]:.2f}; {words}; {stop[0]} {stop[1]:.2f}."
     return Figure.of(drawing, caption, description, id=identity, is_face=is_face)
 

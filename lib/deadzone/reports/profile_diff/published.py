@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure
-from deadzone.reports.figures.bars import Change, bars, waterfall
+from deadzone.reports.figures.bars import bars, waterfall
 from deadzone.reports.profile_diff.run import ProfileRun, load_run
 from deadzone.reports.published.report import REFERENCE, PublishedReport, load_report
 
@@ -31,11 +31,11 @@ class ProfileDiff(PublishedReport):
     def cpu_waterfall(self) -> Figure:
         """From the total before to the total after by the listed changes, and the rest that they leave over."""
         facts = self.facts()
-        changes = [
-            Change(name, after - before) for name, before, after in self._parts("cpu-by-component", "cpu_s")
-        ]
-        changes.sort(key=lambda change: change.amount)
-        changes.append(Change(say("profile_tables.part_rest"), facts["rest_gained"]))
+        parts = self._parts("cpu-by-component", "cpu_s")
+        changes = sorted(
+            ((name, after - before) for name, before, after in parts), key=lambda change: change[1]
+        )
+        changes.append((say("profile_tables.part_rest"), facts["rest_gained"]))
         start = (say("profile_tables.before"), facts["cpu_before"])
         stop = (say("profile_tables.after"), facts["cpu_after"])
         axis, caption = say("profile_tables.cpu_axis"), self.said("profile_tables.waterfall")

@@ -1,7 +1,12 @@
-"""The report of a run whose trials were profiled: before and after, replicated, with the load alongside."""
+"""The report of a run whose trials were profiled: before and after, replicated, with the load alongside; its tables and
+figures first.
+"""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
@@ -10,6 +15,8 @@ from deadzone.errors import CompareError
 from deadzone.explaining.claims.gates import Shipping, shipping
 from deadzone.explaining.compare.comparing import Comparison as Judged
 from deadzone.explaining.compare.comparing import compare_tables
+from deadzone.explaining.compare.page import verdict_text
+from deadzone.explaining.compare.result import rows_of
 from deadzone.explaining.phases.quantities import capital
 from deadzone.explaining.profiles.attribution import (
     Ablations,
@@ -20,24 +27,124 @@ from deadzone.explaining.profiles.attribution import (
     causes_from,
 )
 from deadzone.explaining.profiles.comparison import Comparison, compare_profiles
+from deadzone.explaining.profiles.figures import headline, package_bars, waterfall
+from deadzone.explaining.profiles.flame_graph import flame_graph
 from deadzone.explaining.profiles.projection import Projection, measured_at, project
 from deadzone.explaining.profiles.tables import (
     ablations_table,
+    cause_name,
     causes_table,
     change_of_total,
+    changes_table,
     how_sure,
+    interval_text,
     largest_cause,
     naive_against_exact,
+    projected,
+    split_unit,
 )
+from deadzone.explaining.profiles.units import readable
 from deadzone.language.catalogue import join, say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table, section
-from deadzone.reports.profile_diff import blocks
+from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
 from deadzone.reports.published.claims import row_of
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.claims import claims_section, judge_run, line
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run
+
+FUNCTIONS_SHOWN = 15
+"""More rows than this nobody reads; the flame graph holds the others."""
+
+FLAME_WIDTH = 780.0
+"""Width of a flame graph on a page, at which its letters keep their size [pixels]."""
+
+
+def slice_text(sides: Sides) -> str:
+    """Which trials the tables are of, as a sentence."""
+    trials = [len(sides.rows(level)) for level in (sides.before, sides.after)]
+    key = "profile_run.slice" if sides.chosen else "profile_run.all_trials"
+    return say(key, before=trials[0], after=trials[1], at=sides.chosen)
+
+
+def totals_table(
+    comparisons: Mapping[str, Comparison], ranked: Mapping[str, Judged | None], names: tuple[str, str]
+) -> Table:
+    """The total of every kind of profile, before and after, with its interval and the verdict by ranks."""
+    rows = []
+    for kind, one in comparisons.items():
+        row, (unit, per) = one.total.iloc[0], split_unit(one.pair.unit)
+        judged = ranked.get(kind)
+        overall: dict[str, Any] = rows_of(judged.overall)[0] if judged else {}
+        rows.append(
+            {
+                "kind": kind,
+                "name": say(f"profile_run.kind_{kind}") + per,
+                "before": readable(row.before, unit),
+                "after": readable(row.after, unit),
+                "change": readable(row.change, unit, signed=True),
+                "interval": interval_text(row.change_low, row.change_high, unit),
+                "ratio": _ratio(overall) if overall else "",
+                "by_ranks": verdict_text(overall) if overall else "",
+            }
+        )
+    return Table.of("profile_diff.totals", rows, sides=names)
+
+
+def functions_table(comparison: Comparison) -> Table:
+    """The functions that changed most."""
+    head = say("profile_run.function")
+    table = changes_table(comparison.functions, comparison.pair.unit, FUNCTIONS_SHOWN, head)
+    return Table.shown(table, "functions")
+
+
+def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
+    """From the total before to the total after by cause."""
+    caption = say("profile_run.waterfall_caption", headline=largest_cause(attribution))
+    unit = attribution.unit
+    words = ", ".join(
+        f"{cause_name(row)} {readable(row['change'], unit, signed=True)}"
+        for row in attribution.table.to_dict("records")
+    )
+    return Figure.of(waterfall(attribution), caption, f"{caption} {words}.", id=identity, is_face=is_face)
+
+
+def packages_figure(comparison: Comparison, identity: str, is_face: bool = False) -> Figure:
+    """Before and after by package."""
+    caption = say("profile_run.packages_caption", headline=headline(comparison))
+    return Figure.of(package_bars(comparison), caption, caption, id=identity, is_face=is_face)
+
+
+def flame_figure(comparison: Comparison, identity: str) -> Figure:
+    """The differential flame graph, interactive where scripts run."""
+    description = say("profile_run.flame_description", headline=change_of_total(comparison))
+    drawing = flame_graph(comparison, width=FLAME_WIDTH)
+    return Figure(drawing, say("profile_run.flame_caption"), description, id=identity)
+
+
+def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> list[Block]:
+    """What each side would take at the load asked for, with every doubt about it."""
+    rows, doubts = [], []
+    for when, (one, unit) in made.items():
+        row = {"when": when, "made": one, "amount": readable(one.amount, unit), "interval": ""}
+        if one.low is not None and one.high is not None:
+            row["interval"] = interval_text(one.low, one.high, unit, one.amount, False)
+        rows.append(row | {"loads": ", ".join(f"{load:.4g}" for load in one.loads)})
+        doubts += [doubt for doubt in one.doubts if doubt not in doubts]
+    found: list[Block] = [
+        Table.of("profile_diff.projection", rows, name=say(f"profile_run.kind_{kind}")),
+        Prose(tuple(projected(say(f"profile.{when}"), one, unit) for when, (one, unit) in made.items())),
+    ]
+    return [*found, Prose(tuple(doubts), style="warnings")] if doubts else found
+
+
+def _ratio(row: Mapping[str, Any]) -> str:
+    """A ratio with its interval, where it has one."""
+    if math.isnan(row["ratio_low"]):
+        return f"{row['ratio']:.3g}"
+    between = say("profile.range", low=f"{row['ratio_low']:.3g}", high=f"{row['ratio_high']:.3g}")
+    return f"{row['ratio']:.3g} ({between})"
+
 
 AMOUNT = "amount"
 """Column of a trial's total in the tables that are judged by ranks."""
@@ -165,8 +272,8 @@ class ProfileRun:
         notes = [note for one in self.comparisons.values() for note in one.pair.notes]
         return [
             section("profile_run.totals"),
-            blocks.totals_table(self.comparisons, ranked, self.names),
-            Prose((sure, *dict.fromkeys(notes), blocks.slice_text(self.sides))),
+            totals_table(self.comparisons, ranked, self.names),
+            Prose((sure, *dict.fromkeys(notes), slice_text(self.sides))),
         ]
 
     def parts(self) -> list[Block]:
@@ -177,7 +284,7 @@ class ProfileRun:
         shown: list[Block] = [section("profile_run.parts")]
         if attribution:
             shown += [
-                blocks.waterfall_figure(attribution, "waterfall", is_face=True),
+                waterfall_figure(attribution, "waterfall", is_face=True),
                 Table.shown(causes_table(attribution), "causes"),
                 Prose((naive_against_exact(attribution),)),
             ]
@@ -189,14 +296,14 @@ class ProfileRun:
                 sum_up = say("profile_run.alone_missing", names=", ".join(missing))
             shown.append(Table.shown(ablations_table(ablations), "ablations"))
             shown.append(Prose((sum_up, say("profile_run.elsewhere"))))
-        shown.append(blocks.packages_figure(comparison, "packages", is_face=not attribution))
-        return [*shown, blocks.functions_table(comparison)]
+        shown.append(packages_figure(comparison, "packages", is_face=not attribution))
+        return [*shown, functions_table(comparison)]
 
     def flames(self) -> list[Block]:
         """The differential flame graph."""
         if not self.main:
             return []
-        return [section("profile_run.flames"), blocks.flame_figure(self.comparisons[self.main], "flame")]
+        return [section("profile_run.flames"), flame_figure(self.comparisons[self.main], "flame")]
 
     def heap_parts(self) -> list[Block]:
         """The other kinds of profile, by package and cause."""
@@ -211,14 +318,14 @@ class ProfileRun:
                 continue
             attribution = self.attribution(kind)
             if attribution and attribution.table["change"].any():
-                shown.append(blocks.waterfall_figure(attribution, f"waterfall-{kind}"))
-            shown.append(blocks.packages_figure(comparison, f"packages-{kind}"))
+                shown.append(waterfall_figure(attribution, f"waterfall-{kind}"))
+            shown.append(packages_figure(comparison, f"packages-{kind}"))
         return [section("profile_run.others"), *shown] if shown else []
 
     def projection(self) -> list[Block]:
         """What the sides would take at another load."""
         made = self.projections()
-        return [section("profile_run.projection"), *blocks.projection_blocks(made, self.main)] if made else []
+        return [section("profile_run.projection"), *projection_blocks(made, self.main)] if made else []
 
     def gates(self) -> list[Block]:
         """What must not get worse, judged, and whether to ship."""

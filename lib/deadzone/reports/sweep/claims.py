@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from deadzone.errors import PhaseError
-from deadzone.explaining.claims.cells import rows_at
 from deadzone.explaining.claims.judging import Judged, judge
-from deadzone.explaining.claims.measured import Measured
+from deadzone.explaining.claims.measured import Measured, rows_at
 from deadzone.explaining.mechanisms.explaining import mechanisms_between
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
