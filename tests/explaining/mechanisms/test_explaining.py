@@ -270,8 +270,8 @@ def test_where_the_processor_counts_more_cpu_work_is_more_instructions_or_slower
     instructions, cycles_each, figures, says, in_korean = COUNTED[case]
     frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
     at = [(1, 2, 4, 8).index(level) for level in frame["threads"]]
-    frame["instructions"] = [round(1e9 * instructions[i]) for i in at]
-    frame["cycles"] = [round(1e9 * instructions[i] * cycles_each[i]) for i in at]
+    frame["cpu_instructions"] = [round(1e9 * instructions[i]) for i in at]
+    frame["cpu_cycles"] = [round(1e9 * instructions[i] * cycles_each[i]) for i in at]
     found, _ = explained(frame)
     said = sentences(found)[-1]
     assert figures in said and says in said

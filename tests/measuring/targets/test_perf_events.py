@@ -59,10 +59,10 @@ def test_a_counter_that_had_its_turn_for_a_part_of_the_time_is_scaled_up(monkeyp
         perf_events.os, "read", lambda file, n: perf_events.struct.pack("QQQ", *next(readings))
     )
     events = PerfEvents()
-    events._files = {"cycles": 7}
+    events._files = {"cpu_cycles": 7}
     events.begin()
-    assert events.counted() == {"cycles": 400}  # 100 in a quarter of the time
-    events._before = {"cycles": (200, 2000, 1250)}
+    assert events.counted() == {"cpu_cycles": 400}  # 100 in a quarter of the time
+    events._before = {"cpu_cycles": (200, 2000, 1250)}
     assert events.counted() == {}  # no turn at all
 
 

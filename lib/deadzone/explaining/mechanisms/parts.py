@@ -121,7 +121,7 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
         **{f"work_{WORK}": np.log(cpu / jobs), f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active)}
     )
     found = found.assign(computing=computing / jobs, active=active)
-    instructions, cycles = (at.get(name, np.nan) * 1.0 for name in ("instructions", "cycles"))
+    instructions, cycles = (at.get(name, np.nan) * 1.0 for name in ("cpu_instructions", "cpu_cycles"))
     counted = {COUNTED[0]: np.log(instructions / jobs), COUNTED[1]: np.log(cycles / instructions)}
     return found.assign(
         log_loss=np.log(job_s * cores), **{f"ln_{OUTSIDE}": lies_outside}, **counted, offers=offers

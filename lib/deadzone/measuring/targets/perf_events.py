@@ -17,9 +17,9 @@ CLOSE_ON_EXEC = 8
 HARDWARE, SOFTWARE = 0, 1
 EVENTS = {
     "migrations": (SOFTWARE, 4),
-    "cycles": (HARDWARE, 0),
-    "instructions": (HARDWARE, 1),
-    "cache_misses": (HARDWARE, 3),
+    "cpu_cycles": (HARDWARE, 0),
+    "cpu_instructions": (HARDWARE, 1),
+    "cpu_cache_misses": (HARDWARE, 3),
 }
 """By column: type and number of the event."""
 
