@@ -10,16 +10,13 @@ from pathlib import Path
 
 from deadzone.language.catalogue import say
 from deadzone.study import design
-from deadzone.study.belonging_specs import BelongingSpec
 from deadzone.study.design import Limits, PlannedTrial, Treatment
 from deadzone.study.disk_plan import warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
-from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
 from deadzone.study.spec import DesignSpec, Study, TrustSpec
 from deadzone.study.target_specs import KUBERNETES, AnyTarget
-from deadzone.study.workload_specs import AnyWorkload
 
 MOST_STEPS = 30
 """Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some
@@ -79,7 +76,7 @@ class Plan:
 
     study: what it was made of, with every default written out, for the record. folder: where the study file lies;
     relative paths start there. targets: where, by name. services: those under test, by environment; where there are
-    none, the program of a trial is, on the target NOWHERE. belongs: what runs already and works for the trials. warning: what a person should know before, often nothing.
+    none, the program of a trial is, on the target NOWHERE. warning: what a person should know before, often nothing.
     """
 
     study: Study
@@ -87,11 +84,8 @@ class Plan:
     factors: tuple[str, ...]
     treatments: tuple[Treatment, ...]
     trials: tuple[PlannedTrial, ...]
-    workload: AnyWorkload
     targets: Mapping[str, PlannedTarget]
     services: Mapping[str, PlannedService]
-    belongs: tuple[BelongingSpec, ...]
-    profiles: ProfilesSpec | None
     design: DesignSpec
     asked: Asked
     warning: str
@@ -140,11 +134,8 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         factors=study.factor_names(),
         treatments=planned,
         trials=design.run_order(study, planned),
-        workload=study.workload,
         targets=_targets(study, folder, planned, services),
         services=services,
-        belongs=study.belongs,
-        profiles=study.profiles,
         design=study.design,
         asked=Asked(study.response.name, tuple(study.gates), study.trust, waits_on_io),
         warning=" ".join(filter(None, (warning_of(study, planned), _not_adaptive(study, planned)))),
