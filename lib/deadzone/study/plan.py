@@ -1,7 +1,6 @@
 """A resolved study as a plan: what is to be done, worked out once, so that each part of a sweep is handed its own.
 
-Trials in order, with what, where and under which limits, and what is asked of the outcome: what executes a plan picks
-no study apart.
+Trials in order, with what, where and under which limits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from deadzone.study.disk_plan import warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
 from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
-from deadzone.study.spec import DesignSpec, Study, TrustSpec
+from deadzone.study.spec import DesignSpec, Study
 from deadzone.study.target_specs import KUBERNETES, AnyTarget
 
 MOST_STEPS = 30
@@ -58,19 +57,6 @@ class PlannedService:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of the outcome of a trial: columns that it must have, and when it is trusted.
-
-    waits_on_io: whether waiting for a disk is what a trial measures, and no disturbance of it.
-    """
-
-    response: str
-    gates: tuple[str, ...]
-    trust: TrustSpec
-    waits_on_io: bool
-
-
-@dataclass(frozen=True)
 class Plan:
     """What a sweep of a study does.
 
@@ -87,13 +73,17 @@ class Plan:
     targets: Mapping[str, PlannedTarget]
     services: Mapping[str, PlannedService]
     design: DesignSpec
-    asked: Asked
     warning: str
 
     @property
     def is_adaptive(self) -> bool:
         """Whether trials are chosen as the sweep goes on."""
         return design.is_chosen(self.study, self.treatments)
+
+    @property
+    def waits_on_io(self) -> bool:
+        """Whether waiting for a disk is what a trial measures, and no disturbance of it."""
+        return isinstance(self.study.workload, DiskWorkload)
 
     @property
     def grid_trials(self) -> int:
@@ -127,7 +117,6 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
     """
     planned = design.treatments(study)
     services = _services(study) if study.has_service else {}
-    waits_on_io = isinstance(study.workload, DiskWorkload)
     return Plan(
         study=study,
         folder=folder,
@@ -137,7 +126,6 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         targets=_targets(study, folder, planned, services),
         services=services,
         design=study.design,
-        asked=Asked(study.response.name, tuple(study.gates), study.trust, waits_on_io),
         warning=" ".join(filter(None, (warning_of(study, planned), _not_adaptive(study, planned)))),
     )
 

@@ -46,7 +46,7 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
         for column in plan.study.objectives:
             check_response(column, (*responses, *DERIVED), "objectives")
     else:
-        check_response(plan.asked.response, responses)
+        check_response(plan.study.response.name, responses)
     check_profiles(plan, responses)
 
 
