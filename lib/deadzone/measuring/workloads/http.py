@@ -25,11 +25,11 @@ CLIENT = "deadzone.measuring.workloads.http_client"
 ANSWER = "answer"
 """Where the client puts the body of an answer."""
 
-_TOLD: dict[str, list[str]] = beside(__file__)
-MEASURED = _TOLD["measured"]
+_TOLD = beside(__file__)
+MEASURED: list[str] = _TOLD["measured"]
 """Responses of every request, as far as it got; data/README.md says what each one is."""
 
-AS_WRITTEN = _TOLD["as_written"]
+AS_WRITTEN: list[str] = _TOLD["as_written"]
 """What the client is told of the request just as the study has it."""
 
 SHOWN_BODY = 200
@@ -166,13 +166,7 @@ class HttpWorkload(Workload):
 def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
     """The measured times, and the parts between them."""
     found = {name: float(value) for name, value in times.items()}
-    for name, start, stop in (
-        ("connecting_s", "dns_s", "connect_s"),
-        ("upload_s", "pretransfer_s", "posttransfer_s"),
-        ("waiting_s", "posttransfer_s", "ttfb_s"),
-        ("server_s", "ttfb_s", "total_s"),
-        ("tls_handshake_s", "connect_s", "tls_s"),  # without TLS, tls_s is 0
-    ):
+    for name, (start, stop) in _TOLD["parts"].items():
         if start in found and stop in found:
             found[name] = max(0.0, found[stop] - found[start])
     return found

@@ -12,6 +12,7 @@ import shutil
 import sys
 from typing import Any
 
+from deadzone.contents import beside
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.disk import builtin_engine
@@ -103,6 +104,9 @@ FIRST_LOG = f"{SERIES}_bw.log"
 
 KIBIBYTE = 1024
 
+ALWAYS: dict[str, Any] = beside(__file__)
+"""Options of fio that are the same in every trial."""
+
 
 class FioEngine:
     """One fio process a trial; its jobs are processes of its own."""
@@ -138,7 +142,7 @@ class FioEngine:
             )
         kind = {"read": "read", "mixed": "rw"}.get(settings.operation, "write")
         options: dict[str, Any] = {
-            "name": "trial",
+            **ALWAYS,
             "directory": trial.files[0].parent,
             "filename_format": f"{trial.files[0].name.rpartition('-')[0]}-$jobnum",
             "rw": f"{PATTERNS[settings.pattern]}{kind}",
@@ -149,16 +153,10 @@ class FioEngine:
             "iodepth": settings.queue_depth,
             "ioengine": "libaio" if settings.direct and settings.queue_depth > 1 else "psync",
             "direct": int(settings.direct),
-            "fallocate": "none",
             "runtime": f"{round(trial.duration_s * 1000)}ms",
             "randseed": trial.seed,
-            "clat_percentiles": 0,
-            "lat_percentiles": 1,
-            "group_reporting": 1,
             "write_bw_log": trial.scratch / SERIES,
             "log_avg_msec": SERIES_STEP_MS,
-            "per_job_logs": 0,
-            "output-format": "json",
         }
         # A trial ends by time, and where bytes are bounded by what comes first.
         most = trial.most_blocks
