@@ -5,12 +5,13 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from deadzone import places
+from deadzone.contents import beside
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.interference import Others, between, exposure, read_machine
@@ -45,6 +46,9 @@ QUOTA_REMEDY = (
 )
 TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
 
+PARTS: dict[str, dict[str, Any]] = beside(__file__)
+"""What is said of parts that are there, and of those that are not."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -64,13 +68,14 @@ def examine() -> list[Check]:
         _leftovers(),
         *_limits(),
         _io_limit(),
-        _accounting(),
+        _looked_up("interference", Path("/proc/pressure/io").exists),
         _bundled_ffmpeg(),
-        _system_ffmpeg(),
-        _fio(),
+        _looked_up("system ffmpeg", lambda: shutil.which("ffmpeg") and _version_of("ffmpeg")),
+        _looked_up("fio", FioEngine().version),
         _container_engine(),
         _cluster(),
-        *_report_tools(),
+        _looked_up("notebooks", lambda: importlib.import_module("papermill")),
+        _looked_up("PDF", lambda: importlib.import_module("typst")),
         _korean_font(),
     ]
 
@@ -162,36 +167,13 @@ def _io_limit() -> Check:
     return Check(f"I/O limit by {found[1]['io_limits_mechanism']}", "works", said)
 
 
-def _accounting() -> Check:
-    said, remedy = "CPU of others and steal from /proc/stat", "boot with psi=1 to see memory and I/O stalls"
-    if Path("/proc/pressure/io").exists():
-        return Check("interference", "works", f"{said}, memory and I/O stalls from /proc/pressure")
-    return Check("interference", "optional", f"{said}; no /proc/pressure", remedy)
-
-
 def _bundled_ffmpeg() -> Check:
     try:
-        version = program_version((find_ffmpeg(BUNDLED), "-version"))
+        version = _version_of(find_ffmpeg(BUNDLED))
     except DeadzoneError as error:
         remedy = "pip install imageio-ffmpeg, or name a system ffmpeg in the study"
         return Check("ffmpeg", "missing", str(error), remedy)
-    return Check("ffmpeg", "works", f"{_cut(version)} (from the wheel imageio-ffmpeg)")
-
-
-def _system_ffmpeg() -> Check:
-    if not shutil.which("ffmpeg"):
-        said = "not installed; studies that name the system's ffmpeg need it"
-        return Check("system ffmpeg", "optional", said, "apt install ffmpeg")
-    return Check("system ffmpeg", "works", _cut(program_version(("ffmpeg", "-version"))))
-
-
-def _fio() -> Check:
-    try:
-        version = FioEngine().version()
-    except DeadzoneError:
-        said = "not installed, or older than 3; disk studies use the built-in engine"
-        return Check("fio", "optional", said, "apt install fio")
-    return Check("fio", "works", f"{version}, the engine of disk studies")
+    return Check("ffmpeg", "works", f"{version} (from the wheel imageio-ffmpeg)")
 
 
 def _container_engine() -> Check:
@@ -217,19 +199,16 @@ def _cluster() -> Check:
     return Check("Kubernetes", "optional", f"no cluster: {problem}", "set KUBECONFIG")
 
 
-def _report_tools() -> Iterator[Check]:
-    tools = (
-        ("notebooks", "papermill", "papermill executes notebooks with the kernel python3"),
-        ("PDF", "typst", "Typst, no browser and no LaTeX needed"),
-    )
-    for name, module, works in tools:
-        try:
-            importlib.import_module(module)
-        except ImportError:
-            said = f"the Python package {module} is missing"
-            yield Check(name, "missing", said, "make report sets everything up")
-        else:
-            yield Check(name, "works", works)
+def _looked_up(name: str, look: Callable[[], object]) -> Check:
+    """A part that is there, with what looking for it tells, or what is to know of it where it is not."""
+    told = PARTS[name]
+    try:
+        found = look()
+    except (DeadzoneError, ImportError):
+        found = None
+    if found:
+        return Check(name, "works", told["works"].format(found=found))
+    return Check(name, told["state"], told["finding"], told["remedy"])
 
 
 def _korean_font() -> Check:
@@ -239,6 +218,10 @@ def _korean_font() -> Check:
     return Check("Korean reports", "optional", said, REMEDY)
 
 
-def _cut(text: str | None, most: int = 80) -> str:
-    text = (text or "installed").partition(" Copyright")[0]
+def _version_of(ffmpeg: str) -> str:
+    said = program_version((ffmpeg, "-version")) or "installed"
+    return _cut(said.partition(" Copyright")[0])
+
+
+def _cut(text: str, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."

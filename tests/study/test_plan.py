@@ -32,7 +32,11 @@ def test_a_program_has_one_target_with_every_limit_that_will_be_asked_of_it():
     assert (target.levels("cpu_limit"), target.levels("memory_limit")) == ((0.5, 1, "none"), (64000000,))
     assert [one.levels["n"] for one in found.treatments] == [0.5, 1, "none"]
     assert len(found.trials) == 9 and found.limits_of(found.treatments[0]).cpu_limit == 0.5
-    assert (found.asked.response, found.asked.gates, found.asked.waits_on_io) == ("user_s", ("sys_s",), False)
+    assert (found.study.response.name, [*found.study.gates], found.waits_on_io) == (
+        "user_s",
+        ["sys_s"],
+        False,
+    )
     assert found.warning == ""
 
 
@@ -41,7 +45,7 @@ def test_io_limits_are_for_the_disk_of_the_workload_or_the_one_named():
     found = plan(disk)
     assert found.targets[NOWHERE].io_folder == Path("/studies/area")
     assert found.targets[NOWHERE].levels("iops_limit") == (100, "none")
-    assert found.asked.waits_on_io and found.warning.startswith("s writes at most")
+    assert found.waits_on_io and found.warning.startswith("s writes at most")
     assert plan(disk + "target: {io_folder: ../b}\n").targets[NOWHERE].io_folder == Path("/studies/../b")
 
 

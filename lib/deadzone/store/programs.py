@@ -2,7 +2,6 @@
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 ANSWER_TIMEOUT_S = 10.0
@@ -32,14 +31,6 @@ def ended(
         tuple(argv), capture_output=True, text=True, errors="replace", check=False, cwd=cwd,
         timeout=timeout_s, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Said:
-    """How a program that prepares something ended, and the end of what it printed."""
-
-    code: int
-    text: str
 
 
 def last_words(answer: subprocess.CompletedProcess[str]) -> str:

@@ -1,7 +1,6 @@
 """A resolved study as a plan: what is to be done, worked out once, so that each part of a sweep is handed its own.
 
-Trials in order, with what, where and under which limits, and what is asked of the outcome: what executes a plan picks
-no study apart.
+Trials in order, with what, where and under which limits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,16 +9,13 @@ from pathlib import Path
 
 from deadzone.language.catalogue import say
 from deadzone.study import design
-from deadzone.study.belonging_specs import BelongingSpec
 from deadzone.study.design import Limits, PlannedTrial, Treatment
 from deadzone.study.disk_plan import warning_of
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
-from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
-from deadzone.study.spec import DesignSpec, Study, TrustSpec
+from deadzone.study.spec import DesignSpec, Study
 from deadzone.study.target_specs import KUBERNETES, AnyTarget
-from deadzone.study.workload_specs import AnyWorkload
 
 MOST_STEPS = 30
 """Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some
@@ -61,25 +57,12 @@ class PlannedService:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of the outcome of a trial: columns that it must have, and when it is trusted.
-
-    waits_on_io: whether waiting for a disk is what a trial measures, and no disturbance of it.
-    """
-
-    response: str
-    gates: tuple[str, ...]
-    trust: TrustSpec
-    waits_on_io: bool
-
-
-@dataclass(frozen=True)
 class Plan:
     """What a sweep of a study does.
 
     study: what it was made of, with every default written out, for the record. folder: where the study file lies;
     relative paths start there. targets: where, by name. services: those under test, by environment; where there are
-    none, the program of a trial is, on the target NOWHERE. belongs: what runs already and works for the trials. warning: what a person should know before, often nothing.
+    none, the program of a trial is, on the target NOWHERE. warning: what a person should know before, often nothing.
     """
 
     study: Study
@@ -87,19 +70,20 @@ class Plan:
     factors: tuple[str, ...]
     treatments: tuple[Treatment, ...]
     trials: tuple[PlannedTrial, ...]
-    workload: AnyWorkload
     targets: Mapping[str, PlannedTarget]
     services: Mapping[str, PlannedService]
-    belongs: tuple[BelongingSpec, ...]
-    profiles: ProfilesSpec | None
     design: DesignSpec
-    asked: Asked
     warning: str
 
     @property
     def is_adaptive(self) -> bool:
         """Whether trials are chosen as the sweep goes on."""
         return design.is_chosen(self.study, self.treatments)
+
+    @property
+    def waits_on_io(self) -> bool:
+        """Whether waiting for a disk is what a trial measures, and no disturbance of it."""
+        return isinstance(self.study.workload, DiskWorkload)
 
     @property
     def grid_trials(self) -> int:
@@ -133,20 +117,15 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
     """
     planned = design.treatments(study)
     services = _services(study) if study.has_service else {}
-    waits_on_io = isinstance(study.workload, DiskWorkload)
     return Plan(
         study=study,
         folder=folder,
         factors=study.factor_names(),
         treatments=planned,
         trials=design.run_order(study, planned),
-        workload=study.workload,
         targets=_targets(study, folder, planned, services),
         services=services,
-        belongs=study.belongs,
-        profiles=study.profiles,
         design=study.design,
-        asked=Asked(study.response.name, tuple(study.gates), study.trust, waits_on_io),
         warning=" ".join(filter(None, (warning_of(study, planned), _not_adaptive(study, planned)))),
     )
 

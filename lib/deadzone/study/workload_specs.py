@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field
 
 from deadzone.study.base import Argument, Spec
 from deadzone.study.disk_specs import DiskWorkload
@@ -41,6 +41,13 @@ def _header(text: str) -> str:
     return text
 
 
+def _templates(body: Any) -> Any:
+    for text in texts_in(body):
+        placeholders(text)
+    return body
+
+
+JsonBody = Annotated[Any, AfterValidator(_templates)]
 HeaderText = Annotated[Argument, AfterValidator(_header)]
 
 
@@ -89,7 +96,7 @@ class HttpWorkload(Spec):
     headers_from_env: dict[str, str] = Field(default_factory=dict)
     """headers whose value stands in an environment variable of that name, such as {Authorization: API_TOKEN}"""
 
-    json_body: Any = None
+    json_body: JsonBody = None
     """a body in JSON; {factor} in its texts is replaced"""
 
     form: dict[str, Argument | FormFile] | None = Field(default=None, min_length=1)
@@ -125,13 +132,6 @@ class HttpWorkload(Spec):
 
     ca_file: str | None = None
     """certificates to trust, relative to the study file"""
-
-    @field_validator("json_body")
-    @classmethod
-    def _well_formed(cls, body: Any) -> Any:
-        for text in texts_in(body):
-            placeholders(text)
-        return body
 
     def _hangs_together(self) -> None:
         given = [n for n in ("json_body", "form", "body_file") if getattr(self, n) is not None]

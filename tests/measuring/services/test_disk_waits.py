@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from deadzone.measuring.services.disk_waits import DiskWaits
+from deadzone.measuring.services.watching import DiskWaits
 
 pytestmark = pytest.mark.alone
 

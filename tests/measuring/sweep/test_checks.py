@@ -55,4 +55,4 @@ def test_every_measured_column_can_be_the_response(write_study, name):
     assert name in (*SHARED, "speed")
     workload = {"kind": "command", "argv": ["true", "{threads}"], "responses": {"speed": {"regex": "x"}}}
     study = write_study(workload=workload, response={"name": name})
-    assert planned_file(study).asked.response == name
+    assert planned_file(study).study.response.name == name

@@ -56,23 +56,21 @@ def engine(tmp_path_factory):
                 link = tarfile.TarInfo(f"bin/{tool}")
                 link.type, link.linkname = tarfile.SYMTYPE, "busybox"
                 tar.addfile(link)
-        made = ask((name,), "import", str(archive), IMAGE)
-        tried = ask((name,), "run", "--rm", IMAGE, "/bin/cat", "/dev/null")
+        made = ask(name, "import", str(archive), IMAGE)
+        tried = ask(name, "run", "--rm", IMAGE, "/bin/cat", "/dev/null")
         if made.returncode or tried.returncode:
             pytest.skip(
                 f"{name} starts no container here: {(made if made.returncode else tried).stderr.strip()[-200:]}"
             )
         yield name
-        ask((name,), "rmi", "--force", IMAGE)
+        ask(name, "rmi", "--force", IMAGE)
     finally:
         if before is None:
             del os.environ["CONTAINERS_CONF"]
 
 
 def containers(engine):
-    return ask(
-        (engine,), "ps", "--all", "--filter", "name=deadzone-", "--format", "{{.Names}}"
-    ).stdout.split()
+    return ask(engine, "ps", "--all", "--filter", "name=deadzone-", "--format", "{{.Names}}").stdout.split()
 
 
 def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, tmp_path):
@@ -110,10 +108,10 @@ def test_a_container_of_a_killed_run_is_removed(engine, tmp_path):
     with ContainerTarget(ContainerSpec(kind="container", image=IMAGE)) as host:
         mine = host.start(Command(("/bin/sleep", "60")), tmp_path / "log")
         name = "deadzone-999999-1-" + mine.name.split("-")[3] + "-x-1"
-        ask((engine,), "run", "--detach", "--name", name, IMAGE, "/bin/sleep", "60")
+        ask(engine, "run", "--detach", "--name", name, IMAGE, "/bin/sleep", "60")
         while mine.name not in containers(engine):
             assert mine.runs()
-        assert remove_left_containers((engine,)) == [name]
+        assert remove_left_containers(engine) == [name]
         assert containers(engine) == [mine.name]
 
 

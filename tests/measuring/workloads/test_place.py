@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from deadzone.measuring.workloads.base import Here, Movable, Said
+from deadzone.measuring.workloads.base import Here, Movable
 from deadzone.measuring.workloads.command import CommandWorkload
 from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
@@ -36,7 +36,8 @@ def test_a_fresh_folder_is_empty_whatever_was_there(tmp_path: Path) -> None:
 
 def test_preparations_tell_how_they_ended(tmp_path: Path) -> None:
     here = Here()
-    assert here.run(("sh", "-c", "echo bad >&2; exit 3"), tmp_path, 30) == Said(3, "bad")
+    said = here.run(("sh", "-c", "echo bad >&2; exit 3"), tmp_path, 30)
+    assert said and (said.returncode, said.stderr) == (3, "bad\n")
     assert here.run(("sleep", "10"), tmp_path, 0.1) is None
 
 

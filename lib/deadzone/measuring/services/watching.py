@@ -1,17 +1,32 @@
 """Watching a service while a client asks it: its group's counters and its processes, read as the trial begins and ends."""
 
+import contextlib
+import os
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from deadzone.measurement import Sample
 from deadzone.measuring.services.base import Use
-from deadzone.measuring.services.disk_waits import DiskWaits
 from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.limits.base import Counters
 from deadzone.measuring.targets.processes import HELD, ProcessTotals, totals, whole
+from deadzone.measuring.targets.schedstat import threads_of, waits_for
 
 Pids = tuple[int, ...]
+
+INTERVAL_S = 0.01
+"""Between two looks; waits as short as a flush of a journal are caught in proportion to the time they take."""
+
+LISTING_S = 0.05
+"""Between two readings of which processes there are: a program that a request starts is seen within 50 ms."""
+
+LISTING_SHARE = 0.05
+"""Of the time, at most, that is spent on reading which there are, where that is slow."""
+
+PRIORITY = -10
+"""Niceness of the looking thread where it is permitted: on a busy machine it would else look only when others wait."""
 
 
 class Watch:
@@ -85,12 +100,9 @@ class Watch:
         self._note(*self._after)
         if self._account:
             there, holders = self._processes()
-            cpu_s, grown = self._used_s(), self._after[0].since(self._before[0])
+            cpu_s, grown = _cpu_s(*self._after) - _cpu_s(*self._before), self._after[0].since(self._before[0])
             self._told = self._account.end((*holders, *there), wall_s, cpu_s, grown, self._limit, there)
         return _cpu_s(*self._after)
-
-    def _used_s(self) -> float:
-        return _cpu_s(*self._after) - _cpu_s(*self._before)
 
     def cpu_s(self) -> float:
         """CPU time of the service so far [s]."""
@@ -160,3 +172,60 @@ def await_settled(watch: Watch, longest_s: float, quiet_s: float = 0.05) -> None
 
 def _cpu_s(counters: Counters, held: ProcessTotals) -> float:
     return counters.usage_s if counters.usage_s is not None else held.user_s + held.sys_s
+
+
+class DiskWaits:
+    """Adds up the time in which some thread of the processes waited for the disk, from start to stop.
+
+    A control group of version 2 counts this by itself (pressure stall information); version 1 does not, and the kernel's
+    counter of a process's waits is usually switched off. The machine's own pressure counter would hold the waits of all its
+    other programs too.
+    """
+
+    def __init__(self, processes: Callable[[], Iterable[int]]) -> None:
+        """processes: those of the service, now."""
+        self._processes = processes
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._waited_s = 0.0
+        self._looks = 0
+
+    @property
+    def waited_s(self) -> float | None:
+        """Time waited between the last start and stop [s]; None where there was no process to look at."""
+        return self._waited_s if self._looks else None
+
+    def start(self) -> None:
+        """Begin anew."""
+        self.stop()
+        self._waited_s, self._looks = 0.0, 0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch, args=(self._stopped,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no longer."""
+        self._stopped.set()
+        if self._thread:
+            self._thread.join()
+            self._thread = None
+
+    def _watch(self, stopped: threading.Event) -> None:
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PRIORITY)
+        pids: tuple[int, ...] = ()
+        last = listed = time.monotonic()
+        while not stopped.wait(INTERVAL_S):
+            if (began := time.monotonic()) >= listed:
+                pids = tuple(self._processes())
+                if not pids and self._looks:
+                    return  # the service has ended
+                spent = time.monotonic() - began
+                listed = began + max(LISTING_S, spent / LISTING_SHARE)
+            waits = any(
+                waits_for(pid, thread) in ("disk", "page") for pid in pids for thread in threads_of(pid)
+            )
+            now = time.monotonic()
+            self._waited_s += now - last if waits else 0.0
+            self._looks += bool(pids)
+            last = now

@@ -33,9 +33,9 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
 
     targets, workload: what will execute the plan.
     """
-    theirs = tuple(column for one in plan.belongs for column in one.columns)
+    theirs = tuple(column for one in plan.study.belongs for column in one.columns)
     responses = (*JUDGED, *workload.responses, *(SERVICE_RESPONSES if plan.services else ()), *theirs)
-    if plan.belongs and plan.study.target.kind != LOCAL and not plan.services:
+    if plan.study.belongs and plan.study.target.kind != LOCAL and not plan.services:
         raise StudyError(
             f"belongs: what runs on this machine belongs to trials on this machine, and these run on the {plan.study.target.kind} "
             "target."
@@ -46,14 +46,14 @@ def check(plan: Plan, targets: Sequence[Target | Host], workload: Workload) -> N
         for column in plan.study.objectives:
             check_response(column, (*responses, *DERIVED), "objectives")
     else:
-        check_response(plan.asked.response, responses)
+        check_response(plan.study.response.name, responses)
     check_profiles(plan, responses)
 
 
 def check_names(plan: Plan, workload: Workload) -> None:
     """A factor or response must not take the name of another column, or of a folder."""
     taken = {*COLUMNS, *NOT_COLUMNS, INPUTS, SCRATCH}
-    taken |= {column for one in plan.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
+    taken |= {column for one in plan.study.belongs for column in one.columns} - {*_limits_of_belongs(plan)}
     if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*SERVICE_RESPONSES} - {*workload.responses})
     for kind, names, others in (
@@ -83,14 +83,14 @@ def check_factors(plan: Plan, targets: Sequence[Target | Host], workload: Worklo
             known = (*in_force, "threads")
             raise StudyError(
                 f"the factor {name!r} changes nothing: the {plan.study.target.kind} target puts "
-                f"{', '.join(in_force) or 'nothing'} in force, and the {plan.workload.kind} workload does not use it"
+                f"{', '.join(in_force) or 'nothing'} in force, and the {plan.study.workload.kind} workload does not use it"
                 f"{', nor does the service' if services else ''}.{did_you_mean(name, known)}"
             )
 
 
 def _limits_of_belongs(plan: Plan) -> tuple[str, ...]:
     """Factors that limit what belongs to the trials."""
-    return tuple(name for one in plan.belongs for name in one.factors)
+    return tuple(name for one in plan.study.belongs for name in one.factors)
 
 
 def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) -> None:

@@ -49,10 +49,10 @@ class Measuring:
         self._note = (around or Surroundings()).note
         self._target = target or make_target(plan.targets[NOWHERE], around)
         self._runs_on: Executing = self._target
-        workload = make_workload(plan.workload, plan.folder, plan.treatments)
+        workload = make_workload(plan.study.workload, plan.folder, plan.treatments)
         self._workload = self._at_place_of(self._target, workload)
-        self._profiling = Profiling(plan.profiles)
-        self.belongings = Belongings(plan.belongs, self._note)
+        self._profiling = Profiling(plan.study.profiles)
+        self.belongings = Belongings(plan.study.belongs, self._note)
         if isinstance(self._target, LocalTarget):
             self._target.belongs = self.belongings
         self._stack = ExitStack()
@@ -101,7 +101,7 @@ class Measuring:
             return workload
         if not isinstance(workload, Movable):
             raise StudyError(
-                f"workload.kind: {self._plan.workload.kind} runs on this machine only, not on the "
+                f"workload.kind: {self._plan.study.workload.kind} runs on this machine only, not on the "
                 f"{self._plan.targets[NOWHERE].spec.kind} target."
             )
         workload.move_to(place)

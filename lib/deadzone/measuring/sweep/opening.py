@@ -55,9 +55,9 @@ def _rehearsed(study: Study) -> Study:
 
 def _columns(plan: Plan) -> tuple[str, ...]:
     """The columns that trials will have; empty where the workload, and not the study, says which."""
-    if not isinstance(plan.workload, CommandWorkload) or plan.workload.output:
+    if not isinstance(plan.study.workload, CommandWorkload) or plan.study.workload.output:
         return ()
-    return (*plan.factors, *SHARED, *plan.workload.responses)
+    return (*plan.factors, *SHARED, *plan.study.workload.responses)
 
 
 def planned_file(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:

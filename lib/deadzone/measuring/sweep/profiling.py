@@ -58,8 +58,8 @@ def check_profiles(plan: Plan, responses: Sequence[str]) -> None:
 
     responses: columns that trials will have, besides the factors.
     """
-    spec, factors = plan.profiles, plan.factors
-    for name in plan.asked.gates:
+    spec, factors = plan.study.profiles, plan.factors
+    for name in plan.study.gates:
         check_known(StudyError, f"gates.{name} is measured by no trial", name, responses)
     if spec is None:
         return

@@ -75,7 +75,7 @@ def _distrusted_too_early(plan: Plan, records: Sequence[Mapping[str, Any]]) -> l
     sound = {trial.treatment.label() for trial, record in measured if record["trusted"]}
     beside = [(trial, record["foreign_cpu"] or 0.0) for trial, record in measured if record["status"] == "ok"]
     left_out = [(trial, cores) for trial, cores in beside if trial.treatment.label() not in sound]
-    most = plan.asked.trust.max_foreign_cpu
+    most = plan.study.trust.max_foreign_cpu
     return [trial for trial, cores in left_out if cores > most and harm.is_none(cores)]
 
 
@@ -148,7 +148,7 @@ class _Sweep:
 
     def begin(self, measuring: Measuring) -> None:
         """Take account of what the run holds already."""
-        self._recognising = Recognising(measuring, self._progress, self._plan.asked.trust)
+        self._recognising = Recognising(measuring, self._progress, self._plan.study.trust)
         records = self._run.records()
         self._recognising.go_on(records)
         for record in records:
@@ -197,20 +197,20 @@ class _Sweep:
         """Measure a trial, again while it is lost or cannot be trusted, up to the study's bound; every attempt is recorded.
         In a resumed run the attempts of before count.
         """
-        asked, limit = self._plan.asked, self._plan.limits_of(trial.treatment).cpu_limit
+        trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
         recognising = self._recognising
         for attempt in count(self._attempts.get(trial.trial, 0) + 1):
             measured, outcome = worker.measure(trial.treatment)
-            open_yet = is_undecided(measured.interference, asked.trust.max_foreign_cpu)
+            open_yet = is_undecided(measured.interference, trust.max_foreign_cpu)
             if open_yet and not trial.warmup:
                 measured = worker.looked_on(measured)
             measured, recognised = recognising.see(measured)
             harmless = self._spared(measured.interference)
-            reasons = doubts(measured, limit, asked.trust, asked.waits_on_io, harmless)
+            reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
             lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
             # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
             spared = recognising.is_open and trial.warmup and not lost
-            bound = asked.trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
+            bound = trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
             more = not spared and attempt < bound
             again = bool(lost or reasons) and more
             record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
@@ -236,7 +236,7 @@ class _Sweep:
 
     def _spared(self, seen: Interference) -> bool:
         """Whether neighbours that would make a trial distrusted make no difference in this run; told the first time."""
-        is_disturbed = foreign_cpu(seen, self._plan.asked.trust.max_foreign_cpu)
+        is_disturbed = foreign_cpu(seen, self._plan.study.trust.max_foreign_cpu)
         if not is_disturbed or not self._harm.is_none(seen.foreign_cpu):
             return False
         if not self._spares:

@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -48,7 +47,7 @@ class ContainerTarget:
     def __init__(self, spec: ContainerSpec) -> None:
         self._spec = spec
         self.scratch = Path(os.devnull)
-        self._engine: tuple[str, ...] = ()
+        self._engine = ""
         self._limit_options: tuple[str, ...] = ()
         self.inner_port = spec.port
         """Port on which the service listens inside, where the study says so."""
@@ -56,12 +55,12 @@ class ContainerTarget:
         self._last = Counters()
 
     def __enter__(self) -> Self:
-        self._engine = (find_engine(self._spec.engine),)
+        self._engine = find_engine(self._spec.engine)
         remove_left_containers(self._engine)
         image = ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
         if image.returncode:
             raise TargetError(
-                f"{self._engine[0]} has no image {self._spec.image!r}: {last_words(image)}. Build it or pull it first."
+                f"{self._engine} has no image {self._spec.image!r}: {last_words(image)}. Build it or pull it first."
             )
         self.scratch = make_scratch()
         return self
@@ -92,7 +91,7 @@ class ContainerTarget:
         name = f"{self.scratch.name}-{time.monotonic_ns()}"
         published = () if port is None else ("--publish", f"127.0.0.1:{port}:{self.inner_port or port}")
         argv = (
-            *self._engine, "run", "--name", name, "--init", *self._limit_options, *published,
+            self._engine, "run", "--name", name, "--init", *self._limit_options, *published,
             "--volume", f"{self.scratch}:{self.scratch}",
             *(word for key, value in command.env.items() for word in ("--env", f"{key}={value}")),
             *self._spec.options, self._spec.image, *command.argv,
@@ -123,7 +122,7 @@ class ContainerTarget:
         image = ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
         return {
             "target": "container",
-            "limits_mechanism": self._engine[0],
+            "limits_mechanism": self._engine,
             "engine_version": version.stdout.strip() or None,
             "image": self._spec.image,
             "image_id": image.stdout.strip() or None,
@@ -134,7 +133,7 @@ class ContainerTarget:
 class Container:
     """A container that runs a service. process: the engine's command in the foreground, which ends with it."""
 
-    engine: tuple[str, ...]
+    engine: str
     name: str
     process: subprocess.Popen[bytes]
     started_s: float
@@ -179,7 +178,7 @@ def find_engine(wanted: str) -> str:
         if not shutil.which(name):
             refusals.append(f"{name} is not installed")
             continue
-        answer = ask((name,), "ps", "--quiet")
+        answer = ask(name, "ps", "--quiet")
         if answer.returncode == 0:
             return name
         refusals.append(f"{name} does not work: {last_words(answer)}")
@@ -188,12 +187,12 @@ def find_engine(wanted: str) -> str:
     )
 
 
-def remove_left_containers(engine: Sequence[str] | None = None) -> list[str]:
+def remove_left_containers(engine: str | None = None) -> list[str]:
     """Remove the containers that killed runs left behind; returns their names.
 
     engine: the command to ask; default every one that is installed.
     """
-    engines = [tuple(engine)] if engine else [(name,) for name in ENGINES if shutil.which(name)]
+    engines = [engine] if engine else filter(shutil.which, ENGINES)
     removed = []
     for one in engines:
         listed = ask(one, "ps", "--all", "--filter", f"name=^{GROUP_PREFIX}", "--format", "{{.Names}}")
@@ -202,6 +201,6 @@ def remove_left_containers(engine: Sequence[str] | None = None) -> list[str]:
     return removed
 
 
-def ask(engine: Sequence[str], *arguments: str, patience_s: float = 0.0) -> subprocess.CompletedProcess[str]:
+def ask(engine: str, *arguments: str, patience_s: float = 0.0) -> subprocess.CompletedProcess[str]:
     """What the engine's command answers; a failure to answer is an answer with an exit code."""
-    return answer_of((*engine, *arguments), ENGINE_TIMEOUT_S + patience_s)
+    return answer_of((engine, *arguments), ENGINE_TIMEOUT_S + patience_s)

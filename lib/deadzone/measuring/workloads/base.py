@@ -5,15 +5,15 @@ does all work on files through it.
 """
 
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any, Protocol, runtime_checkable
 
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement, ProfileFile, Sample, Status
-from deadzone.store.programs import Said, ended
+from deadzone.store.programs import ended
 from deadzone.study.levels import Level
 from deadzone.study.masking import masked
 
@@ -98,7 +98,7 @@ class Place(Protocol):
     def has_program(self, program: str, cwd: Path | None) -> bool:
         """Whether a program can be started there."""
 
-    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Said | None:
+    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> CompletedProcess[str] | None:
         """Run a preparation, unmeasured and unlimited in no other way than the trials; None if it takes too long."""
 
     def count_files(self, folder: Path) -> int:
@@ -120,9 +120,9 @@ def run_unmeasured(place: Place, key: str, argv: Sequence[str], cwd: Path | None
         answer = place.run(argv, cwd, UNMEASURED_TIMEOUT_S)
     if answer is None:
         raise WorkloadError(f"{key} did not end within {UNMEASURED_TIMEOUT_S:g} s: {said}.")
-    if answer.code:
-        words = masked(answer.text[-SHOWN_WORDS:])
-        raise WorkloadError(f"{key} failed with exit code {answer.code}: {said}\n{words}")
+    if answer.returncode:
+        words = masked((answer.stderr or answer.stdout).strip()[-SHOWN_WORDS:])
+        raise WorkloadError(f"{key} failed with exit code {answer.returncode}: {said}\n{words}")
 
 
 def fresh_folder(folder: Path) -> Path:
@@ -154,13 +154,12 @@ class Here:
         path = str((cwd or Path()) / program) if "/" in program else program
         return shutil.which(path) is not None
 
-    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Said | None:
+    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> CompletedProcess[str] | None:
         """Run a preparation as a child of this process."""
         try:
-            answer = ended(argv, timeout_s, cwd)
-        except subprocess.TimeoutExpired:
+            return ended(argv, timeout_s, cwd)
+        except TimeoutExpired:
             return None
-        return Said(answer.returncode, (answer.stderr or answer.stdout).strip())
 
     def count_files(self, folder: Path) -> int:
         """Entries of a folder."""

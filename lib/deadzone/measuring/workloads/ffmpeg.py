@@ -188,7 +188,7 @@ class FfmpegWorkload(Workload):
         if not self._place.identity:
             return None
         said = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
-        return said.text.splitlines()[0] if said and said.code == 0 and said.text else None
+        return said.stdout.splitlines()[0] if said and said.returncode == 0 and said.stdout else None
 
 
 def find_ffmpeg(program: str) -> str:

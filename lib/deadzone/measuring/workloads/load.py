@@ -7,7 +7,6 @@ the trial.
 import json
 import shutil
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -23,7 +22,7 @@ from deadzone.places import cache_folder
 from deadzone.store.imports.document import parse_json
 from deadzone.store.imports.k6 import read_summary
 from deadzone.store.imports.locust import TOOL as LOCUST
-from deadzone.store.imports.result import counted_percentiles
+from deadzone.store.imports.locust import requests_of
 from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, check_placeholders, fill, filled, format_level, is_number, placed
 from deadzone.study.load_specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS
@@ -241,29 +240,13 @@ def _k6_row(path: Path, metric: str) -> dict[str, Any]:
 
 def _locust_row(printed: str) -> dict[str, Any]:
     """All endpoints together, from the JSON that Locust prints at its end; its CSV files lack the last seconds."""
-    entries = parse_json(printed, Path("what Locust printed"), LOCUST).items()
+    path = Path("what Locust printed")
+    entries = parse_json(printed, path, LOCUST).items()
     if not entries:
         return {"requests": 0, "errors": 0}
-    counts: Counter[float] = Counter()
-    for entry in entries:
-        for time_ms, node in entry.child("response_times").entries().items():
-            counts[float(time_ms)] += node.count_itself()
-
-    def numbers(name: str) -> list[float]:
-        return [entry.number(name) or 0.0 for entry in entries]
-
-    requests, errors = sum(numbers("num_requests")), sum(numbers("num_failures"))
-    took_s = max(numbers("last_request_timestamp")) - min(numbers("start_time"))
-    return {
-        "requests": requests - errors,
-        "errors": errors,
-        "achieved_rate": (requests - errors) / took_s if took_s > 0 else None,
-        "latency_mean_ms": sum(numbers("total_response_time")) / max(requests, 1),
-        "latency_min_ms": min(numbers("min_response_time")),
-        "latency_max_ms": max(numbers("max_response_time")),
-        "transferred_bytes": sum(numbers("total_content_length")),
-        **counted_percentiles(counts),
-    }
+    row = requests_of(entries, path)
+    answered = row["requests"] - (row["errors"] or 0)
+    return {**row, "requests": answered, "achieved_rate": answered / row["wall_s"] if row["wall_s"] else None}
 
 
 def _failure(driver: str, responses: Mapping[str, float]) -> str | None:

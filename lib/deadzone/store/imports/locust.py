@@ -1,5 +1,7 @@
 """Locust: `--csv` (the file PREFIX_stats.csv) and `--json`, one row an endpoint."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -57,30 +59,44 @@ def _from_json(text: str, path: Path) -> Results:
 
 
 def _json_row(entry: Node, path: Path) -> Row:
-    requests = entry.count("num_requests")
-    if requests is None:
-        raise FormatError(f"{entry.where}: is no result of Locust: 'num_requests' is missing.")
-    start, end = entry.number("start_time"), entry.number("last_request_timestamp")
+    named = {"method": entry.text("method"), "endpoint": entry.text("name")}
+    return {**named, **requests_of([entry], path)}
+
+
+def requests_of(entries: Sequence[Node], path: Path) -> Row:
+    """What became of the requests of endpoints, all of them together. entries: of a JSON result, one or more.
+
+    Raises FormatError where one is no endpoint of Locust.
+    """
+    counts: Counter[float] = Counter()
+    for entry in entries:
+        if "num_requests" not in entry:
+            raise FormatError(f"{entry.where}: is no result of Locust: 'num_requests' is missing.")
+        for key, node in entry.child("response_times").entries().items():
+            if (time_ms := number_in(key, path, "a response time")) is not None:
+                counts[time_ms] += node.count_itself()
+
+    def told(name: str) -> list[float]:
+        return [number for entry in entries if (number := entry.number(name)) is not None]
+
+    def counted(name: str) -> int | None:
+        found = [count for entry in entries if (count := entry.count(name)) is not None]
+        return sum(found) if found else None
+
+    start, end = min(told("start_time"), default=None), max(told("last_request_timestamp"), default=None)
     wall = end - start if start is not None and end is not None and end > start else None
-    total = entry.number("total_response_time")
-    counts = {
-        number: node.count_itself()
-        for key, node in entry.child("response_times").entries().items()
-        if (number := number_in(key, path, "a response time")) is not None
-    }
+    requests, total = counted("num_requests"), told("total_response_time")
     return {
         "started_at": _moment(start),
-        "method": entry.text("method"),
-        "endpoint": entry.text("name"),
         "wall_s": wall,
         "requests": requests,
-        "errors": entry.count("num_failures"),
-        "achieved_rate": requests / wall if wall else None,
-        "latency_mean_ms": total / requests if total is not None and requests else None,
-        "latency_min_ms": entry.number("min_response_time"),
+        "errors": counted("num_failures"),
+        "achieved_rate": requests / wall if requests is not None and wall else None,
+        "latency_mean_ms": sum(total) / requests if total and requests else None,
+        "latency_min_ms": min(told("min_response_time"), default=None),
         **counted_percentiles(counts),
-        "latency_max_ms": entry.number("max_response_time"),
-        "transferred_bytes": entry.count("total_content_length"),
+        "latency_max_ms": max(told("max_response_time"), default=None),
+        "transferred_bytes": counted("total_content_length"),
     }
 
 

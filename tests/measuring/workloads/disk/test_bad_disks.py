@@ -200,8 +200,7 @@ def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(eng
 
 
 def test_an_engine_that_says_nothing_is_an_engine_failure():
-    from deadzone.measuring.workloads.disk.builtin import BuiltinEngine
-    from deadzone.measuring.workloads.disk.programs import DdEngine, FioEngine
+    from deadzone.measuring.workloads.disk.programs import BuiltinEngine, DdEngine, FioEngine
 
     class Nothing:
         stdout, stderr, exit_code = "", "Killed", 137

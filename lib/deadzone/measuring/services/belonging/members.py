@@ -94,11 +94,11 @@ def _by_group(name: str) -> Found:
 def _by_container(name: str) -> Found:
     engines = [engine for engine in ENGINES if shutil.which(engine)]
     for engine in engines:
-        answer = ask((engine,), "inspect", "--format", "{{.State.Pid}}", name)
+        answer = ask(engine, "inspect", "--format", "{{.State.Pid}}", name)
         if answer.returncode == 0 and answer.stdout.strip().isdigit() and answer.stdout.strip() != "0":
             return [int(answer.stdout)], (), ""
     known = [
-        name for engine in engines for name in ask((engine,), "ps", "--format", "{{.Names}}").stdout.split()
+        name for engine in engines for name in ask(engine, "ps", "--format", "{{.Names}}").stdout.split()
     ]
     return (), known, "" if engines else f"none of {', '.join(ENGINES)} is installed"
 

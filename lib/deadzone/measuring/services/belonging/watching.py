@@ -86,7 +86,8 @@ class Belonging:
         if t_s - self._ticked_s < TICK_S:
             return ()
         self._ticked_s = t_s
-        return [Sample(t_s, self._called(one.metric), one.value) for one in self._watch.tick(t_s)]
+        read = [(one.metric.removeprefix("service_"), one.value) for one in self._watch.tick(t_s)]
+        return [Sample(t_s, f"{self._spec.label}_{name}", value) for name, value in read]
 
     def end(self) -> float:
         """The trial has ended."""
@@ -130,9 +131,6 @@ class Belonging:
         """Those that count; of one that has ended and was not waited for yet, what it used is in no other account."""
         roots = tuple(self._roots)
         return (*roots, *below(*roots)), ()
-
-    def _called(self, metric: str) -> str:
-        return f"{self._spec.label}_{metric.removeprefix('service_')}"
 
     def _added_up(self, now_s: float) -> float:
         """CPU time in all; one that was started again counts on."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from subprocess import CompletedProcess
 
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.streams import NoProgramError, StreamBrokenError
-from deadzone.store.programs import Said
+from deadzone.store.programs import NOT_STARTED
 
 RUN = 'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; code=$?; tail -c 60000 "$0.out"; exit $code'
 """Runs a preparation; the shell's own name carries the file for what it prints."""
@@ -77,7 +78,7 @@ class PodPlace:
         """Whether the container can start a program."""
         return self._here.shell(FIND, program, str(cwd or "")).code == 0
 
-    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Said | None:
+    def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> CompletedProcess[str] | None:
         """Run a preparation in the container, under the trial's limit; None if it takes too long.
 
         It may run twice where the stream to it breaks, so it must bear that.
@@ -87,8 +88,8 @@ class PodPlace:
         except StreamBrokenError:
             return None
         except NoProgramError as error:
-            return Said(127, str(error))
-        return Said(answer.code, (answer.stdout or answer.stderr).strip())
+            return CompletedProcess(argv, NOT_STARTED, "", str(error))
+        return CompletedProcess(argv, answer.code, answer.stdout, answer.stderr)
 
     def count_files(self, folder: Path) -> int:
         """Entries of a folder of the container."""

@@ -157,6 +157,14 @@ class ControlGroup(LimitMechanism):
         """The group in each hierarchy."""
         return dict(self._folders)
 
+    def adopt(self, pid: int) -> None:
+        """Move the launcher into the group, in every hierarchy."""
+        for path in set(self._folders.values()):
+            try:
+                (path / "cgroup.procs").write_text(str(pid))
+            except OSError as error:
+                raise TargetError(f"{path}/cgroup.procs: {error.strerror}") from error
+
     def procs_files(self) -> tuple[Path, ...]:
         """The group's process list; all hierarchies hold the same processes."""
         return (self.folder / self._list,) if self._folders else ()

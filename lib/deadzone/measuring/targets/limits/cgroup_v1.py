@@ -57,14 +57,6 @@ class CgroupV1(ControlGroup):
         (home / group).mkdir(exist_ok=True)
         self._folders[controller] = home / group
 
-    def adopt(self, pid: int) -> None:
-        """Move the launcher into every group."""
-        try:
-            for path in set(self._folders.values()):
-                (path / "cgroup.procs").write_text(str(pid))
-        except OSError as error:
-            raise TargetError(system_reason(error)) from error
-
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write the quota, -1 for none; writing it also refills the group's budget."""
         quota = quota_us(cores) or -1

@@ -74,13 +74,6 @@ class CgroupV2(ControlGroup):
             self._list = "cgroup.threads"  # which serves as well
         (made / "cpu.max").write_text(f"max {PERIOD_US}")
 
-    def adopt(self, pid: int) -> None:
-        """Move the launcher into the group."""
-        try:
-            (self.folder / "cgroup.procs").write_text(str(pid))
-        except OSError as error:
-            raise TargetError(f"{self.folder}/cgroup.procs: {error.strerror}") from error
-
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write cpu.max; writing it also refills the group's budget."""
         quota = quota_us(cores)

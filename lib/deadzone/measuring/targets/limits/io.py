@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deadzone.contents import beside
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measuring.targets.limits.base import remove_group
 from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
@@ -19,14 +20,9 @@ from deadzone.study.levels import NONE, Level
 IO_LIMITS = ("io_bandwidth_limit", "iops_limit")
 """Names of the factors."""
 
-V1_FILES = {
-    "blkio.throttle.read_bps_device": "bandwidth",
-    "blkio.throttle.write_bps_device": "bandwidth",
-    "blkio.throttle.read_iops_device": "calls",
-    "blkio.throttle.write_iops_device": "calls",
-}
-
-V2_KEYS = {"rbps": "bandwidth", "wbps": "bandwidth", "riops": "calls", "wiops": "calls"}
+_TOLD: dict[str, dict[str, str]] = beside(__file__)
+V1_FILES, V2_KEYS = _TOLD["v1_files"], _TOLD["v2_keys"]
+"""Which of a limit's fields each file, and each key, holds."""
 
 BLOCK_DEVICES = Path("/sys/dev/block")
 

@@ -1,17 +1,21 @@
-"""The engines that are programs of their own.
+"""The engines, each a program of its own, seen from the harness: what is asked of them, and their results read back.
 
 fio is the reference among disk benchmarks, where it is installed (fio 3 and later). dd repeats what people do by hand, one
-call after the other and no latencies.
+call after the other and no latencies. The built-in one is Python with os.preadv and os.pwritev.
 """
 
 import json
 import os
+import platform
 import re
 import shutil
+import sys
 from typing import Any
 
+from deadzone.contents import beside
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
+from deadzone.measuring.workloads.disk import builtin_engine
 from deadzone.measuring.workloads.disk.engine import WORDS, Account, EngineFailure, Latency, Trial, in_words
 from deadzone.store.programs import program_version
 from deadzone.study.disk_plan import writes
@@ -100,6 +104,9 @@ FIRST_LOG = f"{SERIES}_bw.log"
 
 KIBIBYTE = 1024
 
+ALWAYS: dict[str, Any] = beside(__file__)
+"""Options of fio that are the same in every trial."""
+
 
 class FioEngine:
     """One fio process a trial; its jobs are processes of its own."""
@@ -135,7 +142,7 @@ class FioEngine:
             )
         kind = {"read": "read", "mixed": "rw"}.get(settings.operation, "write")
         options: dict[str, Any] = {
-            "name": "trial",
+            **ALWAYS,
             "directory": trial.files[0].parent,
             "filename_format": f"{trial.files[0].name.rpartition('-')[0]}-$jobnum",
             "rw": f"{PATTERNS[settings.pattern]}{kind}",
@@ -146,16 +153,10 @@ class FioEngine:
             "iodepth": settings.queue_depth,
             "ioengine": "libaio" if settings.direct and settings.queue_depth > 1 else "psync",
             "direct": int(settings.direct),
-            "fallocate": "none",
             "runtime": f"{round(trial.duration_s * 1000)}ms",
             "randseed": trial.seed,
-            "clat_percentiles": 0,
-            "lat_percentiles": 1,
-            "group_reporting": 1,
             "write_bw_log": trial.scratch / SERIES,
             "log_avg_msec": SERIES_STEP_MS,
-            "per_job_logs": 0,
-            "output-format": "json",
         }
         # A trial ends by time, and where bytes are bounded by what comes first.
         most = trial.most_blocks
@@ -215,3 +216,51 @@ def _series(trial: Trial) -> list[tuple[float, float]]:
         step = round(moment / SERIES_STEP_MS)
         sums[step] = sums.get(step, 0.0) + rate * KIBIBYTE
     return [(step * SERIES_STEP_MS / 1000, rate) for step, rate in sorted(sums.items())]
+
+
+PLAN = "plan.json"
+
+
+class BuiltinEngine:
+    """Python with os.preadv and os.pwritev; needs nothing installed."""
+
+    name = "builtin"
+
+    def version(self) -> str:
+        """Deadzone's own, on this Python."""
+        return f"built-in engine, Python {platform.python_version()}"
+
+    def command(self, trial: Trial) -> Command:
+        """The script with the plan of the trial."""
+        plan = {**vars(trial), **trial.settings.model_dump()}
+        del plan["settings"]
+        path = trial.scratch / PLAN
+        path.write_text(json.dumps(plan, default=str), encoding="utf-8")
+        return Command((sys.executable, "-I", "-S", builtin_engine.__file__, str(path)))
+
+    def account(self, trial: Trial, measurement: Measurement) -> Account:
+        """From the one line of JSON that the script prints."""
+        try:
+            told: dict[str, Any] = json.loads(measurement.stdout.splitlines()[-1])
+        except (ValueError, IndexError) as error:
+            said = measurement.stderr.strip().splitlines()
+            why = said[-1] if said else f"exit code {measurement.exit_code}"
+            raise EngineFailure(f"the built-in engine ended without a result: {why}") from error
+        if failure := told.get("failure"):
+            raise EngineFailure(in_words(failure[0], failure[1]))
+        size, step = trial.settings.block_size, float(told["series_step_s"])
+        return Account(
+            elapsed_s=told["elapsed_s"],
+            read_bytes=told["reads"]["number"] * size,
+            written_bytes=told["writes"]["number"] * size,
+            calls=_counted(told["calls"]),
+            flushes=_counted(told["flushes"]),
+            series=[((i + 1) * step, moved / step) for i, moved in enumerate(told["series_bytes"])],
+        )
+
+
+def _counted(told: dict[str, Any]) -> Latency:
+    """Of calls that the built-in engine counted in nanoseconds."""
+    if not told["number"]:
+        return Latency(0)
+    return Latency.of(told["number"], told["mean_ns"], told["max_ns"], told["percentiles_ns"])

@@ -10,11 +10,10 @@ from typing import Any
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome, fresh_folder
-from deadzone.measuring.workloads.disk.builtin import BuiltinEngine
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory
 from deadzone.measuring.workloads.disk.engine import Engine, EngineFailure, Trial, in_words
 from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, refused_direct
-from deadzone.measuring.workloads.disk.programs import DdEngine, FioEngine
+from deadzone.measuring.workloads.disk.programs import BuiltinEngine, DdEngine, FioEngine
 from deadzone.measuring.workloads.disk.responses import RESPONSES, responses_of, samples_of
 from deadzone.study.disk_plan import settings_of, writes
 from deadzone.study.disk_specs import SETTINGS, DiskSettings
