@@ -81,4 +81,5 @@ def test_no_trial_stays_in_memory(emulated):
     finally:
         tracemalloc.stop()
     grown = looks.bytes[-1] - looks.bytes[len(looks.bytes) // 3]
-    assert grown / (TRIALS * 2 / 3) < 50, "bytes a trial; of 100,000 it would be 5 MB"
+    # The number of attempts is kept for each trial, a few dozen bytes, and nothing else.
+    assert grown / (TRIALS * 2 / 3) < 100, "bytes a trial; of 100,000 it would be 10 MB"
