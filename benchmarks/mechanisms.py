@@ -89,7 +89,7 @@ def main() -> int:
         f"{TRUST.max_attempts} times in all. Named: the planted mechanism is confirmed for some phase, or, where it scales to the end, none is. Wrong: one is confirmed "
         "that is neither planted nor honestly right beside it. Open: of those that would be wrong, the share of verdicts that stay undecided. "
         "Where more threads compute at once than there are cores, some are ready and find none, so `cpu_full` is right too. Memory beyond its limit is read from the disk again, which "
-        "is work of the kernel and a wait for the disk too.",
+        "is work of the kernel and a wait for the disk too. Threads of Python that wait for a connection take CPU time to hand over the interpreter.",
         "",
         "USL: what the Universal Scalability Law (Gunther 2007, Guerrilla Capacity Planning), fitted to the same trials by least squares, "
         f"shows its reader: contention or coherency where that term makes the job take {TELLS:.0%} longer at the last level.",
