@@ -286,6 +286,21 @@ def test_without_the_processors_counters_it_is_said_what_they_would_tell():
     assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]
 
 
+def test_a_thread_without_others_waits_for_none_of_them():
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1), asleep=1.0).rename(columns={"threads": "pause_s"})
+    model = deadzone.fit_phases(frame.assign(wall_s=frame["wall_s"] * frame["pause_s"]), "pause_s", "wall_s")
+    sleeps = frame.assign(
+        wall_s=frame["wall_s"] * frame["pause_s"], asleep_s=frame["asleep_s"] * frame["pause_s"]
+    )
+    named = {}
+    for most in (1, 2):
+        found = deadzone.explain_phases(sleeps.assign(threads_most=most), model)
+        named[most] = {
+            row["mechanism"] for row in found.table.to_dict("records") if row["verdict"] == "confirmed"
+        }
+    assert named == {1: {"outside"}, 2: {"waiting_for_each_other"}}
+
+
 def test_what_the_fit_leaves_out_explains_nothing():
     frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)).assign(
         trusted=True, warmup=False, status="ok"

@@ -84,6 +84,12 @@ def parts_of(trials: pd.DataFrame, level: np.ndarray, response: str, goal: str, 
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
     if ANSWERED in at:
         return _of_requests(at, response)
+    if (
+        MOST in at and SERVED not in at
+    ):  # a thread without others waits for a timer, or for somebody beyond the program
+        others = at[MOST].astype(float).fillna(2.0) > 1
+        at["network_wait_s"] += at["asleep_s"].mask(others, 0.0)
+        at["asleep_s"] = at["asleep_s"].where(others, 0.0)
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
     threads = cpu + at[[*WAITS]].sum(axis=1)
     sits, beside = "asleep_s", threads - wall
