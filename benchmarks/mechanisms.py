@@ -1,6 +1,6 @@
 """Measure how often a planted mechanism is named, and a wrong one, and what the account costs; write the page.
 
-    python benchmarks/mechanisms.py [--seeds N]
+    python benchmarks/mechanisms.py [--seeds N] [--only PROGRAM]
 
 Each program stops scaling by one mechanism (planted_mechanisms.py) and is really run, so neighbours matter. Writes
 docs/benchmarks/mechanisms.md; of it only what stands under the heading "By hand" is typed, and kept.
@@ -67,7 +67,13 @@ def main() -> int:
     """Measure and write the page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=SEEDS)
-    seeds = parser.parse_args().seeds
+    parser.add_argument(
+        "--only", action="append", choices=PLANTED, help="of the page, the rows to write anew"
+    )
+    asked = parser.parse_args()
+    if asked.only:
+        return _rows_anew(asked.only, asked.seeds)
+    seeds = asked.seeds
     load, began = os.getloadavg()[0], time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         program = built(Path(folder))
@@ -105,6 +111,22 @@ def main() -> int:
     print(text)
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _rows_anew(names: list[str], seeds: int) -> int:
+    """Measure some programs, and put their rows into the page in place of the old ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = built(Path(folder))
+        assert program, "no C compiler"
+        rows = {name: _line(name, program, seeds) for name in names}
+    told = f"Measured anew on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} with later code, load {os.getloadavg()[0]:.1f}: "
+    lines = []
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        name = line.split(" | ")[0].removeprefix("| ")
+        again = [told + ", ".join(names) + ".", ""] if line.startswith("USL: ") else []
+        lines += [*again, rows.get(name, line) if line.startswith("| ") else line]
+    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
 
 

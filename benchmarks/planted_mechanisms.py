@@ -92,7 +92,7 @@ PLANTED: Mapping[str, Planted] = {
         "waiting_for_disk", "file", "threads", THREADS, 90, is_calls=True, calls_s=200
     ),
     "memory beyond its limit": Planted(
-        "memory_short", "mapped", "memory_limit", (16 * MIB, 24 * MIB, 64 * MIB), 1000,
+        "memory_short", "mapped", "memory_limit", (20 * MIB, 26 * MIB, 64 * MIB), 1000,
         also=("waiting_for_disk", "more_cpu_work", "less_work"), is_calls=True, calls_s=1000,
     ),
     "a quota": Planted("throttled", "none", "threads", THREADS, cpu_limit=0.3),
@@ -100,9 +100,6 @@ PLANTED: Mapping[str, Planted] = {
     "one thread": Planted("too_few_threads", "none", "cpu_limit", THREADS),
     "work skipped at the last level": Planted("less_work", "skip", "cpu_limit", (0.4, 0.6, 0.8), 4 * WORK),
 }  # fmt: skip
-
-HARDLY_TOLD = ("memory beyond its limit",)
-"""Too little of it is counted as waiting for memory to be named each time; the benchmark says how often it is, and no test asks for it."""
 
 ANSWER_S = 0.005
 """What the slow peer takes for one request [s]."""

@@ -105,11 +105,18 @@ def test_it_can_be_switched_off():
     assert "account_source" not in facts
 
 
-@pytest.mark.parametrize(("stalled_s", "memory", "disk"), [(0.05, 0.9, 0.0), (0.0, 0.0, 0.9)])
-def test_pages_are_waited_for_as_memory_where_memory_stalled_and_else_as_the_disk(stalled_s, memory, disk):
+@pytest.mark.parametrize(
+    ("refaulted", "memory", "disk"), [(200, 0.9, 0.0), (50, 0.45, 0.45), (0, 0.0, 0.9), (None, 0.05, 0.85)]
+)
+@pytest.mark.parametrize("looks", [9, 0])
+def test_pages_that_memory_had_before_are_waited_for_as_memory_and_others_as_the_disk(
+    refaulted, memory, disk, looks
+):
     account = Account()
     account._refused = "looked at"
     account._seen = {7: ThreadTime(7, 7, 1, lived_s=1.0, running_s=0.1)}
-    account._waits = Counter(page=9)
-    told = account.end((7,), 1.0, 0.1, Counters(memory_stall_s=stalled_s))
+    account._waits = Counter(page=looks)
+    stalled_s = 0.05 if refaulted is None else 0.0
+    used = Counters(memory_stall_s=stalled_s, io_stall_s=0.9, major_faults=100, refaulted_pages=refaulted)
+    told = account.end((7,), 1.0, 0.1, used)
     assert told["memory_wait_s"] == pytest.approx(memory) and told["disk_wait_s"] == pytest.approx(disk)

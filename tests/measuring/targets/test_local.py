@@ -14,6 +14,7 @@ import pytest
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets.launching import LAST_OUTPUT_BYTES
+from deadzone.measuring.targets.limits.base import LEAST_MEMORY_LIMIT
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
@@ -320,6 +321,19 @@ def test_an_interrupt_in_the_middle_of_a_trial_ends_the_program(alive, traces, t
         signal.signal(signal.SIGALRM, before)
     assert not alive(int(note.read_text()))
     assert traces(os.getpid()) == []
+
+
+def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher(execute):
+    """Many small processes, each less than the launcher."""
+    forks = "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        room = b'x' * 2_000_000; time.sleep(5); os._exit(0)\ntime.sleep(5)"
+    with LocalTarget(LocalSpec(), (), (LEAST_MEMORY_LIMIT,)) as target:
+        try:
+            target.prepare(Treatment({"memory_limit": LEAST_MEMORY_LIMIT}))
+        except TargetError as error:
+            pytest.skip(f"memory cannot be limited here: {error}")
+        for _ in range(3):
+            measured = target.execute(Command((*PYTHON, forks)), 30)
+            assert measured.status == "oom_killed", measured
 
 
 # Interference

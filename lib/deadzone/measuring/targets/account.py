@@ -24,9 +24,8 @@ LOOKING_SHARE = 0.01
 LEAST_SEEN = 0.8
 """Where looks met threads with less than this share of the CPU time that was counted, they tell too little of the rest."""
 
-STALLED = 0.002
-"""Whose group stalled on memory for so much of the time, two thousandths, reads pages again that it had; without, pages are read for the first
-time. The kernel counts a stall only for pages that it took to be in use (workingset detection), so that some go uncounted."""
+LOOKS = ("page", "disk", "network", "asleep")
+"""What a thread may wait for."""
 
 SPENT = 0.9
 """Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
@@ -135,16 +134,17 @@ class Account:
         if self._listening.counts_delays() and not (self._refused or self._before):
             disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
         else:
-            memory = used.memory_stall_s or 0.0
-            for_pages = self._share("page", "disk", "network", "asleep") * waiting
-            on_disk = for_pages + self._share("disk", "page", "network", "asleep") * waiting
-            if memory >= STALLED * wall_s:
-                memory = max(memory, for_pages)
-            disk = max(on_disk - memory, 0.0)
-            disk = sum(one.disk_s for one in threads) or disk
+            looked = [self._share(name, *LOOKS) * waiting for name in ("page", "disk")]
+            # Few looks may miss what the group stalled on.
+            on_disk = max(sum(looked), min(used.io_stall_s or 0.0, waiting))
+            for_pages = on_disk * (looked[0] / sum(looked) if sum(looked) else 1.0)
+            # The kernel counts a stall on memory only for pages that it took to be in use (workingset detection).
+            again = min((used.refaulted_pages or 0) / (used.major_faults or 1), 1.0)
+            memory = max(used.memory_stall_s or 0.0, again * for_pages)
+            disk = sum(one.disk_s for one in threads) or max(on_disk - memory, 0.0)
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
-        network = self._share("network", "asleep") * (waiting - memory - disk)
+        network = self._share("network", "network", "asleep") * (waiting - memory - disk)
         told = {
             "threads_s": running + ready + waiting,
             "running_s": running,
@@ -157,9 +157,9 @@ class Account:
         }
         return {name: round(value, 6) for name, value in told.items()}
 
-    def _share(self, wanted: str, *others: str) -> float:
-        """Of the looks that met a waiting thread, the share at which it waited for this, and not for one of the others."""
-        among = sum(self._waits[name] for name in (wanted, *others))
+    def _share(self, wanted: str, *among_these: str) -> float:
+        """Of the looks that met a thread waiting for one of these, the share at which it was for this one."""
+        among = sum(self._waits[name] for name in among_these)
         return self._waits[wanted] / among if among else 0.0
 
     def _looked_at(self, cpu_s: float) -> list[ThreadTime]:

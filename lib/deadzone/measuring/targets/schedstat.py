@@ -67,8 +67,8 @@ def waits_for(pid: int, thread: int) -> str:
     place = f"/proc/{pid}/task/{thread}"
     before = _call(place)  # starting takes a millisecond: it is looked for on both sides of the state
     state = told(f"{place}/stat").rpartition(b") ")[2][:1]
-    if state == b"D" and not {before, after := _call(place)} & {*STARTING}:
-        return "page" if after == NO_CALL else "disk"
+    if state == b"D" and not (calls := {before, _call(place)}) & {*STARTING}:
+        return "page" if NO_CALL in calls else "disk"  # it may run again by now
     if state == b"S":
         return "network" if told(f"{place}/wchan").startswith(NETWORK) else "asleep"
     return ""

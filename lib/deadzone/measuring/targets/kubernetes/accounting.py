@@ -25,9 +25,6 @@ TICK_S = 0.01
 """/proc/stat counts in hundredths of a second on every system that containers run on."""
 
 
-MAJOR_FAULTS = ("memory_stat pgmajfault", "memory_stat total_pgmajfault")
-"""In memory.stat of cgroup v2, and of v1, where the plain name leaves out groups below."""
-
 READ = re.compile(r"\b(?:rbytes=|Read )(\d+)")
 
 WRITTEN = re.compile(r"\b(?:wbytes=|Write )(\d+)")
@@ -64,7 +61,13 @@ class Reading:
 
     def counters(self) -> Counters:
         """The container's accounting, in the form of the local groups'; what its cgroups do not tell is None."""
-        return Counters(
+        memory_stat = {
+            name.removeprefix("memory_stat "): number
+            for name, number in self.numbers.items()
+            if name.startswith("memory_stat ")
+        }
+        return replace(
+            Counters.of_memory(memory_stat),
             usage_s=self._seconds("stat usage_usec", "usage_ns"),
             user_s=self._seconds("stat user_usec", "user_ns"),
             sys_s=self._seconds("stat system_usec", "sys_ns"),
@@ -76,9 +79,6 @@ class Reading:
             memory_peak_bytes=self.numbers.get("memory_peak_bytes"),
             memory_stall_s=self._stalled_s("memory_pressure"),
             io_stall_s=self._stalled_s("io_pressure"),
-            major_faults=max(
-                (self.numbers[name] for name in MAJOR_FAULTS if name in self.numbers), default=None
-            ),
             read_bytes=self._of_all_devices(READ),
             written_bytes=self._of_all_devices(WRITTEN),
         )

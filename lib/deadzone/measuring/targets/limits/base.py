@@ -51,7 +51,8 @@ class Counters:
 
     All but memory_bytes grow monotonically. memory_peak_bytes is the most the group ever held, its page cache
     included; cpu_stall_s, memory_stall_s and io_stall_s are times in which some task of it waited for a core, memory or a device.
-    major_faults, read_bytes and written_bytes are counted by groups whose processes cannot be looked at from here.
+    read_bytes and written_bytes are counted by groups whose processes cannot be looked at from here. refaulted_pages were read
+    again after memory had run short of them.
     overhead_s is CPU time of the mechanism itself, none of the program's.
     """
 
@@ -68,9 +69,18 @@ class Counters:
     memory_stall_s: float | None = None
     io_stall_s: float | None = None
     major_faults: int | None = None
+    refaulted_pages: int | None = None
     read_bytes: int | None = None
     written_bytes: int | None = None
     overhead_s: float = 0.0
+
+    @classmethod
+    def of_memory(cls, stat: Mapping[str, int]) -> Counters:
+        """What memory.stat tells; of version 1 with the groups below, which the plain names leave out there."""
+        faults = [stat[name] for name in ("total_pgmajfault", "pgmajfault") if name in stat]
+        total = "total_" if "total_pgmajfault" in stat else ""
+        again = [number for name, number in stat.items() if name.startswith(f"{total}workingset_refault")]
+        return cls(major_faults=next(iter(faults), None), refaulted_pages=sum(again) if again else None)
 
     def since(self, before: Counters) -> Counters:
         """What grew since an earlier reading; None where either lacks it."""

@@ -5,6 +5,7 @@ Files and units: Linux kernel documentation, admin-guide/cgroup-v1 and scheduler
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
@@ -88,7 +89,8 @@ class CgroupV1(ControlGroup):
         stat = key_values(f"{self.folder}/cpu.stat")
         used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
         usage_s, user_s, sys_s = (None if one is None else one / NANOSECONDS for one in used)
-        return Counters(
+        return replace(
+            Counters.of_memory(key_values(f"{memory}/memory.stat") if memory else {}),
             usage_s=usage_s,
             user_s=user_s,
             sys_s=sys_s,

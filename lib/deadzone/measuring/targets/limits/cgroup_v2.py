@@ -7,6 +7,7 @@ delegated to the user (Control Group APIs and Delegation, systemd documentation)
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
@@ -155,7 +156,8 @@ def read_v2(group: Path) -> Counters:
     stat = key_values(f"{group}/cpu.stat")
     if "nr_periods" not in stat:
         raise TargetError(f"{group} has lost its cpu controller, so the CPU limit is no longer in force.")
-    return Counters(
+    return replace(
+        Counters.of_memory(key_values(f"{group}/memory.stat")),
         usage_s=stat["usage_usec"] / MICROSECONDS,
         user_s=stat["user_usec"] / MICROSECONDS,
         sys_s=stat["system_usec"] / MICROSECONDS,
