@@ -89,8 +89,8 @@ def _row(cause: str, verdicts: list[Verdict]) -> str:
     planted = CAUSES[cause][1]
     n = len(verdicts)
     wrong = sum(bool(set(v.result.confirmed) - {planted}) for v in verdicts)
-    denied = sum(planted in v.result.excluded for v in verdicts)
-    left = sum(bool(v.result.undecided) for v in verdicts)
+    denied = sum(planted in v.result.named("excluded") for v in verdicts)
+    left = sum(bool(v.result.named("undecided")) for v in verdicts)
     slower = np.median([v.result.slowdown.difference for v in verdicts])
     share = "-"
     if planted:

@@ -80,7 +80,9 @@ class Verdict:
         """Whether the planted cause is confirmed, and nothing else, and all others are excluded."""
         planted = CAUSES[self.cause][1]
         others = set(HYPOTHESES) - {planted}
-        return set(self.result.confirmed) == {planted} - {None} and set(self.result.excluded) == others
+        return (
+            set(self.result.confirmed) == {planted} - {None} and set(self.result.named("excluded")) == others
+        )
 
 
 def make_video(folder: Path) -> Path:

@@ -19,8 +19,8 @@ def claim(**form):
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({}, "no form"),
-        ({"best": {"threads": 4}, "nothing_to_gain_beyond": 4}, "exactly one"),
+        ({}, "exactly one of better, same"),
+        ({"best": {"threads": 4}, "nothing_to_gain_beyond": 4}, "has best and nothing_to_gain_beyond"),
         ({"best": {"threads": 4, "cores": 2}}, "one factor"),
         ({"not_worse": {"by_at_most": 0.1}}, "needs from and to"),
         ({"best": {"threads": 4}, "at": {"cores": 2}}, "beside holds"),

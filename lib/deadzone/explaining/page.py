@@ -24,17 +24,31 @@ GAP = "  "
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """Titled tables and notes: prints as text, shows as HTML."""
+    """Titled tables and notes: prints as text, shows as HTML. notes: sentences by heading."""
 
     title: str
     sections: Sequence[Tabled]
     notes: Mapping[str, Sequence[str]]
 
     def __str__(self) -> str:
-        return page_text(self.title, self.sections, self.notes)
+        """The page as plain text; a heading without sentences is left out."""
+        lines = ["=" * WIDTH, self.title.center(WIDTH).rstrip(), "=" * WIDTH]
+        for section in self.sections:
+            lines += [section.caption, "-" * WIDTH]
+            lines += _pairs_text(section.frame) if section.paired else _table_text(section.frame)
+            lines.append("-" * WIDTH)
+        for heading, sentences in self.notes.items():
+            if sentences:
+                lines.append(f"{heading}:")
+                for sentence in map(translated, sentences):
+                    lines += textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+        lines.append("=" * WIDTH)
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return page_html(self.title, self.sections, self.notes)
+        """The page as one HTML section, every text escaped."""
+        told = {"title": self.title, "tables": self.sections, "notes": self.notes}
+        return rendered(TEMPLATE, is_number, translated, **told)
 
 
 class Paged:
@@ -52,27 +66,6 @@ class Paged:
 
     def _repr_html_(self) -> str:
         return self.page()._repr_html_()
-
-
-def page_text(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequence[str]]) -> str:
-    """The page as plain text. notes: sentences by heading; a heading without sentences is left out."""
-    lines = ["=" * WIDTH, title.center(WIDTH).rstrip(), "=" * WIDTH]
-    for section in sections:
-        lines += [section.caption, "-" * WIDTH]
-        lines += _pairs_text(section.frame) if section.paired else _table_text(section.frame)
-        lines.append("-" * WIDTH)
-    for heading, sentences in notes.items():
-        if sentences:
-            lines.append(f"{heading}:")
-            for sentence in map(translated, sentences):
-                lines += textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
-    lines.append("=" * WIDTH)
-    return "\n".join(lines)
-
-
-def page_html(title: str, sections: Sequence[Tabled], notes: Mapping[str, Sequence[str]]) -> str:
-    """The page as one HTML section, every text escaped."""
-    return rendered(TEMPLATE, is_number, translated, title=title, tables=sections, notes=notes)
 
 
 def _table_text(table: pd.DataFrame) -> list[str]:

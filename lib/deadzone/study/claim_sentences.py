@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from deadzone.errors import StudyError, refused
 from deadzone.study.claims import Cause, ClaimSpec
-from deadzone.study.levels import Level
+from deadzone.study.levels import Level, read_level
 from deadzone.study.loading import read_yaml
 from deadzone.study.objective_specs import in_unit_of
 
@@ -89,15 +89,7 @@ def _document(form: str, match: re.Match[str]) -> dict[str, Any]:
 
 
 def _settings(text: str) -> dict[str, Level]:
-    return {factor: _level(level) for factor, level in re.findall(SETTING, text)}
-
-
-def _level(text: str) -> Level:
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return int(value) if value.is_integer() else value
+    return {factor: read_level(level) for factor, level in re.findall(SETTING, text)}
 
 
 def _word(text: str) -> str:
@@ -106,7 +98,7 @@ def _word(text: str) -> str:
 
 READ: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("at", "than", "as", "best"), _settings),
-    **dict.fromkeys(("from", "to", "nothing_to_gain_beyond"), _level),
+    **dict.fromkeys(("from", "to", "nothing_to_gain_beyond"), read_level),
     **dict.fromkeys(("by_at_least", "at_least", "bound"), float),
     **dict.fromkeys(("is", "side", "unit"), _word),
     "within": lambda text: float(text) / 100,

@@ -165,6 +165,7 @@ class ClaimSpec(Spec):
     given: dict[Column, FactorLevel] = Field(default_factory=dict)
     """levels of other factors at which the claim is to hold"""
 
+    one_of = FORMS
     _units = field_validator("holds", mode="before")(in_own_units)
 
     @property
@@ -173,10 +174,6 @@ class ClaimSpec(Spec):
         return next(form for form in FORMS if getattr(self, form) is not None)
 
     def _hangs_together(self) -> None:
-        given = [form for form in FORMS if getattr(self, form) is not None]
-        if len(given) != 1:
-            what = f"has {' and '.join(given)}" if given else "has no form"
-            raise ValueError(f"{what}; a claim has exactly one of {', '.join(FORMS)}")
         if self.best is not None and len(self.best) != 1:
             raise ValueError("best names one factor; give the levels of others as given")
         if (self.not_worse is not None) != (self.start is not None and self.stop is not None):

@@ -33,6 +33,14 @@ def plain_number(value: Decimal | float) -> int | float:
     return int(value) if value == int(value) else float(value)
 
 
+def read_level(written: Any) -> Any:
+    """The level that a text is: its number, an int where it is whole, else the text; anything else that is no number as it is."""
+    try:
+        return plain_number(float(written))
+    except (TypeError, ValueError, OverflowError):
+        return written
+
+
 def range_levels(start: float, stop: float, step: float) -> tuple[int | float, ...]:
     """Levels from start to stop, both included where the step hits them.
 

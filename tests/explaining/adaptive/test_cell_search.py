@@ -50,8 +50,8 @@ def swept(text=STUDY, measure=latency):
 
 def test_the_edge_of_every_pool_is_found_with_a_part_of_the_trials():
     table, plan, said = swept()
-    asked = objectives_of(plan.study.objectives, plan.study.factor_names())
-    found = feasibility(cells_of(table, "pool_size", "rate", asked.bounds), asked.bounds)
+    bounds, _ = objectives_of(plan.study.objectives, plan.study.factor_names())
+    found = feasibility(cells_of(table, "pool_size", "rate", bounds), bounds)
     shown = {pool: found.capacity(pool).shown for pool in CAPACITY}
     assert shown == {2: 50, 4: 150, 8: 300, 16: 400, 32: None}
     assert found.smallest(200).pool == 8 and found.smallest(200).sure[8] > 0.95

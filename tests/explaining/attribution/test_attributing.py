@@ -36,7 +36,7 @@ def others(*names):
 def test_the_planted_cause_is_confirmed_and_the_others_are_excluded(cause):
     result = deadzone.attribute(trials({"slow": PLANTED[cause], "fast": FAST}))
     assert result.confirmed == (cause,)
-    assert set(result.excluded) == others(cause)
+    assert set(result.named("excluded")) == others(cause)
     row = result.of(cause)
     assert row["share_low"] <= 1 <= row["share_high"] or row["share"] == pytest.approx(1, abs=0.03)
     assert result.is_slower and not result.is_same
@@ -44,7 +44,7 @@ def test_the_planted_cause_is_confirmed_and_the_others_are_excluded(cause):
 
 def test_without_a_slowdown_everything_is_excluded_and_nothing_is_explained():
     result = deadzone.attribute(trials({"a": FAST, "b": FAST}))
-    assert set(result.excluded) == set(HYPOTHESES)
+    assert set(result.named("excluded")) == set(HYPOTHESES)
     assert result.is_same and not result.is_slower
     assert "nothing to explain" in result.verdict()
 
@@ -62,7 +62,7 @@ def test_a_slow_upload_is_not_the_networks_where_the_service_was_stopped_meanwhi
     result = deadzone.attribute(table)
     assert result.measures["upload_s"].difference > 0.7
     assert result.confirmed == ("cpu_limit",)
-    assert "network" in result.excluded
+    assert "network" in result.named("excluded")
 
 
 def test_a_wait_within_the_service_that_nothing_counts_is_nobodys():
@@ -82,7 +82,7 @@ def test_two_causes_are_both_named_with_their_shares():
 
 def test_one_trial_each_decides_nothing_but_what_a_whole_count_bounds():
     result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=1))
-    assert set(result.undecided) == others("client")
+    assert set(result.named("undecided")) == others("client")
     assert set(result.hypotheses["why"]) == {"few", ""}
     assert "with 1 trial in an environment no test can show anything" in evidence_of(result, "disk")
 
@@ -220,7 +220,7 @@ def test_errors_in_both_directions_are_rare():
         }  # a tenth of 0.46 s and 15.5 ms, the margin: neither holds
         result = deadzone.attribute(trials({"slow": planted, "fast": FAST}, seed=seed, noise=0.1))
         wrong += result.of("network")["verdict"] != "undecided"
-        decided += set(result.excluded) >= {"cpu_limit", "disk", "memory"}
+        decided += set(result.named("excluded")) >= {"cpu_limit", "disk", "memory"}
     assert wrong <= 3
     assert decided == 25
 

@@ -40,7 +40,7 @@ def test_the_planted_cause_is_named(planted, cause, name, quota, tmp_path):
         (tmp_path / str(seed)).mkdir()
         result = planted.run_once(cause, tmp_path / str(seed), BLOCKS, seed=seed).result
         assert set(result.confirmed) <= {name}
-        assert name not in result.excluded
+        assert name not in result.named("excluded")
         if name in (None, *result.confirmed):
             assert result.of("client")["verdict"] in ("excluded", "undecided")
             return

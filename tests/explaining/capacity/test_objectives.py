@@ -19,8 +19,8 @@ def test_columns_say_which_statistic_of_which_histogram():
 
 def test_a_bound_on_a_factor_is_the_load_to_bear():
     specs = {"latency_mean_ms": ObjectiveSpec(at_most=40), "rate": ObjectiveSpec(at_least=325)}
-    found = objectives_of(specs, ("pool_size", "rate"))
-    assert found.load == {"rate": 325} and found.bounds == (Objective("latency_mean_ms", "at_most", 40),)
+    bounds, load = objectives_of(specs, ("pool_size", "rate"))
+    assert load == {"rate": 325} and bounds == (Objective("latency_mean_ms", "at_most", 40),)
 
 
 def test_shares_are_made_from_counts_and_unknown_columns_refused():

@@ -70,11 +70,11 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
     pmf, at_least = priors.lengths(2)
     follow, ends = priors.transitions(), priors.endings()
     whole = (
-        scores.first[:, None] + scores.ending_at(2)[0] + (priors.START + at_least[:, 2] + ends)[:, None, None]
+        scores.first[:, None] + scores.labelled[1][0] + (priors.START + at_least[:, 2] + ends)[:, None, None]
     )
     alone = priors.first_alone(2)
-    first = scores.first[:, None] + scores.ending_at(1)[0] + (priors.START + pmf[:, 1] + alone)[:, None, None]
-    second = scores.ending_at(2)[1] + (at_least[:, 1] + ends)[:, None, None]
+    first = scores.first[:, None] + scores.labelled[0][0] + (priors.START + pmf[:, 1] + alone)[:, None, None]
+    second = scores.labelled[1][1] + (at_least[:, 1] + ends)[:, None, None]
     with np.errstate(divide="ignore"):
         arrive = np.log(np.exp(first).sum(axis=1))
         leave = np.log(np.exp(second).sum(axis=2))
@@ -94,12 +94,10 @@ def test_parabolas_score_long_pieces_like_the_tables_near_the_fit():
     fitted = 3.0 - 0.8 * x
     grid = value_grid(x, tables, np.zeros(levels, bool))
     slope = slope_prior(Thresholds())
-    exact = score_pieces(x, tables, grid, slope, np.arange(levels)).likelihood_ending_at(levels - 1)[0]
+    exact = score_pieces(x, tables, grid, slope, np.arange(levels)).straight[levels - 2][0]
     near = score_pieces(x, tables, grid, slope, np.arange(levels), parabolas(tables, fitted))
     middle = slice(2, 6)
-    assert np.allclose(
-        near.likelihood_ending_at(levels - 1)[0][middle, middle], exact[middle, middle], atol=2.5
-    )
+    assert np.allclose(near.straight[levels - 2][0][middle, middle], exact[middle, middle], atol=2.5)
 
 
 def test_a_bent_piece_still_ends_where_it_ends_and_fades():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from deadzone import fit_phases
-from deadzone.explaining.page import WIDTH, page_html, page_text
+from deadzone.explaining.page import WIDTH, Page
 from deadzone.explaining.phases.quantities import axis_label, level_number, listing, number, setting, unit_of
 from deadzone.explaining.phases.summary import diagnose, durbin_watson, r_squared
 from deadzone.language.tabling import Tabled
@@ -66,25 +66,25 @@ def test_drift_shows_along_the_run_and_a_missed_bend_along_the_knob():
     rng = np.random.default_rng(0)
     level, order = np.tile(np.arange(10), 10), np.arange(100)
     drifting = diagnose(0.05 * order + rng.standard_normal(100), order, rng.permutation(level))
-    assert drifting.durbin_watson_run < 1.5
+    assert drifting["durbin_watson_run"] < 1.5
     bent = diagnose(
         (level - 4.5) ** 2 / 5 - 1.65 + 0.1 * rng.standard_normal(100), rng.permutation(100), level
     )
-    assert bent.durbin_watson_knob < 1.0
-    assert bent.durbin_watson_run > 1.5
+    assert bent["durbin_watson_knob"] < 1.0
+    assert bent["durbin_watson_run"] > 1.5
 
 
 def test_normal_residuals_pass_and_skewed_ones_fail():
     rng = np.random.default_rng(1)
     level = order = np.arange(400)
-    assert diagnose(rng.standard_normal(400), order, level).jarque_bera_p > 0.05
+    assert diagnose(rng.standard_normal(400), order, level)["jarque_bera_p"] > 0.05
     skewed = diagnose(rng.exponential(size=400), order, level)
-    assert skewed.jarque_bera_p < 1e-6 and skewed.shapiro_p < 1e-6
+    assert skewed["jarque_bera_p"] < 1e-6 and skewed["shapiro_p"] < 1e-6
 
 
 def test_too_few_residuals_are_not_tested():
     few = diagnose(np.array([0.1, -0.1, 0.2]), np.arange(3), np.arange(3))
-    assert np.isnan(few.shapiro) and np.isnan(few.jarque_bera)
+    assert np.isnan(few["shapiro"]) and np.isnan(few["jarque_bera"])
 
 
 # The summary of a model
@@ -174,10 +174,10 @@ def test_three_levels_without_replicates_are_summarised():
 
 def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
     table = pd.DataFrame({"model": ["a"], "parameters": ["word " * 40]})
-    text = page_text("Title", [Tabled("Part", table)], {"Warnings": []})
-    assert max(map(len, text.splitlines())) <= WIDTH
-    assert "Warnings" not in text
-    assert "Warnings" not in page_html("Title", [Tabled("Part", table)], {"Warnings": []})
+    page = Page("Title", [Tabled("Part", table)], {"Warnings": []})
+    assert max(map(len, str(page).splitlines())) <= WIDTH
+    assert "Warnings" not in str(page)
+    assert "Warnings" not in page._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_the_times_are_those_of_the_document(facts):
 
 
 def test_by_the_rules_for_runs_one_request_each_decides_nothing_but_the_client(study):
-    assert study.result.excluded == ("client",)
+    assert study.result.named("excluded") == ("client",)
     assert study.result.confirmed == ()
     assert study.result.ratio == pytest.approx(148.835 / 4.584)
     rows = study.rules_table().rows

@@ -90,15 +90,6 @@ class Coverage:
 
 
 @dataclass(frozen=True)
-class _Possible:
-    """Possible true values at a level, shape (k,), their probabilities, and the piece that each lies on."""
-
-    value: np.ndarray
-    weight: np.ndarray
-    piece: np.ndarray
-
-
-@dataclass(frozen=True)
 class Gains:
     """What one more trial at each listed level tells [nats], each of shape (n,).
 
@@ -119,19 +110,18 @@ def gains_of(posterior: Posterior, coverage: Coverage) -> Gains:
         _on_pieces(pieces, known, at, piece, (pieces.start <= step) & (pieces.stop > step))
         for at, step in zip(coverage.x, steps, strict=True)
     ]
-    mean = np.array([np.average(one.value, weights=one.weight) for one in after])
+    mean = np.array([np.average(value, weights=weight) for value, weight, _ in after])
     good = mean[coverage.measured].min() + np.log1p(PRACTICAL_TOLERANCE)
     found = np.zeros((2, len(mean)))
     for i, (at, step, here) in enumerate(zip(coverage.x, steps, after, strict=True)):
         noise = trial_noise(posterior, int(coverage.counts[i]))
         inner = coverage.counts[i] and step > 0 and at == known[step]
-        possible = here if coverage.counts[i] else _between(posterior, at, int(step), here)
-        phase, setting = information(
-            possible.value, possible.weight, np.array([possible.piece, possible.value < good]), noise
-        )
+        value, weight, on = here if coverage.counts[i] else _between(posterior, at, int(step), here)
+        phase, setting = information(value, weight, np.array([on, value < good]), noise)
         if inner:
-            before = _on_pieces(pieces, known, at, piece, (pieces.start < step) & (pieces.stop >= step))
-            phase = (phase + information(before.value, before.weight, before.piece[None], noise)[0]) / 2
+            before = (pieces.start < step) & (pieces.stop >= step)
+            value, weight, on = _on_pieces(pieces, known, at, piece, before)
+            phase = (phase + information(value, weight, on[None], noise)[0]) / 2
         found[:, i] = phase, setting
     return Gains(found[0], found[1], mean)
 
@@ -151,19 +141,18 @@ def trial_noise(posterior: Posterior, count: int) -> float:
 
 def _on_pieces(
     pieces: Pieces, known: np.ndarray, at: float, piece: np.ndarray, which: np.ndarray
-) -> _Possible:
-    value = values_at(pieces, known, at, which)
-    return _Possible(value, pieces.weight[which], piece[which].astype(int))
+) -> np.ndarray:
+    """Possible true values at a level, their probabilities, and the piece that each lies on; shape (3, k)."""
+    return np.array([values_at(pieces, known, at, which), pieces.weight[which], piece[which]])
 
 
-def _between(posterior: Posterior, at: float, step: int, straight: _Possible) -> _Possible:
-    """The possible values at a level without trials, with those of a joint between its measured neighbours."""
+def _between(posterior: Posterior, at: float, step: int, straight: np.ndarray) -> np.ndarray:
+    """The same of a level without trials, with the values of a joint between its measured neighbours."""
     pieces, known = posterior.pieces, posterior.x
     starts = np.bincount(pieces.start, pieces.weight * pieces.opens, minlength=len(known))
     chance = min(MOST_CORNERED, float(starts[step] + starts[step + 1]))
-    parts = [
-        _Possible(straight.value, straight.weight / straight.weight.sum() * (1 - chance), straight.piece)
-    ]
+    value, weight, on = straight
+    parts = [np.array([value, weight / weight.sum() * (1 - chance), on])]
     for ends, near, code in (
         (pieces.stop == step, pieces.right, FROM_LEFT),
         (pieces.start == step + 1, pieces.left, FROM_RIGHT),
@@ -173,7 +162,5 @@ def _between(posterior: Posterior, at: float, step: int, straight: _Possible) ->
             slope = (pieces.right[ends] - pieces.left[ends]) / length
             corner = known[step] if code == FROM_LEFT else known[step + 1]
             weight = chance / 2 * pieces.weight[ends] / pieces.weight[ends].sum()
-            parts.append(_Possible(near[ends] + slope * (at - corner), weight, np.full(ends.sum(), code)))
-    return _Possible(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "weight", "piece"))
-    )
+            parts.append(np.array([near[ends] + slope * (at - corner), weight, np.full(ends.sum(), code)]))
+    return np.concatenate(parts, axis=1)

@@ -116,7 +116,7 @@ def searches_of(rows: pd.DataFrame, objectives: Sequence[Objective], how: RateSe
 
 def bounds_of(study: Study) -> tuple[Objective, ...]:
     """What a rate has to meet."""
-    return objectives_of(study.objectives, study.factor_names()).bounds
+    return objectives_of(study.objectives, study.factor_names())[0]
 
 
 def next_rates(plan: Plan, table: pd.DataFrame) -> NextTreatments:

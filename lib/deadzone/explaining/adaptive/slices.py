@@ -18,7 +18,7 @@ import pandas as pd
 
 from deadzone.explaining.adaptive.gains import entropy
 from deadzone.explaining.adaptive.proposing import LEAST_GAIN, Proposal, propose
-from deadzone.explaining.adaptive.rate_search import next_rates
+from deadzone.explaining.adaptive.rate_search import bounds_of, next_rates
 from deadzone.explaining.capacity.cells import cells_of, objectives_of
 from deadzone.explaining.capacity.feasibility import CONFIDENCE, HOPELESS, Feasibility, feasibility
 from deadzone.language.catalogue import Message, say
@@ -39,9 +39,8 @@ def seeks_cells(plan: Plan) -> bool:
     phases are asked."""
     study, knob = plan.study, plan.study.knob_name
     numbers = all(is_number(one.levels.get(name)) for one in plan.treatments for name in (knob, RATE))
-    bounds = objectives_of(study.objectives, study.factor_names()).bounds
     asks = plan.design.until is None or plan.design.until.decide != "phases"
-    return bool(bounds) and {*plan.factors} == {knob, RATE} and knob != RATE and numbers and asks
+    return bool(bounds_of(study)) and {*plan.factors} == {knob, RATE} and knob != RATE and numbers and asks
 
 
 def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
@@ -53,8 +52,8 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     knob = plan.study.knob_name
     treatments = {(float(one.levels[knob]), float(one.levels[RATE])): one for one in plan.treatments}
     rates = sorted({rate for _, rate in treatments})
-    asked = objectives_of(plan.study.objectives, plan.study.factor_names())
-    load = judged_level(rates, asked.load.get(RATE))
+    bounds, least = objectives_of(plan.study.objectives, plan.study.factor_names())
+    load = judged_level(rates, least.get(RATE))
     tried = Counter[Place]()
     if len(table):
         tried.update(zip(table[knob].astype(float), table[RATE].astype(float), strict=True))
@@ -65,7 +64,7 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
         said = say("adaptive.load_opening", n=len(order), rate=load)
         cells = tuple(treatments[place] for place in order)
         return NextTreatments(cells, said, (0.0,) * len(cells), (), each_s * len(cells))
-    found = feasibility(cells_of(table, knob, RATE, asked.bounds), asked.bounds)
+    found = feasibility(cells_of(table, knob, RATE, bounds), bounds)
     gains, still_open = dict[Place, float](), list[Message]()
     for pool in dict.fromkeys(pool for pool, _ in treatments):
         here = [rate for rate in rates if (pool, rate) in treatments]

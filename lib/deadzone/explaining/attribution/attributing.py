@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from deadzone import places
-from deadzone.errors import CompareError
+from deadzone.errors import CompareError, check_known
 from deadzone.explaining.attribution import parts, wording
 from deadzone.explaining.attribution.environments import limits_of, roles_of
 from deadzone.explaining.attribution.equivalence import FLOOR, MARGIN, Margin, floor_of
-from deadzone.explaining.attribution.hypotheses import ABOUT, Case, Judged, Known, cases_of, judge
+from deadzone.explaining.attribution.hypotheses import ABOUT, Known, cases_of, judge
 from deadzone.explaining.attribution.measures import Measure, Sample, drawn, measure, midmean
 from deadzone.explaining.attribution.page import attribution_page, waterfall
 from deadzone.explaining.attribution.result import AttributionResult
@@ -94,11 +94,8 @@ def attribute_table(
     _check(margin, floor, confidence)
     name = name or say("attribution.table")
     response = response or next((column for column in RESPONSES if column in trials), RESPONSES[0])
-    if by not in trials:
-        known = ", ".join(map(str, trials.columns))
-        raise CompareError(
-            f"{name} has no column {by!r} that names the environments. Its columns are {known}."
-        )
+    said = f"{name} has no column {by!r} that names the environments"
+    check_known(CompareError, said, by, [*map(str, trials.columns)], "Its columns are")
     kept, doubts = analysed(trials, [by], name)
     if {"trial", "attempt"} <= set(
         kept
@@ -142,7 +139,7 @@ def attribute_table(
         parallel=cut.parallel,
         measures=measures,
         cases=cases,
-        hypotheses=_table(measures, cases, judged, table),
+        hypotheses=_table(measures, judged, table),
         waterfall=table,
         warnings=(*notes, *doubts),
     )
@@ -182,16 +179,13 @@ def _adding_up(slow: Sample, fast: Sample, confidence: float) -> pd.DataFrame:
 
 
 def _table(
-    measures: Mapping[str, Measure],
-    cases: Mapping[str, Case],
-    judged: Mapping[str, Judged],
-    waterfall: pd.DataFrame,
+    measures: Mapping[str, Measure], judged: Mapping[str, Mapping[str, Any]], waterfall: pd.DataFrame
 ) -> pd.DataFrame:
     """One row a hypothesis; see Attribution.hypotheses."""
     shares = waterfall.set_index("part")[[*SHARES]]
     rows = []
-    for name, case in cases.items():
-        part, verdict = ABOUT[name].part, judged[name]
+    for name, verdict in judged.items():
+        part = ABOUT[name].part
         found = measures[part]
         known = part in shares.index and found.is_known
         rows.append(
@@ -199,12 +193,7 @@ def _table(
                 "hypothesis": name,
                 **{f"{n}_s": getattr(found, n) for n in ("slow", "fast", "difference", "low", "high")},
                 **{n: float(shares[n][part]) if known else math.nan for n in SHARES},
-                "p_excluded": case.p_excluded,
-                "p_excluded_adjusted": verdict.p_excluded,
-                "p_confirmed": case.p_confirmed,
-                "p_confirmed_adjusted": verdict.p_confirmed,
-                "verdict": verdict.verdict,
-                "why": verdict.why,
+                **verdict,
             }
         )
     return pd.DataFrame(rows)

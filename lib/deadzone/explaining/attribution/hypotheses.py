@@ -6,6 +6,7 @@ From p-values to one of three verdicts, corrected for all tests made.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -157,27 +158,15 @@ def _client(known: Known, case: Case) -> Case:
     return replace(case, is_bounded=bool(used.notna().all() and used.max() <= known.margin_s))
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A hypothesis judged.
-
-    p_excluded, p_confirmed: corrected for all that was tested, nan untested. why: of an undecided one, the last part of a
-    catalogue key: unmeasured, few, throttled_without, not_restored, no_dose, events, near_limit, outside,
-    machine, no_slowdown or open.
-    """
-
-    verdict: str
-    why: str
-    p_excluded: float
-    p_confirmed: float
-
-
 def judge(
     cases: Mapping[str, Case], sizes: tuple[int, int], confidence: float, is_slower: bool
-) -> dict[str, Judged]:
-    """The verdict on every hypothesis.
+) -> dict[str, dict[str, Any]]:
+    """The verdict on every hypothesis, in the columns of `AttributionResult.hypotheses`.
 
     sizes: trials of the slow and of the fast environment. is_slower: whether there is a slowdown to explain at all.
+    Returns p_excluded, p_confirmed, and both `_adjusted` for all that was tested, nan untested; verdict; why: of an undecided one,
+    the last part of a catalogue key: unmeasured, few, throttled_without, not_restored, no_dose, events, near_limit, outside,
+    machine, no_slowdown or open.
     """
     level = 1 - confidence
     raw = np.array([(case.p_excluded, case.p_confirmed) for case in cases.values()])
@@ -192,7 +181,14 @@ def judge(
         elif confirmed <= level and not case.against_confirmed and is_slower:
             verdict = CONFIRMED
         why = "" if verdict != UNDECIDED else _why(case, float(confirmed), level, few, is_slower)
-        found[name] = Judged(verdict, why, float(excluded), float(confirmed))
+        found[name] = {
+            "p_excluded": case.p_excluded,
+            "p_excluded_adjusted": float(excluded),
+            "p_confirmed": case.p_confirmed,
+            "p_confirmed_adjusted": float(confirmed),
+            "verdict": verdict,
+            "why": why,
+        }
     return found
 
 

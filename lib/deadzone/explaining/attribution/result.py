@@ -8,7 +8,7 @@ import pandas as pd
 
 from deadzone.explaining.attribution.environments import Roles
 from deadzone.explaining.attribution.equivalence import Margin
-from deadzone.explaining.attribution.hypotheses import CONFIRMED, EXCLUDED, UNDECIDED, Case
+from deadzone.explaining.attribution.hypotheses import CONFIRMED, Case
 from deadzone.explaining.attribution.measures import Measure
 from deadzone.explaining.records import plain, records
 
@@ -81,16 +81,6 @@ class AttributionResult:
     def confirmed(self) -> tuple[str, ...]:
         """The hypotheses that are confirmed."""
         return self.named(CONFIRMED)
-
-    @property
-    def excluded(self) -> tuple[str, ...]:
-        """The hypotheses that are excluded."""
-        return self.named(EXCLUDED)
-
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """The hypotheses that are neither."""
-        return self.named(UNDECIDED)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON; a number that is unknown or infinite is None."""

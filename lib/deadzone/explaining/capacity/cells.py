@@ -59,28 +59,19 @@ class Objective:
         return kept
 
 
-@dataclass(frozen=True)
-class Objectives:
-    """All bounds of a study.
+def objectives_of(
+    specs: Mapping[str, ObjectiveSpec], factors: tuple[str, ...] = ()
+) -> tuple[tuple[Objective, ...], dict[str, float]]:
+    """The bounds on responses, all to be met at once, and the least of each factor that has to be borne, by its name.
 
-    bounds: on responses, all to be met at once. load: the least of each factor that has to be borne, by its name.
-    """
-
-    bounds: tuple[Objective, ...]
-    load: Mapping[str, float]
-
-
-def objectives_of(specs: Mapping[str, ObjectiveSpec], factors: tuple[str, ...] = ()) -> Objectives:
-    """The objectives of a study. specs: by column.
-
-    factors: names of the study's factors; a lower bound on one says which load has to be borne.
+    specs: the objectives of a study by column. factors: their names; a lower bound on one says which load has to be borne.
     """
     bounds = tuple(
         Objective(column, "at_most" if spec.at_least is None else "at_least", spec.value)
         for column, spec in specs.items()
         if column not in factors
     )
-    return Objectives(bounds, {name: spec.value for name, spec in specs.items() if name in factors})
+    return bounds, {name: spec.value for name, spec in specs.items() if name in factors}
 
 
 def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:

@@ -164,7 +164,7 @@ def _holds(stated: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Meas
     """Of a claim without a setting: that some level of the knob meets all bounds."""
     from scipy.special import ndtri
 
-    bounds = objectives_of(stated).bounds
+    bounds, _ = objectives_of(stated)
     anywhere = not claim.at and measured.knob not in claim.given
     settings = map(measured.at, measured.factors[measured.knob]) if anywhere else [claim.at or {}]
     held = [(at, _held(bounds, {**claim.given, **at}, measured)) for at in settings]

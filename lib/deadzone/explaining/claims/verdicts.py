@@ -43,19 +43,16 @@ class Tested:
     reason: str = ""
 
     @property
-    def ways(self) -> tuple[tuple[Verdict, float], ...]:
-        """The verdicts the test can give, with the p-value of each, the first one preferred."""
-        sure: tuple[tuple[Verdict, float], ...] = (
-            ("supported", self.p_for),
-            ("contradicted", self.p_against),
-        )
-        return sure if self.p_partly is None else (*sure, ("partly", self.p_partly))
+    def ways(self) -> dict[Verdict, float]:
+        """The verdicts the test can give, with the p-value of each."""
+        sure: dict[Verdict, float] = {"supported": self.p_for, "contradicted": self.p_against}
+        return sure if self.p_partly is None else {**sure, "partly": self.p_partly}
 
 
 def verdicts(tested: Sequence[Tested], confidence: float = CONFIDENCE) -> list[tuple[Verdict, float | None]]:
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing was tested or decided."""
     asked: list[Verdict] = ["supported", "contradicted", "partly"]
-    ways = [{} if one.reason else dict(one.ways) for one in tested]
+    ways = [{} if one.reason else one.ways for one in tested]
     raw = [[p.get(way, np.nan) for way in asked] for p in ways]
     corrected = judged(np.array(raw).reshape(-1, len(asked)))
     found: list[tuple[Verdict, float | None]] = []

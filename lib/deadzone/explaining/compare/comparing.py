@@ -22,12 +22,13 @@ from deadzone.explaining.compare.factors import changed_settings, common_factors
 from deadzone.explaining.compare.page import comparison_page, forest_plot
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.result import ComparisonResult
-from deadzone.explaining.compare.samples import Key, Samples, analysed, number_of, side_by_side, treatments_of
+from deadzone.explaining.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
 from deadzone.explaining.hypothesis_tests.holm import holm
 from deadzone.explaining.hypothesis_tests.ranks import Pairs, p_change, p_equivalence
 from deadzone.explaining.page import Page, Paged
 from deadzone.explaining.phases.quantities import axis_label, setting
 from deadzone.language.catalogue import join, say
+from deadzone.study.levels import read_level
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -208,8 +209,8 @@ def in_words(key: Key, factors: Sequence[str]) -> str:
     """A treatment in words: `2 cores, threads 4`."""
     if not factors:
         return say("compare.all_trials")
-    levels = (level if (number := number_of(level)) is None else number for level in key)
-    return join([setting(level, factor) for level, factor in zip(levels, factors, strict=True)], ", ")
+    levels = zip(map(read_level, key), factors, strict=True)
+    return join([setting(level, factor) for level, factor in levels], ", ")
 
 
 def _missing(table: pd.DataFrame, other: pd.DataFrame, factors: Sequence[str]) -> pd.DataFrame:

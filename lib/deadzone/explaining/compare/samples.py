@@ -19,7 +19,7 @@ from deadzone.explaining.marks import marked, well
 from deadzone.language.catalogue import say
 from deadzone.store.run import Run
 from deadzone.store.tables import READABLE, read_table
-from deadzone.study.levels import format_level, is_number
+from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
 
 Key = tuple[str, ...]
@@ -129,16 +129,7 @@ def treatments_of(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 
 def order_of(key: Key) -> tuple[tuple[int, float, str], ...]:
     """Sorts numbers by their value, and words after them."""
-    named = ((level, number_of(level)) for level in key)
-    return tuple((1, 0.0, level) if number is None else (0, number, "") for level, number in named)
-
-
-def number_of(level: str) -> float | None:
-    """The number that a level is, as it is written; None of a word."""
-    try:
-        return float(level)
-    except ValueError:
-        return None
+    return tuple((1, 0.0, one) if isinstance(one, str) else (0, one, "") for one in map(read_level, key))
 
 
 def _values_by_block(
@@ -161,9 +152,7 @@ def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 
 def _written(level: object) -> str:
     """A level as text, the same for 4, 4.0 and "4"."""
-    name = level_name(None if level is pd.NA else level)
-    number = number_of(name)
-    return name if number is None or not is_number(number) else format_level(number)
+    return format_level(read_level(level_name(None if level is pd.NA else level)))
 
 
 def _has_blocks(frame: pd.DataFrame) -> bool:

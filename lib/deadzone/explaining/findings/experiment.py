@@ -13,7 +13,7 @@ import pandas as pd
 from deadzone.explaining import marks
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.marks import marked, well
-from deadzone.study.levels import NONE, format_level, is_number
+from deadzone.study.levels import NONE, format_level, is_number, read_level
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel
@@ -115,12 +115,7 @@ def plain(level: Any) -> Any:
     """A level as Python knows it: a number where it is one; a missing one is no limit, as in a fit."""
     if pd.isna(level):
         return NONE
-    value = level.item() if hasattr(level, "item") else level
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return value
-    return int(number) if np.isfinite(number) and number == int(number) else number
+    return read_level(level.item() if hasattr(level, "item") else level)
 
 
 def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:

@@ -13,18 +13,17 @@ GAP = 0.1
 """Between the curve and what stands apart, and from one of those to the next: a share of the curve's width."""
 
 
-def settings_apart(model: PhaseResult, advice: Recommendation) -> list[dict[str, Any]]:
+def settings_apart(model: PhaseResult, advice: Recommendation) -> list[dict[Any, Any]]:
     """The settings of a recommendation that are on no curve: rows of its table, with estimate and interval.
 
     None where the recommendation is over several curves, or about another quantity than the curve shows.
     """
     if advice.quantity != model.response:
         return []
-    rows = advice.table.to_dict("records")
     on_curve = places(model)
     return [
-        {str(key): value for key, value in row.items()}
-        for row in rows
+        row
+        for row in advice.table.to_dict("records")
         if not isinstance(row["setting"], dict) and row["setting"] not in on_curve
     ]
 

@@ -34,7 +34,8 @@ class BestSet:
 
     member: shape (n,), True where the setting cannot be told from the best. loss: shape (n,),
     estimated ln(response of the setting / best response), >= 0. low, high: shape (n,), simultaneous
-    bounds of the loss at the confidence of the set. confidence: family-wise. tolerance: a fraction.
+    bounds of the loss at the confidence of the set. confidence: family-wise. tolerance: a fraction. drawn: shape
+    (DRAWS, n), errors of the estimates as they may be.
     """
 
     member: np.ndarray
@@ -43,6 +44,7 @@ class BestSet:
     high: np.ndarray
     confidence: float
     tolerance: float
+    drawn: np.ndarray
 
 
 def best_set(
@@ -75,7 +77,8 @@ def best_set(
         raise PhaseError("Nothing is known about the noise: the comparison has no degrees of freedom.")
     differ = estimate[:, None] - estimate[None, :]
     error = difference_errors(covariance)
-    critical = critical_values(covariance, error, degrees_of_freedom, confidence)
+    drawn = drawn_errors(covariance, degrees_of_freedom)
+    critical = critical_values(drawn, error, confidence)
     shown = (differ - critical[:, None] * error).max(axis=1)
     possible = np.nonzero(shown <= 1e-12)[0]
     highest = (differ + critical[None, :] * error)[:, possible].max(axis=1)
@@ -86,6 +89,7 @@ def best_set(
         high=np.maximum(highest, 0.0),
         confidence=confidence,
         tolerance=tolerance,
+        drawn=drawn,
     )
 
 
@@ -95,17 +99,14 @@ def difference_errors(covariance: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0))
 
 
-def critical_values(
-    covariance: np.ndarray, error: np.ndarray, degrees_of_freedom: float, confidence: float
-) -> np.ndarray:
-    """For each setting the factor by which its standard errors are multiplied, shape (n,).
+def critical_values(drawn: np.ndarray, error: np.ndarray, confidence: float) -> np.ndarray:
+    """For each setting the factor by which its standard errors are multiplied, shape (n,). drawn: as of `BestSet`.
 
     It is the quantile, at the confidence, of the largest of the setting's studentised differences from
     all others, when there is no true difference: Dunnett's multivariate t, here by simulation, because
     estimates that share a curve are correlated in a way that no table covers.
     """
-    n = len(covariance)
-    drawn = drawn_errors(covariance, degrees_of_freedom)
+    n = len(error)
     simulated = np.unique(np.linspace(0, n - 1, min(n, MOST_SIMULATED)).round().astype(int))
     values = np.zeros(n)
     for i in simulated:

@@ -26,7 +26,7 @@ from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.records import plain
 from deadzone.explaining.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.language.catalogue import say, term
-from deadzone.study.levels import NONE
+from deadzone.study.levels import NONE, read_level
 
 ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "kinds")
 """What is known of each setting as an array."""
@@ -281,9 +281,7 @@ def setting_at(model: PhaseResult, level: float) -> Any:
         return NONE
     known = model.levels["level"].to_numpy(float)
     written = str(model.levels["label"].iloc[int(np.argmin(np.abs(known - level)))])
-    try:
-        as_number = float(written)
-    except ValueError:
+    if isinstance(as_number := read_level(written), str):
         return written
     return plain(level, whole=True) if np.isclose(as_number, level) or level not in known else written
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.errors import PhaseError, did_you_mean
+from deadzone.errors import PhaseError, check_known
 
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -40,11 +40,8 @@ class CostExpression:
         Raises PhaseError if a column is missing.
         """
         for name in self.names:
-            if name not in columns:
-                raise PhaseError(
-                    f"The cost {self.text!r} uses {name!r}, which the trials do not have."
-                    f"{did_you_mean(name, columns)} They have {', '.join(columns)}."
-                )
+            said = f"The cost {self.text!r} uses {name!r}, which the trials do not have"
+            check_known(PhaseError, said, name, columns, "They have")
         shape = next((array.shape for array in columns.values()), ())
         with np.errstate(all="ignore"):
             return np.broadcast_to(_compute(self.tree, columns), shape).astype(float)

@@ -330,8 +330,6 @@ def _fit_slices(
     frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, how: FitSettings
 ) -> PhaseModels:
     """Fit a model for each value of the second factor; a slice that cannot be fitted becomes a warning."""
-    if not isinstance(frame, pd.DataFrame):
-        raise PhaseError(f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}.")
     check_column(frame, by)
     models: dict[Any, PhaseModel] = {}
     warnings = []

@@ -8,7 +8,7 @@ Operations Research 65, 821-836), a decision under a loss that is 0 for a good s
 
 import numpy as np
 
-from deadzone.explaining.phases.best_set import BestSet, drawn_errors
+from deadzone.explaining.phases.best_set import BestSet
 from deadzone.explaining.phases.candidates import Candidates
 
 HARDLY_LARGER = float(np.log2(1.25))
@@ -22,8 +22,8 @@ def chance_of_good(candidates: Candidates, found: BestSet, price: float, eligibl
     `price` for each doubling of the knob. Good is what is as good as the ideal or within the tolerance of the best, up to
     another tolerance, and hardly larger than the ideal.
     """
-    e, taken = candidates.estimates, candidates.doublings
-    drawn = candidates.sign * e.log_response + drawn_errors(e.covariance, e.degrees_of_freedom)
+    taken = candidates.doublings
+    drawn = candidates.sign * candidates.estimates.log_response + found.drawn
     worse = drawn - drawn.min(axis=1, keepdims=True)
     allowed = np.log1p(found.tolerance)
     loss = np.maximum(worse - allowed, 0.0) + price * taken

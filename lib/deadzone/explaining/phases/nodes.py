@@ -5,8 +5,6 @@ of Experiments, chapter 4; incomplete blocks are told apart as long as levels an
 faster or slower by is taken off its trials before the curve is fitted. Far-off trials have no say in it.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 FAR_OFF = 4.0
@@ -16,29 +14,13 @@ PASSES = 3
 """Fits, each without the trials that the one before found far off; the third changes nothing any more."""
 
 
-@dataclass(frozen=True)
-class NodeEffects:
-    """What trials differ by for the node they ran on.
-
-    names: the nodes. effect: shape (nodes,), in ln(response), mean over the trials 0. per_trial: shape (trials,).
-    """
-
-    names: tuple[str, ...]
-    effect: np.ndarray
-    per_trial: np.ndarray
-
-    @property
-    def spread(self) -> float:
-        """Slowest over fastest node, as a share: 0.1 is a difference of 10 %."""
-        return float(np.expm1(np.ptp(self.effect)))
-
-
-def node_effects(level: np.ndarray, node: np.ndarray, value: np.ndarray) -> NodeEffects | None:
-    """Effects of the nodes on ln(response), None where the design cannot tell them from the levels.
+def node_effects(level: np.ndarray, node: np.ndarray, value: np.ndarray) -> np.ndarray | None:
+    """What each trial differs by for the node it ran on, in ln(response), mean 0, shape (trials,); None where the design cannot tell
+    nodes from levels.
 
     level: shape (trials,), position of each trial's level. node: shape (trials,), names. value: shape (trials,).
     """
-    names, code = np.unique(node.astype(str), return_inverse=True)
+    _, code = np.unique(node.astype(str), return_inverse=True)
     columns = np.hstack([_indicators(level), _indicators(code)[:, 1:]])
     keep = np.ones(len(value), dtype=bool)
     for _ in range(PASSES):
@@ -49,9 +31,8 @@ def node_effects(level: np.ndarray, node: np.ndarray, value: np.ndarray) -> Node
         freedom = max(int(keep.sum()) - columns.shape[1], 1)
         scale = 1.4826 * np.median(np.abs(residual[keep])) * np.sqrt(keep.sum() / freedom)
         keep = np.abs(residual) <= FAR_OFF * max(float(scale), 1e-12)
-    effect = np.concatenate([[0.0], found[int(level.max()) + 1 :]])
-    effect -= effect[code].mean()
-    return NodeEffects(tuple(map(str, names)), effect, effect[code])
+    effect = np.concatenate([[0.0], found[int(level.max()) + 1 :]])[code]
+    return np.asarray(effect - effect.mean())
 
 
 def _indicators(code: np.ndarray) -> np.ndarray:

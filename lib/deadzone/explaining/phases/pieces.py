@@ -43,12 +43,6 @@ class PieceScores:
         """log likelihood of the first level at each of its grid values, grid width included."""
         return self.first_likelihood + self.grid.log_width[0]
 
-    def ending_at(self, j: int) -> np.ndarray:
-        return self.labelled[j - 1]
-
-    def likelihood_ending_at(self, j: int) -> np.ndarray:
-        return self.straight[j - 1]
-
     def bend(
         self, i: np.ndarray, j: np.ndarray, a: np.ndarray, b: np.ndarray, label: np.ndarray
     ) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import PhaseError, did_you_mean
+from deadzone.errors import PhaseError, check_known, did_you_mean
 from deadzone.explaining.marks import marked
 from deadzone.explaining.phases.axis import KnobAxis
 from deadzone.explaining.phases.censored import completed, is_bound
@@ -116,10 +116,7 @@ def measured_trials(
 
 
 def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> None:
-    if not isinstance(frame, pd.DataFrame):
-        raise PhaseError(f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}.")
-    if goal not in GOALS:
-        raise PhaseError(f"The goal is {goal!r}; it must be 'min' or 'max'.{did_you_mean(str(goal), GOALS)}")
+    check_known(PhaseError, f"The goal is {goal!r}; it must be 'min' or 'max'", str(goal), GOALS)
     for column in (*factors, response):
         check_column(frame, column)
     if response in factors:
@@ -134,7 +131,9 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
 
 
 def check_column(frame: pd.DataFrame, column: Hashable) -> None:
-    """Raise PhaseError unless the frame has the column exactly once."""
+    """Raise PhaseError unless the frame is one and has the column exactly once."""
+    if not isinstance(frame, pd.DataFrame):
+        raise PhaseError(f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}.")
     count = int((frame.columns == column).sum())
     if count == 0:
         known = [str(name) for name in frame.columns]
@@ -268,8 +267,8 @@ def without_nodes(
     effects = node_effects(level, table["node"].to_numpy(), value)
     if effects is None:
         return value, [say("doubt.nodes_apart", n=len(names), names=shown)]
-    said = say("doubt.nodes", n=len(names), names=shown, spread=effects.spread)
-    return value - effects.per_trial, [said]
+    said = say("doubt.nodes", n=len(names), names=shown, spread=float(np.expm1(np.ptp(effects))))
+    return value - effects, [said]
 
 
 def _doubts(levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str) -> list[Message]:

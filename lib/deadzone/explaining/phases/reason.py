@@ -1,6 +1,7 @@
 """The sentences of a recommendation, made from its numbers."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -89,21 +90,15 @@ def caveats(
         said.append(replicates_text(needed, candidates))
     if index is None:
         return said
-    if candidates.dead[index]:
-        said.append(say("caveat.in_dead_zone", setting=_capital(candidates.names[index])))
-    if candidates.last[index]:
-        said.append(say("caveat.end_of_range"))
-    if candidates.settings[index] == "none":
-        said.append(say("caveat.no_limit"))
-    if candidates.flagged[index]:
-        said.append(
-            say(
-                "caveat.flagged",
-                n=int(candidates.flagged[index]),
-                trials=int(candidates.trials[index]),
-                setting=candidates.names[index],
-            )
-        )
+    name = candidates.names[index]
+    flagged, trials = int(candidates.flagged[index]), int(candidates.trials[index])
+    here: tuple[tuple[str, bool, dict[str, Any]], ...] = (
+        ("caveat.in_dead_zone", candidates.dead[index], {"setting": _capital(name)}),
+        ("caveat.end_of_range", candidates.last[index], {}),
+        ("caveat.no_limit", candidates.settings[index] == "none", {}),
+        ("caveat.flagged", flagged > 0, {"n": flagged, "trials": trials, "setting": name}),
+    )
+    said += [say(key, **values) for key, is_so, values in here if is_so]
     return said + _doubtful(candidates, index)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import PhaseError, did_you_mean
+from deadzone.errors import PhaseError, check_known
 from deadzone.explaining.phases import reason
 from deadzone.explaining.phases.best_set import BestSet, best_set
 from deadzone.explaining.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
@@ -208,18 +208,16 @@ def _the_goal(
     given = [name for name, value in asked.items() if value is not None]
     if len(given) > 1:
         raise PhaseError(f"Ask for one thing at a time: {' and '.join(given)} were given together.")
-    if goal is not None and goal not in GOALS:
-        raise PhaseError(
-            f"The goal {goal!r} is unknown.{did_you_mean(goal, GOALS)} Goals are {', '.join(GOALS)}."
-        )
-    if goal is not None and goal != (given[0] if given else "fastest"):
+    meant = given[0] if given else "fastest"
+    if goal is not None and goal != meant:
+        check_known(PhaseError, f"The goal {goal!r} is unknown", goal, GOALS, "Goals are")
         argument = {"targets": "slo"}.get(goal, goal)
         raise PhaseError(
             f"The goal {goal!r} needs the argument {argument!r} and no other."
             if goal != "fastest"
             else f"The goal 'fastest' takes no {given[0]!r}; leave one of them out."
         )
-    return given[0] if given else "fastest"
+    return meant
 
 
 def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:

@@ -127,7 +127,7 @@ def _forward(scores: PieceScores, prior: Chain) -> tuple[np.ndarray, float]:
     enter[0] = priors.START[:, None] + scores.first
     arrive = enter[0]
     for j in range(1, m):
-        piece = scores.ending_at(j) + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
         arrive = log_sum_exp(piece + enter[:j, :, :, None], axis=(0, 2))
         enter[j] = log_sum_exp(arrive[:, None, :] + prior.follow[:, :, None], axis=0)
     return enter, float(log_sum_exp((arrive + prior.ends[:, None]).ravel(), axis=0))
@@ -143,7 +143,7 @@ def _backward(scores: PieceScores, prior: Chain, enter: np.ndarray, evidence: fl
             leave = np.broadcast_to(prior.ends[:, None], (len(LABELS), size))
         else:
             leave = log_sum_exp(begin[j][None, :, :] + prior.follow[:, :, None], axis=1)
-        piece = scores.ending_at(j) + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
         onward = piece + leave[None, :, None, :]
         mass = onward + (enter[:j] - evidence)[:, :, :, None]
         i, k, a, b = np.nonzero(mass > np.log(NEGLIGIBLE))
@@ -188,11 +188,11 @@ def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:
     best[0, 0] = scores.first_likelihood
     arrive = enter[0]
     for j in range(1, m):
-        piece = scores.ending_at(j) + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
+        piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
         arrive = log_sum_exp(piece[:, None] + enter[:j, :, :, :, None], axis=(0, 3))
         enter[j] = arrive + same[:, None]
         changed = log_sum_exp(arrive[:-1, :, None, :] + other[:, :, None], axis=1)
         enter[j, 1:] = np.logaddexp(enter[j, 1:], changed)
-        straight = scores.likelihood_ending_at(j)
+        straight = scores.straight[j - 1]
         best[j, 1:] = (straight[:, None] + best[:j, :-1, :, None]).max(axis=(0, 2))
     return log_sum_exp(arrive + prior.ends[:, None], axis=(1, 2)), best[-1, 1:].max(axis=1)

@@ -11,7 +11,7 @@ Shapiro and Wilk (1965, Biometrika 52, 591-611), which needs fewer of them.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -143,10 +143,7 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
 def residual_table(model: PhaseResult) -> pd.DataFrame:
     """Diagnostics of the residuals: columns name, value."""
     sound = model.trials[~model.trials["outlier"].to_numpy(bool)]
-    found = diagnose(
-        sound["residual"].to_numpy(float), sound["trial"].to_numpy(float), sound["level"].to_numpy(float)
-    )
-    return _facts(asdict(found))
+    return _facts(diagnose(*(sound[name].to_numpy(float) for name in ("residual", "trial", "level"))))
 
 
 def summary_sections(model: PhaseResult, tables: Mapping[str, pd.DataFrame]) -> tuple[Tabled, ...]:
@@ -254,30 +251,15 @@ MOST_SHAPIRO = 5000
 """Shapiro and Wilk's p-value is not accurate beyond this (scipy's own limit)."""
 
 
-@dataclass(frozen=True)
-class Diagnostics:
-    """Figures about residuals; nan where there are too few of them.
-
-    durbin_watson_run, durbin_watson_knob: along the run and along the knob, 0 ... 4. skewness, kurtosis:
-    0 and 3 for a normal distribution. jarque_bera, shapiro: test statistics with their p-values. count:
-    residuals used, flagged trials left out.
-    """
-
-    durbin_watson_run: float
-    durbin_watson_knob: float
-    skewness: float
-    kurtosis: float
-    jarque_bera: float
-    jarque_bera_p: float
-    shapiro: float
-    shapiro_p: float
-    count: int
+NORMALITY = ("skewness", "kurtosis", "jarque_bera", "jarque_bera_p", "shapiro", "shapiro_p")
 
 
-def diagnose(residual: np.ndarray, order: np.ndarray, level: np.ndarray) -> Diagnostics:
-    """Diagnostics of the residuals of the unflagged trials.
+def diagnose(residual: np.ndarray, order: np.ndarray, level: np.ndarray) -> dict[str, float]:
+    """Figures about the residuals of the unflagged trials; nan where there are too few of them.
 
-    residual: shape (m,), ln(response / fitted). order: shape (m,), place in the run. level: shape (m,).
+    residual: shape (m,), ln(response / fitted). order: shape (m,), place in the run. level: shape (m,). Returns
+    durbin_watson_run, durbin_watson_knob: along the run and along the knob, 0 ... 4; NORMALITY: skewness and kurtosis, 0
+    and 3 for a normal distribution, test statistics and their p-values; count: of the residuals.
     """
     from scipy import stats
 
@@ -287,9 +269,9 @@ def diagnose(residual: np.ndarray, order: np.ndarray, level: np.ndarray) -> Diag
         tests[:4] = stats.skew(residual), stats.kurtosis(residual, fisher=False), *stats.jarque_bera(residual)
         if len(residual) <= MOST_SHAPIRO:
             tests[4:] = stats.shapiro(residual)
-    skewness, kurtosis, bera, bera_p, shapiro, shapiro_p = map(float, tests)
     run, knob = durbin_watson(residual[np.argsort(order, kind="stable")]), durbin_watson(means)
-    return Diagnostics(run, knob, skewness, kurtosis, bera, bera_p, shapiro, shapiro_p, len(residual))
+    serial = {"durbin_watson_run": run, "durbin_watson_knob": knob}
+    return serial | dict(zip(NORMALITY, map(float, tests), strict=True)) | {"count": len(residual)}
 
 
 def durbin_watson(residual: np.ndarray) -> float:

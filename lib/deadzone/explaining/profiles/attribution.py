@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import ProfileError
+from deadzone.errors import ProfileError, check_known
 from deadzone.explaining.profiles.estimates import Amounts, estimate, method, total_amounts
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis, Pair, Side, pair_up
@@ -155,8 +155,7 @@ def attribute(pair: Pair, causes: Sequence[Cause], rule: str = FIRST) -> Attribu
 
     Raises ProfileError if there is no such rule.
     """
-    if rule not in RULES:
-        raise ProfileError(f"There is no rule {rule!r} to attribute by; there are {', '.join(RULES)}.")
+    check_known(ProfileError, f"There is no rule {rule!r} to attribute by", rule, RULES, "Rules are")
     sides = (pair.before, pair.after)
     sets = [_sets_of(side, causes) for side in sides]
     names = [*(cause.name for cause in causes), OTHER]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.errors import PhaseError, did_you_mean
+from deadzone.errors import PhaseError, check_known
 from deadzone.explaining.phases.candidates import (
     Candidates,
     candidates_of,
@@ -46,7 +46,7 @@ from deadzone.explaining.phases.thresholds import (
 )
 from deadzone.explaining.response_scale import COUNT, RATIO, ResponseScale, response_scale
 from deadzone.language.catalogue import Message, say
-from deadzone.study.levels import plain_number
+from deadzone.study.levels import read_level
 from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, NO_LIMIT, WORDS, KnobScale, Place, level_name
 
 SPOILED_SPREAD = 10.0
@@ -182,9 +182,8 @@ class Answer(Question):
     def _has(self, given: Mapping[str, Any]) -> np.ndarray:
         """Which settings have the levels given, shape (settings,)."""
         for name in given:
-            if name not in self.others:
-                known = f"the factors beside the knob are {', '.join(self.others) or 'none'}"
-                raise PhaseError(f"{name!r} cannot be given; {known}.{did_you_mean(name, self.others)}")
+            known = self.others or ("none",)
+            check_known(PhaseError, f"{name!r} cannot be given", name, known, "Factors beside the knob are")
         wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
         settings = self.candidates.settings
         has = np.array([all(one[name] == level for name, level in wanted.items()) for one in settings])
@@ -279,10 +278,7 @@ def _rank(level: Any) -> tuple[int, float, str]:
 
 def _as_setting(name: str) -> Any:
     """A level as a program is given it: a number where it is written as one."""
-    try:
-        return plain_number(float(name)) if name not in NO_LIMIT else name
-    except (ValueError, OverflowError):
-        return name
+    return name if name in NO_LIMIT else read_level(name)
 
 
 def _own_candidates(

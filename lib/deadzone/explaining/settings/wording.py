@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.page import page_text
+from deadzone.explaining.page import Page
 from deadzone.explaining.phases.candidates import Candidates
 from deadzone.explaining.phases.quantities import axis_label, listing, number, plain_name
 from deadzone.explaining.phases.quantities import setting as setting_text
@@ -42,8 +42,8 @@ class Comparison:
 
     factor, best, other: names. contexts: the other factors' levels of each combination that has both. gain, low,
     high: shape (contexts,), how much better the best one is there on the response's scale, with simultaneous bounds.
-    overall, overall_low, overall_high: the mean over the combinations, with its own interval. p_same: of the
-    hypothesis that the difference is the same in all combinations; nan with one.
+    overall: the mean over the combinations, and the ends of its own interval. p_same: of the hypothesis that the
+    difference is the same in all combinations; nan with one.
     """
 
     factor: str
@@ -53,9 +53,7 @@ class Comparison:
     gain: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    overall: float
-    overall_low: float
-    overall_high: float
+    overall: tuple[float, float, float]
     p_same: float
 
     @property
@@ -117,7 +115,7 @@ def _compared(
     mean = float(gain.mean())
     return Comparison(
         factor, best, other, tuple(dict(c) for c in contexts), gain, gain - half, gain + half,
-        mean, mean - own, mean + own, _p_same(gain, covariance, df),
+        (mean, mean - own, mean + own), _p_same(gain, covariance, df),
     )  # fmt: skip
 
 
@@ -192,7 +190,7 @@ def page(answer: Answer, advice: Recommendation) -> str:
         say("summary.recommendation"): [*slices, advice.reason, *advice.caveats],
         say("summary.warnings"): list(answer.notes),
     }
-    return page_text(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes)
+    return str(Page(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes))
 
 
 def compared_in_words(answer: Answer) -> list[Message]:
@@ -218,8 +216,7 @@ def _said(found: Comparison, scale: ResponseScale) -> Message:
         parts.append(at("settings.worse_at", found.worse, -found.gain))
     if is_open.any() and not is_open.all():
         parts.append(say("settings.undecided_at", where=_where(found, is_open)))
-    overall = (found.overall, found.overall_low, found.overall_high)
-    amount, low, high = (_amount(one, scale) for one in overall)
+    amount, low, high = (_amount(one, scale) for one in found.overall)
     parts.append(say("settings.overall", amount=amount, low=low, high=high, confidence=CONFIDENCE))
     if len(found.gain) > 1:
         depends = found.p_same < 1 - CONFIDENCE

@@ -21,9 +21,6 @@ CERTAINTY = 0.95
 LEAST_CHANGE = 0.15
 """Elasticities closer than this are the same advice: doubling the knob then changes the response by a tenth."""
 
-LEAST_STEPS = 1
-"""With no step in common two curves cannot be set side by side."""
-
 LABELS = ("p_linear", "p_dead_zone", "p_breakthrough", "p_plateau", "p_reversal")
 
 
@@ -45,8 +42,8 @@ class Movement:
 
     @property
     def comparable(self) -> bool:
-        """Whether the two curves have steps in common at all."""
-        return len(self.steps) >= LEAST_STEPS
+        """Whether the two curves have steps in common at all: without one they cannot be set side by side."""
+        return len(self.steps) > 0
 
     @property
     def moved(self) -> bool:

@@ -9,7 +9,6 @@ import pandas as pd
 from deadzone.errors import PhaseError, TableError
 from deadzone.explaining.capacity.cells import (
     Objective,
-    Objectives,
     cells_of,
     objectives_of,
     statistic,
@@ -70,16 +69,15 @@ def analyse_pools(source: Source) -> PoolRun:
     """
     source, other = _one_slice(_with_rate(source))
     assert source.folder is not None
-    asked = Objectives((), {})
-    if source.study:
-        asked = objectives_of(source.study.objectives, (*source.study.factor_names(), RATE))
+    specs, factors = (source.study.objectives, source.study.factor_names()) if source.study else ({}, ())
+    bounds, load = objectives_of(specs, (*factors, RATE))
     kept = _of_last_attempts(Run(source.folder).histograms(), source.trials)
     # The histogram that the response is a statistic of; that of the requests where it is of none.
     metric = Objective(source.response, "at_most", 0.0).metric or "latency_us"
     cold = cold_start(series(kept, metric))
     counts = trial_counts(kept, cold.begins_s)
     source = replace(source, trials=_freed(source.trials, counts, cold.reaching_in))
-    harmless = harmless_response(source.response, asked.bounds)
+    harmless = harmless_response(source.response, bounds)
     try:
         models = harm_alone(
             fit_phases(source.analysed, source.knob, source.response, goal=source.goal, by=RATE), harmless
@@ -89,11 +87,11 @@ def analyse_pools(source: Source) -> PoolRun:
     except PhaseError as error:
         models, advice, problem = None, {}, str(error)
     feasible = None
-    if asked.bounds:
-        cells = cells_of(_judgeable(source), source.knob, RATE, asked.bounds, counts)
-        feasible = feasibility(cells, asked.bounds)
+    if bounds:
+        cells = cells_of(_judgeable(source), source.knob, RATE, bounds, counts)
+        feasible = feasibility(cells, bounds)
     rates = sorted(float(rate) for rate in source.trials[RATE].dropna().unique())
-    wanted = asked.load.get(RATE)
+    wanted = load.get(RATE)
     judged = judged_level(rates, wanted)
     why = {
         rate: explained(rows_at(source.analysed, {RATE: rate}), model)
