@@ -74,6 +74,15 @@ def setting_text(model: PhaseModel, advice: Recommendation) -> str:
     return "-" if advice.setting is None else level_text(model, float(advice.setting))
 
 
+def in_words(model: PhaseModel, advice: Recommendation) -> dict[str, str]:
+    """The phases, the recommended setting, and the settings that noise cannot tell apart."""
+    return {
+        "phases": phases_text(model),
+        "best": setting_text(model, advice),
+        "tied": tied_text(model, advice),
+    }
+
+
 def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None = None) -> Table:
     """One row a phase: steps, label, elasticity with its interval, and probability; and where it is explained what limits it."""
     rows = [

@@ -15,7 +15,7 @@ from deadzone.explaining.phases.quantities import axis_label, listing, number, p
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.document.drawing import new_figure
-from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
+from deadzone.reports.figures.curves import in_words, slices_figure
 from deadzone.reports.figures.heat_map import heat_map, number_text
 from deadzone.reports.sweep.figures import draw_account
 from deadzone.reports.thread_pool import run_words as words
@@ -124,14 +124,9 @@ def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, 
     row: dict[str, Any] = dict.fromkeys(("phases", "best", "tied", "limits"), "-")
     row |= {"rate": rate, "hurts": _beyond(turning)}
     if run.models and rate in run.models:
-        model, advice = run.models[rate], run.advice[rate]
-        row |= {
-            "phases": phases_text(model),
-            "best": setting_text(model, advice),
-            "tied": tied_text(model, advice),
-        }
-    if rate in run.why:
-        row["limits"] = join([limits(run.why[rate], n) for n in range(len(model.phases))], "; ")
+        row |= in_words(run.models[rate], run.advice[rate])
+    if why := run.why.get(rate):
+        row["limits"] = join([limits(why, n) for n in range(len(why.model.phases))], "; ")
     if run.feasible is not None:
         found = run.feasible.smallest(rate)
         pool = found.likely if found.pool is None else found.pool
