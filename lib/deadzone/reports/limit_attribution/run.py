@@ -22,8 +22,8 @@ from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.sweep import prose, tables
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.sweep.run_report import RunReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 from deadzone.style import INK, MUTED, TRIAL_COLOUR
 
@@ -81,13 +81,12 @@ def phases_table(result: Attribution, trials: pd.DataFrame, by: str) -> Table | 
 
 
 @dataclass(frozen=True, eq=False)
-class LimitRun:
-    """A run with its attribution; every method gives the blocks of one section.
+class LimitRun(RunReport):
+    """A run with its attribution.
 
     by: column of the environments. trials: those that count. result: None where nothing could be attributed; problem: why.
     """
 
-    source: Source
     by: str
     trials: pd.DataFrame
     result: Attribution | None
@@ -132,10 +131,6 @@ class LimitRun:
             Prose((wording.method(result),), heading=say("attribution.method"), level=3, id="method"),
         ]
 
-    def claims(self) -> list[Block]:
-        """What was claimed of the run."""
-        return claims_section(self.source)
-
     def first_byte(self) -> list[Block]:
         """The phases of the request, and what the time to the first byte means here."""
         table = phases_table(self.result, self.trials, self.by) if self.result else None
@@ -167,14 +162,6 @@ class LimitRun:
         """What these data cannot say."""
         texts = ("planted", "service", "disk", "machine")
         return [section("study.limits"), Prose(tuple(say(f"limit_run.limit_{text}") for text in texts))]
-
-    def arithmetic(self) -> list[Block]:
-        """A run has no printed arithmetic to check."""
-        return []
-
-    def origin(self) -> list[Block]:
-        """Under which circumstances, and how to do it again."""
-        return [prose.heading("provenance"), *prose.origin(self.source)]
 
 
 def load_run(name: str) -> LimitRun:

@@ -49,8 +49,9 @@ from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Pr
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
 from deadzone.reports.published.claims import row_of
 from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section, judge_run, line
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.sweep.claims import judge_run, line
+from deadzone.reports.sweep.run_report import RunReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 
 FUNCTIONS_SHOWN = 15
@@ -151,10 +152,9 @@ AMOUNT = "amount"
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileRun:
-    """A run with profiles; every method gives the blocks of one section of the notebook."""
+class ProfileRun(RunReport):
+    """A run with profiles."""
 
-    source: Source
     sides: Sides
 
     @cached_property
@@ -334,28 +334,12 @@ class ProfileRun:
         told = Prose(tuple(words), heading=say("profile_run.verdict"), level=3, style=style, id="verdict")
         return [section("profile_run.gates"), told]
 
-    def claims(self) -> list[Block]:
-        """What was claimed of the run."""
-        return claims_section(self.source)
-
-    def guideline(self) -> list[Block]:
-        """What each option is worth is in the ablations; a run has no guideline besides."""
-        return []
-
     def limits(self) -> list[Block]:
         """What these data cannot say."""
         texts = [say("profile_run.limit_load"), say("profile_run.limit_sampling")]
         if self.source.study and not self.source.study.gates:
             texts.append(say("profile_run.limit_gates"))
         return [section("study.limits"), Prose(tuple(texts))]
-
-    def arithmetic(self) -> list[Block]:
-        """A run has no arithmetic of an author."""
-        return []
-
-    def origin(self) -> list[Block]:
-        """The circumstances of the run, and the commands that make it again."""
-        return [section("profile_run.origin"), *prose.origin(self.source)]
 
     def _headline(self) -> str:
         """The whole report in a line, for the index."""
