@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 
 from deadzone.errors import TableError
+from deadzone.explaining.records import plain
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.store.run import Run
 from deadzone.store.table import rows_at
@@ -230,8 +231,8 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
             f"{study}: trials at the recommended setting ran with {len(values)} levels of {factor}; analyse the run by "
             f"that factor first: --by {factor}."
         )
-    value = values[0].item() if hasattr(values[0], "item") else values[0]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    level: Level = plain(values[0], whole=True)
+    return level
 
 
 def _rates(readings: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
