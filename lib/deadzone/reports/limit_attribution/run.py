@@ -20,14 +20,14 @@ from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
-from deadzone.reports.document.drawing import new_figure
+from deadzone.reports.figures.bars import named_rows
 from deadzone.reports.sweep import prose, tables
 from deadzone.reports.sweep.run_report import RunReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 from deadzone.style import INK, MUTED, TRIAL_COLOUR
 
-ROW_IN, FRAME_IN = 0.5, 1.0
+ROW_IN = 0.5
 
 LOG_FROM = 20.0
 """From this ratio of the slowest to the fastest trial on, a linear axis would hide the fast ones."""
@@ -41,7 +41,7 @@ def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: s
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     names = sorted(result.medians, key=lambda name: result.medians[name])
-    with new_figure(FRAME_IN + ROW_IN * len(names)) as (drawing, ax):
+    with named_rows(names, say("limit_run.axis"), ROW_IN) as (drawing, ax):
         for row, name in enumerate(names):
             values = trials.loc[trials[by].astype(str) == name, result.response].astype(float)
             rows, median = [row] * len(values), result.medians[name]
@@ -49,10 +49,7 @@ def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: s
             ax.plot([median, median], [row - 0.28, row + 0.28], color=INK, linewidth=2, zorder=4)
             beside = (1.01, row)
             ax.annotate(duration(median), beside, xycoords=("axes fraction", "data"), va="center", color=INK)
-        ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.tick_params(axis="y", labelcolor=INK, length=0)
-        ax.grid(axis="y", visible=False)
         values = trials[result.response].astype(float)
         if values.max() > LOG_FROM * values.min() > 0:
             ax.set_xscale("log")
@@ -62,7 +59,6 @@ def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: s
         else:
             ax.set_xlim(left=0)
         ax.axvline(ax.get_xlim()[0], color=MUTED, linewidth=0.8)
-        ax.set_xlabel(say("limit_run.axis"))
     words = "; ".join(f"{name} {duration(result.medians[name])}" for name in names)
     return Figure.of(drawing, caption, say("limit_run.figure_words", words=words), id="response")
 
