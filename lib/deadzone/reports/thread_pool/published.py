@@ -15,8 +15,9 @@ from deadzone.explaining.capacity.connections import Held, Spike, held_connectio
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
-from deadzone.explaining.phases.quantities import listing, number
+from deadzone.explaining.phases.quantities import axis_label, listing, number
 from deadzone.language.catalogue import join, say
+from deadzone.language.formats import printed
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.document.regression import regression
@@ -170,7 +171,9 @@ class ThreadPool(PublishedReport):
         cells = [f"{rate:,g}: {', '.join(f'{size:g} = {value:,g}' for size, value in row.dropna().items())}"
                  for rate, row in channel.cells.iterrows()]  # fmt: skip
         described = join([caption, *cells], " ")
-        return heat_map(channel.cells, pools.RESPONSE, channel.target, caption, described, f"{name}-map")
+        words = {"response": axis_label(pools.RESPONSE), "target": printed(channel.target)}
+        inside, title = channel.cells <= channel.target, say("heat_map.title", **words)
+        return heat_map(channel.cells, caption, described, f"{name}-map", inside=inside, title=title)
 
     def channel_curves(self, name: str) -> Figure:
         """The curves of a channel, one panel a rate."""
