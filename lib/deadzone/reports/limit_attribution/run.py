@@ -144,7 +144,7 @@ class LimitRun(RunReport):
     def missing(self) -> list[Block]:
         """What failed, or was disturbed."""
         shown: Sequence[Block] = tables.left_out(self.source) or [Prose((say("limit_run.all_well"),))]
-        return [prose.heading("exceptions"), *shown]
+        return [section("heading.exceptions"), *shown]
 
     def guideline(self) -> list[Block]:
         """What to change, as far as a confirmed cause says it."""

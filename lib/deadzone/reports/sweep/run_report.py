@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deadzone.reports.document.display import Block
+from deadzone.reports.document.display import Block, section
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.source import Source
@@ -22,7 +22,7 @@ class RunReport:
 
     def origin(self) -> list[Block]:
         """The circumstances of the run, and the commands that make it again."""
-        return [prose.heading("provenance"), *prose.origin(self.source)]
+        return [section("heading.provenance"), *prose.origin(self.source)]
 
     def nothing(self) -> list[Block]:
         """A section for which only a published study, or another kind of run, has something to show."""
