@@ -24,7 +24,7 @@ from deadzone.reports.ffmpeg_threads import cpu_work
 from deadzone.reports.figures import curves
 from deadzone.reports.figures.curves import phases_text, steps_text
 from deadzone.reports.published import arithmetic, guideline
-from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, open_published
+from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, load_report
 from deadzone.style import PHASE_STYLES
 
 TABLES = (
@@ -270,4 +270,4 @@ def load(source: str = REFERENCE, lang: str = "en") -> FfmpegThreads:
 
     Raises ReportError for another source or language, TableError if a published table is missing.
     """
-    return read_study(open_published("ffmpeg-threads", source, lang))
+    return load_report("ffmpeg-threads", source, lang, read_study)
