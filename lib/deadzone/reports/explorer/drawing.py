@@ -50,15 +50,11 @@ class Scale:
     stop: float
     is_log: bool
 
-    def at(self, values: np.ndarray) -> np.ndarray:
-        """Pixels of values, same shape."""
+    def at(self, values: Any) -> Any:
+        """Pixels of a value or of an array of values, same shape."""
         ends = np.array([self.low, self.high])
         x, e = (np.log(values), np.log(ends)) if self.is_log else (np.asarray(values, float), ends)
         return self.start + (x - e[0]) / (e[1] - e[0]) * (self.stop - self.start)
-
-    def one(self, value: float) -> float:
-        """Pixel of one value."""
-        return float(self.at(np.array([value]))[0])
 
 
 def draw(view: View, other: View | None = None) -> str:
@@ -123,7 +119,7 @@ def _levels(models: Sequence[PhaseModel], x: Scale, apart: Mapping[float, str]) 
     levels = np.unique(np.concatenate([[*apart], *(each.levels["level"].to_numpy(float) for each in models)]))
     found, last = [], -math.inf
     for level in levels.tolist():
-        at = x.one(level)
+        at = float(x.at(level))
         is_labelled = at - last >= LABEL_PX * 0.6
         found.append((at, apart.get(level) or level_text(models[0], level) if is_labelled else ""))
         last = at if is_labelled else last

@@ -91,7 +91,9 @@ def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None =
             "position": position,
             "steps": steps_text(model, row["start"], row["stop"]),
             "phase": PHASE_STYLES[row["label"]].name,
-            "interval": interval_text(row),
+            "interval": say(
+                "quantity.range", start=f"{row['elasticity_low']:.2f}", stop=f"{row['elasticity_high']:.2f}"
+            ),
             "limits": limits(why, position - 1) if why else "",
         }
         for position, row in enumerate(model.phases.to_dict("records"), start=1)
@@ -99,8 +101,3 @@ def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None =
     words = names(model.response, model.knob)
     told = {"n": len(rows), "certainty": model.certainty, "is_explained": why is not None}
     return Table.of("figures.phases", rows, identity, **told, **words)
-
-
-def interval_text(row: Mapping[Hashable, Any]) -> str:
-    """The interval of a phase's elasticity."""
-    return say("quantity.range", start=f"{row['elasticity_low']:.2f}", stop=f"{row['elasticity_high']:.2f}")
