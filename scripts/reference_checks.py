@@ -110,17 +110,18 @@ def checks_of(study: str) -> list[Check]:
 def _checked(study: str, entry: Mapping[str, Any], formulas: Formulas) -> Iterator[Check]:
     """The checks of one entry: of every cell of its column that can be recomputed, or of the one figure it states."""
     frame = load_reference(study, entry["table"])
+    formulas = formulas.among(frame)
     column, compute = entry["column"], entry["compute"]
     unit = frame.attrs["units"][column]
     if "cell" in entry:
-        claimed, again = (float(formulas.evaluate(entry[name], frame)) for name in ("claimed", "compute"))
+        claimed, again = (float(formulas.evaluate(entry[name])) for name in ("claimed", "compute"))
         yield Check(study, entry["table"], entry["cell"], unit, entry["formula"], claimed, again, entry["decimals"],
                     note=entry.get("note", ""))  # fmt: skip
         return
-    recomputed = pd.Series(formulas.evaluate(compute, frame), index=frame.index)
+    recomputed = pd.Series(formulas.evaluate(compute), index=frame.index)
     decimals = entry.get("decimals", 1)
     if isinstance(decimals, str):
-        decimals = formulas.evaluate(decimals, frame)
+        decimals = formulas.evaluate(decimals)
     digits = np.broadcast_to(np.asarray(decimals), (len(frame),))
     method = entry.get("method", ())
     for position, (claimed, again) in enumerate(zip(frame[column], recomputed, strict=True)):

@@ -89,7 +89,7 @@ def command(
     if not as_manifest:
         shown = {
             "levels": levels,
-            "usage_cores": {"p50": used.p50, "p90": used.p90},
+            "usage_cores": {f"p{n}": cores for n, cores in used.cores.items()},
             **analysis.advice.to_dict(),
             "fallen_claims": [one.to_dict() for one in fell],
             "findings": findings,

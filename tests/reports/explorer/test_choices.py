@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from deadzone.reports.explorer.choices import Table, list_tables
+from deadzone.store.table import rows_at
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_the_goal_is_the_studys_or_that_of_the_name(table):
 def test_another_factor_makes_slices(table):
     slices = table.slices("threads")
     assert list(slices) == ["rate = 100", "rate = 200"]
-    assert len(table.rows(slices["rate = 200"])) == 4
+    assert len(rows_at(table.trials, slices["rate = 200"])) == 4
 
 
 def test_a_factor_that_moves_with_the_knob_makes_none():

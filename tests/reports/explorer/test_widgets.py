@@ -64,13 +64,13 @@ def test_the_tolerance_widens_the_tied_set(explorer):
     explorer.tolerance.value = 45
     assert len(explorer.view.tied) > few
     assert explorer.figure.value.count('class="tied"') == len(explorer.view.tied)
-    assert explorer.view.setting == min(explorer.view.tied)
+    assert explorer.view.tied[0] == min(explorer.view.tied)
 
 
 def test_two_runs_share_the_axes(explorer):
     explorer.second.value = "two"
     assert explorer.figure.value.count('class="fit"') == 2
-    assert explorer.other.name == "two" and "two</text>" in explorer.figure.value
+    assert explorer.other.curve.name == "two" and "two</text>" in explorer.figure.value
     explorer.second.value = ""
     assert explorer.figure.value.count('class="fit"') == 1
 
@@ -156,7 +156,7 @@ def test_a_level_that_stands_apart_is_drawn_and_may_be_the_setting():
         one.under(curve.model.thresholds, 0.03) for one in (curve, curve.refitted(curve.model.thresholds))
     ):
         svg = draw(view)
-        assert view.setting == "auto" and svg.count('class="apart"') == 1 and ">auto</text>" in svg
+        assert view.tied[0] == "auto" and svg.count('class="apart"') == 1 and ">auto</text>" in svg
 
 
 def test_names_of_runs_cannot_become_markup(explorer):

@@ -43,11 +43,11 @@ def test_setting_the_threads_does_not_remove_the_dead_zone(judged):
 
 def test_the_breakthrough_is_less_work_and_not_more_cores(study, judged):
     change = cpu_work.breakthrough(study.model, study.curve)
-    assert (change.start, change.stop) == (10, 12)
-    assert 1 / change.wall == pytest.approx(13.70 / 3.46)
-    assert 1 / change.cpu == pytest.approx((131.95 + 4.14) / (34.41 + 1.01))
-    assert change.wall == pytest.approx(change.cpu / change.cores)
-    assert change.cpu_share > 0.95
+    assert (change["start"], change["stop"]) == (10, 12)
+    assert 1 / change["wall"] == pytest.approx(13.70 / 3.46)
+    assert 1 / change["cpu"] == pytest.approx((131.95 + 4.14) / (34.41 + 1.01))
+    assert change["wall"] == pytest.approx(change["cpu"] / change["cores"])
+    assert change["cpu_share"] > 0.95
     assert judged["parallelism"].verdict == "contradicted"
 
 
@@ -83,7 +83,7 @@ def test_a_breakthrough_by_more_cores_is_told_as_such(study):
         {"cpu_limit": [1, 2], "wall_s": [8.0, 2.0], "user_s": [8.0, 8.0], "sys_s": [0.0, 0.0]}
     )
     change = cpu_work.change(rows, "cpu_limit", 1, 2)
-    assert change.cpu_share == pytest.approx(0) and change.cores == pytest.approx(4)
+    assert change["cpu_share"] == pytest.approx(0) and change["cores"] == pytest.approx(4)
     assert "more parallelism" in study.said("breakthrough", **cpu_work.facts(change))
     assert "no breakthrough" in study.said("breakthrough", **cpu_work.facts(None))
-    assert np.isnan(cpu_work.Change(1, 2, 1.0, 1.0, 1.0).cpu_share)
+    assert np.isnan(cpu_work.change(rows.assign(wall_s=8.0), "cpu_limit", 1, 2)["cpu_share"])

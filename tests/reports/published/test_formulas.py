@@ -28,8 +28,10 @@ def test_a_formula_is_computed_as_by_hand(text, value):
 
 def test_a_row_looks_up_its_own_cell_elsewhere():
     curve = load_reference("ffmpeg-threads", "phase-recovery")
-    found = Formulas("ffmpeg-threads").evaluate(
-        'lookup("limit-equals-threads", "wall_s", cpu_limit=baseline_cpu_limit)', curve
+    found = (
+        Formulas("ffmpeg-threads")
+        .among(curve)
+        .evaluate('lookup("limit-equals-threads", "wall_s", cpu_limit=baseline_cpu_limit)')
     )
     whole = load_reference("ffmpeg-threads", "limit-equals-threads").set_index("cpu_limit")["wall_s"]
     assert found.tolist() == curve["baseline_cpu_limit"].map(whole).tolist()

@@ -13,8 +13,8 @@ from deadzone.errors import ReportError
 from deadzone.language.catalogue import speaking, tenths
 from deadzone.language.formats import printed
 from deadzone.reports.document.display import Claim, Figure, Prose, Regression, Table, Title
+from deadzone.reports.ffmpeg_threads import published as ffmpeg_threads
 from deadzone.reports.published.reference_reports import NOTEBOOKS
-from deadzone.reports.published.report import open_published
 
 HANGUL = re.compile("[가-힣]")
 
@@ -108,12 +108,12 @@ def test_a_report_begins_with_its_title_and_judges_the_author(blocks):
 
 def test_another_source_is_refused_with_what_there_is():
     with pytest.raises(ReportError, match=r"'latest'.*published tables only.*deadzone report RUN"):
-        open_published("disk-io", "latest", "en")
+        ffmpeg_threads.load("latest")
 
 
 def test_an_unknown_language_is_refused():
     with pytest.raises(ReportError, match="Languages are en, ko"):
-        open_published("disk-io", "reference", "fr")
+        ffmpeg_threads.load("reference", "fr")
 
 
 def test_figures_of_documents_keep_their_digits():

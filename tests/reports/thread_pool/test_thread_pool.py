@@ -68,5 +68,5 @@ def test_the_guideline_prefers_a_pool_that_keeps_the_target(study):
 def test_a_heat_map_shows_every_cell_and_leaves_missing_ones_out(study):
     cells = grid(study.outbound.rows, "pool_size", "rate", "latency_max_ms")
     assert cells.shape == (5, 4) and np.isnan(cells.loc[4200.0, 4])
-    figure = heat_map(cells, "latency_max_ms", 100, "A caption.", "A description.", "map")
+    figure = heat_map(cells, "A caption.", "A description.", "map", inside=cells <= 100)
     assert figure.svg.startswith("<svg") and figure.id == "map"

@@ -139,10 +139,9 @@ class Fitted(Curve):
 
 def _smallest(levels: np.ndarray, chance: np.ndarray, log_rate: np.ndarray) -> Decided:
     sure = np.nonzero(chance >= SURE)[0]
-    nearest = int(np.lexsort((log_rate, chance))[-1])  # the fastest where none has a chance
-    if len(sure):
-        return Decided(float(levels[sure[0]]), float(chance[sure[0]]), float(levels[sure[0]]))
-    return Decided(None, float(chance[nearest]), float(levels[nearest]))
+    at = sure[0] if len(sure) else np.lexsort((log_rate, chance))[-1]  # the fastest where none has a chance
+    level = float(levels[at])
+    return Decided(level if len(sure) else None, float(chance[at]), level)
 
 
 def curves_of(source: Source) -> list[Curve]:

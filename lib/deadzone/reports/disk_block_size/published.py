@@ -2,7 +2,6 @@
 the figures are figures of.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +12,14 @@ from deadzone.explaining.marks import numbers
 from deadzone.explaining.phases.quantities import axis_label, number, percent, plain_name
 from deadzone.language.catalogue import join, say, spoken, tenths
 from deadzone.reports.disk_block_size import circumstances as disk_circumstances
-from deadzone.reports.disk_block_size.curves import Curve, Decided, Fitted, curves_of
+from deadzone.reports.disk_block_size.curves import MEGA, Curve, Decided, Fitted, curves_of
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.figures import curves as drawn
 from deadzone.reports.published.report import REFERENCE, PublishedReport, load_report
 from deadzone.reports.sweep import prose, tables
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.sweep.run_report import RunReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.sizes import RequiredRate, parse_rate, size_text
 from deadzone.style import MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
@@ -54,64 +53,6 @@ def share_text(share: float) -> str:
     return f"{100 * share:g}{'' if spoken() == 'ko' else ' '}%"
 
 
-def decision_table(
-    curves: Sequence[Fitted], within: float, required: RequiredRate | None, knob: str
-) -> Table:
-    """One row a curve: the smallest setting near the best and the smallest that sustains the rate, with confidence."""
-    rows = []
-    for position, curve in enumerate(curves, start=1):
-        near = curve.near_best(within)
-        row = {"position": position, "what": curve.heading or plain_name(knob)}
-        row |= {"near": _or_none(curve, near), "near_sure": certain(near)}
-        if required:
-            enough = curve.sustains(required)
-            row |= {"enough": _or_none(curve, enough), "enough_sure": certain(enough)}
-        rows.append(row)
-    rate = required.text if required else ""
-    return Table.of("disk_block_size.decision", rows, share=share_text(within), rate=rate)
-
-
-def _or_none(curve: Fitted, decided: Decided) -> str:
-    text = curve.text(decided.nearest)
-    return say("disk_run.nearest", setting=text) if decided.level is None else text
-
-
-def guideline_table(
-    curves: Sequence[Fitted], within: float, required: RequiredRate | None, chunk: float, knob: str
-) -> Table:
-    """What to set, by what is wanted: the rate alone, nearly all the disk gives, or as little as the smallest setting."""
-    rows = []
-    for curve in curves:
-        smallest, best = float(curve.knob_levels[0]), _near(curve, within)
-        enough = curve.sustains(required).level if required else None
-        wanted = [("smallest", smallest)] if enough != smallest else []
-        wanted += [("enough", enough)] if enough is not None else []
-        wanted += [("best", best)] if best != enough else []
-        rows += [_rule(curve, name, level, chunk, best, knob) for name, level in wanted]
-    return Table.of("disk_block_size.guideline", rows, chunk=size_text(chunk), knob=axis_label(knob))
-
-
-def _near(curve: Fitted, within: float) -> float:
-    """The setting near the best; where none is sure, the smallest that is estimated to be."""
-    decided = curve.near_best(within)
-    return decided.level if decided.level is not None else curve.estimated_near_best(within)
-
-
-def _rule(curve: Fitted, name: str, level: float, chunk: float, best: float, knob: str) -> dict[str, str]:
-    took, least = curve.chunk_s(level, chunk), curve.chunk_s(best, chunk)
-    reason = say(f"disk_run.because_{name}")
-    if name != "best" and level < best:
-        reason = say("disk_run.because_slower", reason=reason, times=f"{took / least:.1f}")
-    return {
-        "what": curve.heading or plain_name(knob),
-        "name": name,
-        "level": curve.text(level),
-        "rate": number(curve.rate(level)[0], curve.rate(level)[0] / 10),
-        "took": duration(took),
-        "reason": reason,
-    }
-
-
 def duration(seconds: float) -> str:
     """A time with its unit: 12 s, 55 ms, 300 µs."""
     for scale, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
@@ -120,59 +61,9 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.2g} µs"
 
 
-def chunk_figure(curves: Sequence[Fitted], required: RequiredRate | None, chunk: float, knob: str) -> Figure:
-    """The time that a chunk takes in each setting: what a too small one costs."""
-    from deadzone.explaining.phases.plot_axes import label_levels, plain_values
-
-    with new_figure(3.8) as (drawing, ax):
-        for curve, (colour, marker, line) in zip(curves, LOOKS, strict=False):
-            times = [1000 * curve.chunk_s(level, chunk) for level in curve.knob_levels]
-            ax.plot(curve.knob_levels, times, color=colour, marker=marker, linestyle=line, linewidth=1.4,
-                    markersize=5, label=curve.heading or say("disk_run.chunk", chunk=size_text(chunk)))  # fmt: skip
-        if required and required.size == chunk:
-            limit = 1000 * required.within_s
-            ax.axhline(limit, color=MUTED, linewidth=1)
-            ax.annotate(say("disk_run.allowed", rate=required.text), (1, limit), xycoords=("axes fraction", "data"),
-                        xytext=(-2, 3), textcoords="offset points", ha="right", color=MUTED, fontsize=8)  # fmt: skip
-        ax.set_xscale("log", base=2)
-        ax.set_yscale("log")
-        plain_values(ax)
-        levels = curves[0].knob_levels
-        label_levels(ax, levels, [curves[0].text(level) for level in levels], [])
-        ax.set_xlabel(axis_label(knob))
-        ax.set_ylabel(say("disk_run.chunk_axis", chunk=size_text(chunk)))
-        ax.legend(loc="best", fontsize=8)
-    said = join([_cost_sentence(curve, chunk) for curve in curves])
-    return Figure.of(drawing, said, say("disk_run.chunk_described", said=said), id="chunk")
-
-
-def _cost_sentence(curve: Fitted, chunk: float) -> str:
-    smallest, largest = float(curve.knob_levels[0]), float(curve.knob_levels[-1])
-    fastest = float(curve.knob_levels[int(np.argmax(curve.estimates.log_response))])
-    return say(
-        "disk_run.cost",
-        name=curve.heading or say("disk_run.a_chunk"),
-        chunk=size_text(chunk),
-        small=curve.text(smallest),
-        slow=duration(curve.chunk_s(smallest, chunk)),
-        fast=duration(curve.chunk_s(fastest, chunk)),
-        at=curve.text(fastest if fastest != smallest else largest),
-    )
-
-
-def latency_table(curves: Sequence[Curve], knob: str) -> Table:
-    """Medians of throughput, calls a second and latencies of every treatment."""
-    rows = []
-    for curve in curves:
-        for level, group in curve.trials.groupby(knob, observed=True):
-            row = {
-                "what": curve.heading or plain_name(knob),
-                "level": curve.text(level),
-                "n": f"{len(group)}",
-            }
-            row |= {name: _median(group, name) for name in ("throughput_mb_s", "iops")}
-            rows.append(row | {name: _median(group, name, 1000) for name in LATENCIES})
-    return Table.of("disk_block_size.treatments", rows, knob=axis_label(knob))
+def _or_none(curve: Fitted, decided: Decided) -> str:
+    text = curve.text(decided.nearest)
+    return say("disk_run.nearest", setting=text) if decided.level is None else text
 
 
 def _median(group: pd.DataFrame, column: str, scale: float = 1.0) -> str:
@@ -181,14 +72,13 @@ def _median(group: pd.DataFrame, column: str, scale: float = 1.0) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class DiskRun:
-    """A run of a disk study; every method gives the blocks of one section.
+class DiskRun(RunReport):
+    """A run of a disk study.
 
     curves: all of them, the fitted ones first asked. within: how far below the best is good enough, a share. required:
     the rate to sustain, or None. chunk: whose time is told [bytes].
     """
 
-    source: Source
     curves: tuple[Curve, ...]
     within: float
     required: RequiredRate | None
@@ -198,6 +88,91 @@ class DiskRun:
     def fitted(self) -> list[Fitted]:
         """The curves that phases could be fitted to."""
         return [curve for curve in self.curves if isinstance(curve, Fitted)]
+
+    def decision_table(self) -> Table:
+        """One row a curve: the smallest setting near the best and the smallest that sustains the rate, with confidence."""
+        rows = []
+        for position, curve in enumerate(self.fitted, start=1):
+            near = curve.near_best(self.within)
+            row = {"position": position, "what": self._what(curve)}
+            row |= {"near": _or_none(curve, near), "near_sure": certain(near)}
+            if self.required:
+                enough = curve.sustains(self.required)
+                row |= {"enough": _or_none(curve, enough), "enough_sure": certain(enough)}
+            rows.append(row)
+        rate = self.required.text if self.required else ""
+        return Table.of("disk_block_size.decision", rows, share=share_text(self.within), rate=rate)
+
+    def _what(self, curve: Curve) -> str:
+        return curve.heading or plain_name(self.source.knob)
+
+    def _near(self, curve: Fitted) -> float:
+        """The setting near the best; where none is sure, the smallest that is estimated to be."""
+        decided = curve.near_best(self.within)
+        return decided.level if decided.level is not None else curve.estimated_near_best(self.within)
+
+    def _rule(self, curve: Fitted, name: str, level: float, best: float) -> dict[str, str]:
+        took, least = curve.chunk_s(level, self.chunk), curve.chunk_s(best, self.chunk)
+        reason = say(f"disk_run.because_{name}")
+        if name != "best" and level < best:
+            reason = say("disk_run.because_slower", reason=reason, times=f"{took / least:.1f}")
+        return {
+            "what": self._what(curve),
+            "name": name,
+            "level": curve.text(level),
+            "rate": number(curve.rate(level)[0], curve.rate(level)[0] / 10),
+            "took": duration(took),
+            "reason": reason,
+        }
+
+    def chunk_figure(self) -> Figure:
+        """The time that a chunk takes in each setting: what a too small one costs."""
+        from deadzone.explaining.phases.plot_axes import label_levels, plain_values
+
+        curves, required, chunk = self.fitted, self.required, size_text(self.chunk)
+        with new_figure(3.8) as (drawing, ax):
+            for curve, (colour, marker, line) in zip(curves, LOOKS, strict=False):
+                times = [1000 * curve.chunk_s(level, self.chunk) for level in curve.knob_levels]
+                ax.plot(curve.knob_levels, times, color=colour, marker=marker, linestyle=line, linewidth=1.4,
+                        markersize=5, label=curve.heading or say("disk_run.chunk", chunk=chunk))  # fmt: skip
+            if required and required.size == self.chunk:
+                limit = 1000 * required.within_s
+                ax.axhline(limit, color=MUTED, linewidth=1)
+                ax.annotate(say("disk_run.allowed", rate=required.text), (1, limit), xycoords=("axes fraction", "data"),
+                            xytext=(-2, 3), textcoords="offset points", ha="right", color=MUTED, fontsize=8)  # fmt: skip
+            ax.set_xscale("log", base=2)
+            ax.set_yscale("log")
+            plain_values(ax)
+            levels = curves[0].knob_levels
+            label_levels(ax, levels, [curves[0].text(level) for level in levels], [])
+            ax.set_xlabel(axis_label(self.source.knob))
+            ax.set_ylabel(say("disk_run.chunk_axis", chunk=chunk))
+            ax.legend(loc="best", fontsize=8)
+        said = join([self._cost_sentence(curve) for curve in curves])
+        return Figure.of(drawing, said, say("disk_run.chunk_described", said=said), id="chunk")
+
+    def _cost_sentence(self, curve: Fitted) -> str:
+        smallest, largest = float(curve.knob_levels[0]), float(curve.knob_levels[-1])
+        fastest = float(curve.knob_levels[int(np.argmax(curve.estimates.log_response))])
+        return say(
+            "disk_run.cost",
+            name=curve.heading or say("disk_run.a_chunk"),
+            chunk=size_text(self.chunk),
+            small=curve.text(smallest),
+            slow=duration(curve.chunk_s(smallest, self.chunk)),
+            fast=duration(curve.chunk_s(fastest, self.chunk)),
+            at=curve.text(fastest if fastest != smallest else largest),
+        )
+
+    def latency_table(self) -> Table:
+        """Medians of throughput, calls a second and latencies of every treatment."""
+        rows = []
+        for curve in self.curves:
+            for level, group in curve.trials.groupby(self.source.knob, observed=True):
+                row = {"what": self._what(curve), "level": curve.text(level), "n": f"{len(group)}"}
+                row |= {name: _median(group, name) for name in ("throughput_mb_s", "iops")}
+                rows.append(row | {name: _median(group, name, 1000) for name in LATENCIES})
+        return Table.of("disk_block_size.treatments", rows, knob=axis_label(self.source.knob))
 
     def title(self) -> list[Block]:
         """Title, what was decided with its evidence, and the doubts that come first."""
@@ -214,8 +189,8 @@ class DiskRun:
         near = curve.near_best(self.within)
         said = say(
             "disk_run.found_unsure" if near.level is None else "disk_run.found_near",
-            name=curve.heading or plain_name(self.source.knob),
-            setting=curve.text(_near(curve, self.within)),
+            name=self._what(curve),
+            setting=curve.text(self._near(curve)),
             share=share_text(self.within),
             confidence=certain(near),
         )
@@ -254,21 +229,27 @@ class DiskRun:
         """The decisions, each with its confidence, and what a too small setting costs."""
         if not self.fitted:
             return [section("disk_run.decision"), Prose((say("report.no_fit"),))]
-        knob = self.source.knob
         return [
             section("disk_run.decision"),
-            decision_table(self.fitted, self.within, self.required, knob),
+            self.decision_table(),
             Prose((say("disk_run.decision_text", share=share_text(self.within)),)),
-            chunk_figure(self.fitted, self.required, self.chunk, knob),
-            *claims_section(self.source),
+            self.chunk_figure(),
+            *self.claims(),
         ]
 
     def guideline(self) -> list[Block]:
-        """What to set."""
-        if not self.fitted:
-            return []
-        table = guideline_table(self.fitted, self.within, self.required, self.chunk, self.source.knob)
-        return [section("study.guideline"), table]
+        """What to set, by what is wanted: the rate alone, nearly all the disk gives, or as little as the smallest setting."""
+        rows = []
+        for curve in self.fitted:
+            smallest, best = float(curve.knob_levels[0]), self._near(curve)
+            enough = curve.sustains(self.required).level if self.required else None
+            wanted = [("smallest", smallest)] if enough != smallest else []
+            wanted += [("enough", enough)] if enough is not None else []
+            wanted += [("best", best)] if best != enough else []
+            rows += [self._rule(curve, name, level, best) for name, level in wanted]
+        words = {"chunk": size_text(self.chunk), "knob": axis_label(self.source.knob)}
+        table = Table.of("disk_block_size.guideline", rows, **words)
+        return [section("study.guideline"), table] if rows else []
 
     def limits(self) -> list[Block]:
         """What these figures are figures of."""
@@ -279,12 +260,8 @@ class DiskRun:
         """Latencies of every treatment, and the trials that were left out."""
         found: list[Block] = [section("disk_run.details")]
         if len(self.source.analysed):
-            found.append(latency_table(self.curves, self.source.knob))
+            found.append(self.latency_table())
         return [*found, *tables.left_out(self.source)]
-
-    def origin(self) -> list[Block]:
-        """The circumstances of the run, and the command that makes it again."""
-        return [section("disk_run.origin"), *prose.origin(self.source)]
 
 
 def load_run(name: str) -> DiskRun:
@@ -292,7 +269,7 @@ def load_run(name: str) -> DiskRun:
 
     Raises StoreError if there is none, TableError if it is a run of another workload.
     """
-    source = load_source(name, response="")
+    source = load_source(name)
     workload = source.study.workload if source.study else None
     if not isinstance(workload, DiskWorkload):
         kind = workload.kind if workload else "-"
@@ -304,8 +281,6 @@ def load_run(name: str) -> DiskRun:
     chunk = float(required.size if required else USUAL_CHUNK)
     return DiskRun(source, tuple(curves_of(source)), workload.within, required, chunk)
 
-
-MEGA = 1e6
 
 OFFSETS = {"write": ((0, -16), (0, 9)), "read": ((0, 9), (-26, 9))}
 """Where the label of each point stands from it, so that no line runs through one [points]."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError
-from deadzone.language.catalogue import say, speaking
-from deadzone.reports.document.display import Block, Figure, Names, Prose, Table, Title, block_of
+from deadzone.language.catalogue import speaking
+from deadzone.reports.document.display import Block, Figure, Names, Table, Title, block_of, section
 
 NOTEBOOK_ONLY = "notebook-only"
 """Tag of a Markdown cell that guides through the notebook and is no part of the report."""
@@ -89,8 +89,6 @@ def _parts(cell: Any) -> list[Part]:
     tags = cell.metadata.get("tags", [])
     if cell.cell_type == "markdown":
         return [] if NOTEBOOK_ONLY in tags else [Markdown(cell.source)]
-    if cell.cell_type != "code":
-        return []
     found = [_part(output) for output in cell.get("outputs", ())]
     return [part for part in found if part is not None]
 
@@ -137,8 +135,7 @@ def _parameters(notebook: Any) -> list[Part]:
         {"name": name, "value": _shown(value), "origin": "given" if name in given else "default"}
         for name, value in known.items()
     ]
-    heading = Prose((), heading=say("report.parameters"), id="section-parameters")
-    return [heading, Table.of("document.parameters", rows, n=len(given), all=len(known))]
+    return [section("report.parameters"), Table.of("document.parameters", rows, n=len(given), all=len(known))]
 
 
 def _assigned(source: str) -> dict[str, Any]:

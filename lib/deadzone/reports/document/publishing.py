@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from deadzone import places
@@ -91,16 +92,20 @@ def publish_run(
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
     spec = run.study()
-    study, notebook = spec.study, notebook or spec.analysis_notebook
-    folder = places.reports_folder() / study / run.run_id
+    notebook = notebook or spec.analysis_notebook
+    folder = places.reports_folder() / spec.study / run.run_id
+    given = {run_parameter(notebook): _name(run), **(parameters or {})}
+    own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
+    publish_notebook(notebook, given, own, trials=run.folder / TRIALS)
+    return Published(own, write_front_page(folder.parent))
+
+
+def publish_notebook(notebook: str, parameters: Mapping[str, Any], folder: Path, **beside: Any) -> None:
+    """Execute a notebook of the repository and write its report into a folder. beside: trials and links of `write_report`."""
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
-        given = {run_parameter(notebook): _name(run), **(parameters or {})}
-        execute(places.notebook(notebook), executed, given, meanwhile=load_writers)
-        own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
-        write_report(executed, own, run.folder / TRIALS)
-    with SaidAs(ReportError, f"{own}: the report cannot be written"):
-        return Published(own, write_front_page(folder.parent))
+        execute(places.notebook(notebook), executed, parameters, meanwhile=load_writers)
+        write_report(executed, folder, **beside)
 
 
 def folder_for(folder: Path, language: str) -> Path:
@@ -113,7 +118,7 @@ def folder_for(folder: Path, language: str) -> Path:
 
 
 def write_report(
-    executed: Path, folder: Path, trials: Path | None = None, links: Mapping[str, str] | None = None
+    executed: Path, folder: Path, trials: Path | None = None, links: Mapping[str, str] = MappingProxyType({})
 ) -> None:
     """Write page, PDF, notebook and index entry of an executed notebook into a folder.
 
@@ -127,7 +132,7 @@ def write_report(
     has_trials = trials is not None and trials.is_file()
     document = document_of(clean, FILES if has_trials else FILES[:2])
     written: dict[str, bytes] = {
-        PAGE: page(document, links=links or {}).encode(),
+        PAGE: page(document, links=links).encode(),
         PDF: pdf(document),
         NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
         ENTRY: (json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n").encode(),
@@ -209,15 +214,15 @@ def read_entry(folder: Path) -> Entry:
 
 
 def write_front_page(study: Path) -> Path:
-    """Lead from a study's folder to its newest report; returns the page."""
+    """Lead from a study's folder to its newest report; returns the page. Raises ReportError if it cannot be written."""
     newest = next((entry for entry in entries(study.parent) if entry.study == study.name), None)
     if newest is None:
         raise ReportError(f"{study}: no report is published here.")
     with speaking(newest.language):
         before, _, after = say("report.newest", study=newest.title, run="\0").partition("\0")
     values = {"newest": newest, "address": f"{newest.run_id}/{PAGE}", "before": before, "after": after}
-    page = study / PAGE
-    with written_whole(page) as draft:
+    page, said = study / PAGE, SaidAs(ReportError, f"{study}: the front page cannot be written")
+    with said, written_whole(page) as draft:
         draft.write_text(rendered(TEMPLATES / "front.html.j2", **values), encoding="utf-8")
     return page
 

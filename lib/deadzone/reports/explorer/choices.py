@@ -9,7 +9,7 @@ import pandas as pd
 from deadzone import places
 from deadzone.errors import DeadzoneError
 from deadzone.reports.published.reference import load_reference
-from deadzone.reports.sweep.source import analysed_trials, load_source
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import list_runs
 from deadzone.study.scales import scale_of
 
@@ -80,10 +80,6 @@ class Table:
         return {", ".join(f"{name} = {value:g}" if isinstance(value, int | float) else f"{name} = {value}"
                           for name, value in row.items()): {str(k): v for k, v in row.items()} for row in rows}  # fmt: skip
 
-    def rows(self, levels: dict[str, object]) -> pd.DataFrame:
-        """The trials of a slice."""
-        return self.trials[(self.trials[[*levels]] == pd.Series(levels)).all(axis=1)]
-
 
 def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
     """By study and run, a function that loads the table; runs first, the newest first, then what was published."""
@@ -103,11 +99,9 @@ def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
 def _of_run(folder: str) -> Table:
     source = load_source(folder)
     factors = tuple(source.study.factors) if source.study else (source.knob,)
-    trials = analysed_trials(source.trials, source.response)
-    return Table(trials, source.knob, source.response, factors, {source.response: source.goal})
+    return Table(source.analysed, source.knob, source.response, factors, {source.response: source.goal})
 
 
 def _of_published(study: str, name: str) -> Table:
     trials = load_reference(study, name)
-    knob, response = PUBLISHED[study][name]
-    return Table(trials, knob, response, tuple(f for f in FACTORS if f in trials), {response: "min"})
+    return Table(trials, *PUBLISHED[study][name], tuple(f for f in FACTORS if f in trials), {})

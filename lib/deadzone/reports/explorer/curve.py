@@ -20,24 +20,20 @@ from deadzone.reports.sweep.figures import account_of
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A curve as it is shown. model: with its phases. advice: over all settings, those beside the curve too. setting: the
-    cheapest within the tolerance. tied: all within it. account: where the time of threads went at each level, empty where the
-    trials carry no account. why: what explains the phases, if it can be told."""
+    """A curve as it is shown. curve: as it was fitted. model: with its phases. tied: the settings within the tolerance, the
+    cheapest first. why: what explains the phases, if it can be told."""
 
-    name: str
+    curve: Curve
     model: PhaseModel
-    advice: Recommendation
-    setting: Any
     tied: tuple[Any, ...]
     tolerance: float
-    account: pd.DataFrame
     why: PhasesExplained | None
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
     """A fitted curve. name: of its run and slice. rows: what was fitted. advice: over all settings of the rows. account: where
-    the time of threads went at each level, as in a view. kept: what explains phases that were shown before, by where they are."""
+    the time of threads went at each level, empty where the trials carry no account. kept: what explains phases that were shown before, by where they are."""
 
     name: str
     rows: pd.DataFrame
@@ -57,7 +53,7 @@ class Curve:
         ends = tuple(model.phases[["start", "stop", "label"]].itertuples(index=False, name=None))
         if ends not in self.kept:
             self.kept[ends] = explained(self.rows, model)
-        return View(self.name, model, self.advice, tied[0], tied, tolerance, self.account, self.kept[ends])
+        return View(self, model, tied, tolerance, self.kept[ends])
 
     def refitted(self, thresholds: Thresholds) -> Curve:
         """The curve fitted anew under thresholds: the last word on where its phases are."""

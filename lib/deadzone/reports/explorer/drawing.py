@@ -50,36 +50,32 @@ class Scale:
     stop: float
     is_log: bool
 
-    def at(self, values: np.ndarray) -> np.ndarray:
-        """Pixels of values, same shape."""
+    def at(self, values: Any) -> Any:
+        """Pixels of a value or of an array of values, same shape."""
         ends = np.array([self.low, self.high])
         x, e = (np.log(values), np.log(ends)) if self.is_log else (np.asarray(values, float), ends)
         return self.start + (x - e[0]) / (e[1] - e[0]) * (self.stop - self.start)
-
-    def one(self, value: float) -> float:
-        """Pixel of one value."""
-        return float(self.at(np.array([value]))[0])
 
 
 def draw(view: View, other: View | None = None) -> str:
     """The figure of a view, with the curve of a second run on the same axes where there is one."""
     models = [view.model, *([other.model] if other else [])]
-    apart = settings_apart(view.model, view.advice)
+    apart = settings_apart(view.model, view.curve.advice)
     x, y = _scales(models, apart)
     where = drawn_at(view.model, (row["setting"] for row in apart), x.is_log)
     colours = [(FIT_COLOUR, TRIAL_COLOUR), (OTHER_COLOUR, OTHER_COLOUR)]
     curves = [
-        {"name": one.name, "line": line, "dots": dots, **_curve(one.model, x, y)}
+        {"name": one.curve.name, "line": line, "dots": dots, **_curve(one.model, x, y)}
         for one, (line, dots) in zip([view, other], colours, strict=True)
         if one
     ]
-    second = other.name if other else say("quantity.none")
-    described = say("explorer.described", name=view.name, phases=phases_text(view.model), other=second)
-    account = {} if view.account.empty else _areas(view.account, x)
+    second = other.curve.name if other else say("quantity.none")
+    described = say("explorer.described", name=view.curve.name, phases=phases_text(view.model), other=second)
+    account = {} if view.curve.account.empty else _areas(view.curve.account, x)
     height = HEIGHT + (ACCOUNT_HEIGHT + ACCOUNT_GAP if account else 0)
     return rendered(
-        TEMPLATE, width=WIDTH, height=height, account=account, panel=view.account.columns.name, panel_px=ACCOUNT_HEIGHT,
-        most=number(view.account.sum(axis=1).max()), looks=ACCOUNT_STYLES, say=say,
+        TEMPLATE, width=WIDTH, height=height, account=account, panel=view.curve.account.columns.name, panel_px=ACCOUNT_HEIGHT,
+        most=number(view.curve.account.sum(axis=1).max()), looks=ACCOUNT_STYLES, say=say,
         left=LEFT, right=WIDTH - RIGHT, top=TOP, floor=FLOOR, x=x, y=y, style=style,
         described=described, phases=view.model.phases.to_dict("records"), view=view, apart=apart, where=where,
         levels=_levels(models, x, {where[row["setting"]]: str(row["setting"]) for row in apart}), ticks=_ticks(y),
@@ -123,7 +119,7 @@ def _levels(models: Sequence[PhaseModel], x: Scale, apart: Mapping[float, str]) 
     levels = np.unique(np.concatenate([[*apart], *(each.levels["level"].to_numpy(float) for each in models)]))
     found, last = [], -math.inf
     for level in levels.tolist():
-        at = x.one(level)
+        at = float(x.at(level))
         is_labelled = at - last >= LABEL_PX * 0.6
         found.append((at, apart.get(level) or level_text(models[0], level) if is_labelled else ""))
         last = at if is_labelled else last

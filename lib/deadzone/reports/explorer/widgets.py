@@ -18,6 +18,7 @@ from deadzone.reports.explorer.choices import Table, list_tables
 from deadzone.reports.explorer.curve import Curve, View, open_curve
 from deadzone.reports.explorer.drawing import draw
 from deadzone.reports.figures.curves import phases_table
+from deadzone.store.table import rows_at
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -117,7 +118,7 @@ class Explorer:
             knob, response = str(self.knob.value), str(self.response.value)
             if knob not in table.knobs():
                 raise ReportError(say("explorer.no_knob", knob=plain_name(knob)))
-            rows = table.rows(table.slices(knob).get(str(self.slice.value or ""), {}))
+            rows = rows_at(table.trials, table.slices(knob).get(str(self.slice.value or ""), {}))
             while len(self._curves) >= MOST_CURVES_KEPT:
                 del self._curves[next(iter(self._curves))]
             self._curves[key] = open_curve(run, rows, knob, response, table.goal(response))

@@ -3,7 +3,7 @@
 wall time = CPU time / cores used, so every change of the wall time is a change of one or the other.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,42 +21,27 @@ from deadzone.style import INK, MUTED, PHASE_STYLES, TRIAL_COLOUR
 FIGURE_IN = 4.2
 
 
-@dataclass(frozen=True)
-class Change:
-    """What changes from one level to another, as ratios of the later to the earlier value, dimensionless.
-
-    start, stop: levels of the knob. wall: of the wall time, cpu: of the CPU time of the job, cores: of the
-    cores used. wall = cpu / cores. cpu_share: share of ln(wall) that is due to the CPU time; nan where the
-    wall time did not change.
-    """
-
-    start: float
-    stop: float
-    wall: float
-    cpu: float
-    cores: float
-
-    @property
-    def cpu_share(self) -> float:
-        """Share of the change of ln(wall) that is a change of CPU time."""
-        return float(np.log(self.cpu) / np.log(self.wall)) if self.wall != 1 else float("nan")
-
-
 def cpu_time(rows: pd.DataFrame) -> pd.Series:
     """CPU time of each job [s]: user and system time together."""
     return rows["user_s"] + rows["sys_s"]
 
 
-def change(rows: pd.DataFrame, knob: str, start: float, stop: float) -> Change:
+def change(rows: pd.DataFrame, knob: str, start: float, stop: float) -> dict[str, float]:
     """What changes between two levels of a curve with one row a level: the work as wherever a phase is explained, of trials that
-    carry no account of time beside it."""
+    carry no account of time beside it.
+
+    Ratios of the later to the earlier value, dimensionless: `wall` of the wall time, `cpu` of the CPU time of the job, `cores`
+    of the cores used; wall = cpu / cores. `cpu_share`: share of ln(wall) that is due to the CPU time, nan where the wall time
+    did not change. `start` and `stop` are the levels.
+    """
     at = rows.set_index(knob).reindex(columns=[*NEEDED], fill_value=0.0).loc[[start, stop]]
     work = parts_of(at, at.index.to_numpy(float), "wall_s", "min", knob)[f"work_{WORK}"]
     wall, cpu = float(at["wall_s"].iloc[1] / at["wall_s"].iloc[0]), float(np.exp(work.iloc[1] - work.iloc[0]))
-    return Change(start, stop, wall, cpu, cpu / wall)
+    share = float(np.log(cpu) / np.log(wall)) if wall != 1 else float("nan")
+    return {"start": start, "stop": stop, "wall": wall, "cpu": cpu, "cores": cpu / wall, "cpu_share": share}
 
 
-def breakthrough(model: PhaseModel, rows: pd.DataFrame) -> Change | None:
+def breakthrough(model: PhaseModel, rows: pd.DataFrame) -> dict[str, float] | None:
     """What changes over the breakthrough of a curve; None where it has none."""
     found = model.phases[model.phases["label"] == "breakthrough"]
     if found.empty:
@@ -64,12 +49,12 @@ def breakthrough(model: PhaseModel, rows: pd.DataFrame) -> Change | None:
     return change(rows, model.knob, float(found["start"].iloc[0]), float(found["stop"].iloc[-1]))
 
 
-def facts(found: Change | None) -> dict[str, Any]:
+def facts(found: Mapping[str, float] | None) -> dict[str, Any]:
     """What tells whether the breakthrough is more parallelism or less work."""
     if found is None:
         return {"has_breakthrough": False, "cpu_share": 0.0}
-    work = {f"work_{name}": value for name, value in asdict(found).items()}
-    return {"has_breakthrough": True, "cpu_share": found.cpu_share, **work}
+    work = {f"work_{name}": value for name, value in found.items()}
+    return {"has_breakthrough": True, "cpu_share": found["cpu_share"], **work}
 
 
 def by_phase(model: PhaseModel, rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -78,7 +63,7 @@ def by_phase(model: PhaseModel, rows: pd.DataFrame) -> list[dict[str, Any]]:
         {
             "steps": steps_text(model, phase["start"], phase["stop"]),
             "phase": PHASE_STYLES[phase["label"]].name,
-            **asdict(change(rows, model.knob, float(phase["start"]), float(phase["stop"]))),
+            **change(rows, model.knob, float(phase["start"]), float(phase["stop"])),
         }
         for phase in model.phases.to_dict("records")
     ]

@@ -22,9 +22,9 @@ from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.document.regression import regression
 from deadzone.reports.ffmpeg_threads import cpu_work
 from deadzone.reports.figures import curves
-from deadzone.reports.figures.curves import phases_text, setting_text, steps_text, tied_text
+from deadzone.reports.figures.curves import phases_text, steps_text
 from deadzone.reports.published import arithmetic, guideline
-from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, open_published
+from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, load_report
 from deadzone.style import PHASE_STYLES
 
 TABLES = (
@@ -93,9 +93,8 @@ def by_count(counts: Counts) -> list[dict[str, Any]]:
             "kind": "without" if count.is_without_flagged else "with",
             "suffix": "-clean" if count.is_without_flagged else "",
             "n": len(count.rows),
-            "phases": phases_text(count.model),
             "fastest": count.best_measured,
-            **_advice(count),
+            **curves.in_words(count.model, count.advice),
         }
         for count in counts
     ]
@@ -109,12 +108,9 @@ def by_limit(counts: Counts) -> list[dict[str, Any]]:
         advised: float = count.advice.setting
         value = float(count.model.levels.set_index("level")["fitted"][advised])
         expected = response(value, "wall_s", 0.02 * value)
-        rows.append({"limit": limit, "expected": expected, "gained": gain(count, advised), **_advice(count)})
+        words = curves.in_words(count.model, count.advice)
+        rows.append({"limit": limit, "expected": expected, "gained": gain(count, advised), **words})
     return rows
-
-
-def _advice(count: ThreadCount) -> dict[str, str]:
-    return {"advised": setting_text(count.model, count.advice), "tied": tied_text(count.model, count.advice)}
 
 
 def gain(count: ThreadCount, threads: float) -> float:
@@ -186,9 +182,11 @@ def facts(published: Published, model: PhaseModel, counts: Counts, pairs: pd.Dat
         "second": printed(twice["second_wall_s"]),
         **cpu_work.facts(cpu_work.breakthrough(model, curve)),
         **flagged_facts(published),
-        **{f"phases_{limit}": phases_text(one.model) for limit, one in at.items()},
-        **{f"tied_{limit}": tied_text(one.model, one.advice) for limit, one in at.items()},
-        **{f"advised_{limit}": setting_text(one.model, one.advice) for limit, one in at.items()},
+        **{
+            f"{name}_{limit}": text
+            for limit, one in at.items()
+            for name, text in curves.in_words(one.model, one.advice).items()
+        },
     }
 
 
@@ -272,4 +270,4 @@ def load(source: str = REFERENCE, lang: str = "en") -> FfmpegThreads:
 
     Raises ReportError for another source or language, TableError if a published table is missing.
     """
-    return read_study(open_published("ffmpeg-threads", source, lang))
+    return load_report("ffmpeg-threads", source, lang, read_study)

@@ -30,9 +30,9 @@ LOOKS = {
 
 
 @contextmanager
-def _rows(names: Sequence[str], axis: str, bar_in: float) -> Iterator[tuple[MatplotlibFigure, Axes]]:
-    """A figure with a row a name, of this height. axis: name of the length with its unit."""
-    with new_figure(MARGIN_IN + bar_in * len(names)) as (drawing, ax):
+def named_rows(names: Sequence[str], axis: str, row_in: float) -> Iterator[tuple[MatplotlibFigure, Axes]]:
+    """A figure with a row a name, of this height, the first on top. axis: name of the length with its unit."""
+    with new_figure(MARGIN_IN + row_in * len(names)) as (drawing, ax):
         ax.set_yticks(range(len(names)), list(names))
         ax.tick_params(axis="y", labelcolor=style.INK, length=0)
         ax.invert_yaxis()
@@ -48,7 +48,7 @@ def bars(
 ) -> Figure:
     """One bar a name or, before and after, two, each with its length at its end. sides: lengths by what they are."""
     alone = len(sides) == 1
-    with _rows(names, axis, BAR_IN if alone else 1.5 * BAR_IN) as (drawing, ax):
+    with named_rows(names, axis, BAR_IN if alone else 1.5 * BAR_IN) as (drawing, ax):
         for (word, lengths), (offset, colour, height) in zip(sides.items(), LOOKS[len(sides)], strict=True):
             places = [i + offset for i in range(len(names))]
             ax.barh(places, lengths, color=colour, height=height, label=word)
@@ -71,7 +71,7 @@ def waterfall(
     """
     names = [start[0], *(name for name, _ in changes), stop[0]]
     ends = np.cumsum([start[1], *(amount for _, amount in changes)]).tolist()
-    with _rows(names, axis, BAR_IN) as (drawing, ax):
+    with named_rows(names, axis, BAR_IN) as (drawing, ax):
         draw_total(ax, 0, start[1], style.BEFORE_COLOUR, BAR)
         _written(ax, start[1], 0, f"{start[1]:.2f}")
         for i, ((_, amount), begin, end) in enumerate(zip(changes, ends, ends[1:], strict=False), start=1):

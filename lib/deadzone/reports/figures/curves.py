@@ -74,6 +74,15 @@ def setting_text(model: PhaseModel, advice: Recommendation) -> str:
     return "-" if advice.setting is None else level_text(model, float(advice.setting))
 
 
+def in_words(model: PhaseModel, advice: Recommendation) -> dict[str, str]:
+    """The phases, the recommended setting, and the settings that noise cannot tell apart."""
+    return {
+        "phases": phases_text(model),
+        "best": setting_text(model, advice),
+        "tied": tied_text(model, advice),
+    }
+
+
 def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None = None) -> Table:
     """One row a phase: steps, label, elasticity with its interval, and probability; and where it is explained what limits it."""
     rows = [
@@ -82,7 +91,9 @@ def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None =
             "position": position,
             "steps": steps_text(model, row["start"], row["stop"]),
             "phase": PHASE_STYLES[row["label"]].name,
-            "interval": interval_text(row),
+            "interval": say(
+                "quantity.range", start=f"{row['elasticity_low']:.2f}", stop=f"{row['elasticity_high']:.2f}"
+            ),
             "limits": limits(why, position - 1) if why else "",
         }
         for position, row in enumerate(model.phases.to_dict("records"), start=1)
@@ -90,8 +101,3 @@ def phases_table(model: PhaseModel, identity: str, why: PhasesExplained | None =
     words = names(model.response, model.knob)
     told = {"n": len(rows), "certainty": model.certainty, "is_explained": why is not None}
     return Table.of("figures.phases", rows, identity, **told, **words)
-
-
-def interval_text(row: Mapping[Hashable, Any]) -> str:
-    """The interval of a phase's elasticity."""
-    return say("quantity.range", start=f"{row['elasticity_low']:.2f}", stop=f"{row['elasticity_high']:.2f}")

@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.quantities import axis_label, level_number
-from deadzone.language.catalogue import say
-from deadzone.language.formats import printed
 from deadzone.reports.document.display import Figure
 from deadzone.reports.document.drawing import new_figure
 from deadzone.style import MUTED, RECOMMENDED_COLOUR
@@ -29,14 +27,13 @@ COLOURS = ("#F7FAFC", "#7A9CC0")
 
 
 def grid(rows: pd.DataFrame, across: str, down: str, response: str) -> pd.DataFrame:
-    """The response with a column for each level of `across` and a row for each level of `down`; nan where none."""
-    return rows.pivot(index=down, columns=across, values=response).astype(float)
+    """The response with a column for each level of `across` and a row for each level of `down`; of repeats the median, nan
+    where there is none."""
+    return rows.pivot_table(index=down, columns=across, values=response, aggfunc="median").astype(float)
 
 
 def heat_map(
     cells: pd.DataFrame,
-    response: str,
-    target: float | None,
     caption: str,
     description: str,
     identity: str,
@@ -49,15 +46,13 @@ def heat_map(
 ) -> Figure:
     """Draw a grid of a response to minimise; every cell shows its number.
 
-    cells: as of `grid`, named index and columns. target: the most that is allowed, in the response's unit; None where
-    `inside` says which cells are outlined, of the shape of `cells`. notes: a second line for each cell. title: in place
-    of the one that names the target. tints: colours of the cells, in place of those by their numbers. finish: draws what comes on top.
+    cells: as of `grid`, named index and columns. inside: which cells are outlined, of the shape of `cells`; by default none.
+    notes: a second line for each cell. tints: colours of the cells, in place of those by their numbers. finish: draws what comes on top.
     """
     from matplotlib.colors import LinearSegmentedColormap, LogNorm
 
     values = cells.to_numpy(float)
-    within = values <= (-np.inf if target is None else target)
-    within = within if inside is None else inside.to_numpy(bool)
+    within = np.zeros(values.shape, bool) if inside is None else inside.to_numpy(bool)
     lines = notes.to_numpy(object) if notes is not None else np.full(values.shape, "", object)
     height = CELL_HEIGHT_IN if notes is None else NOTED_HEIGHT_IN
     with new_figure(MARGIN_IN + height * values.shape[0]) as (drawing, ax):
@@ -80,8 +75,7 @@ def heat_map(
         ax.grid(visible=False)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
-        said = say("heat_map.title", response=axis_label(response), target=printed(target)) if target else ""
-        ax.set_title(title or said)
+        ax.set_title(title)
         if finish:
             finish(ax)
     return Figure.of(drawing, caption, description, id=identity)

@@ -20,14 +20,14 @@ from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
-from deadzone.reports.document.drawing import new_figure
+from deadzone.reports.figures.bars import named_rows
 from deadzone.reports.sweep import prose, tables
-from deadzone.reports.sweep.claims import claims_section
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.sweep.run_report import RunReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 from deadzone.style import INK, MUTED, TRIAL_COLOUR
 
-ROW_IN, FRAME_IN = 0.5, 1.0
+ROW_IN = 0.5
 
 LOG_FROM = 20.0
 """From this ratio of the slowest to the fastest trial on, a linear axis would hide the fast ones."""
@@ -41,7 +41,7 @@ def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: s
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     names = sorted(result.medians, key=lambda name: result.medians[name])
-    with new_figure(FRAME_IN + ROW_IN * len(names)) as (drawing, ax):
+    with named_rows(names, say("limit_run.axis"), ROW_IN) as (drawing, ax):
         for row, name in enumerate(names):
             values = trials.loc[trials[by].astype(str) == name, result.response].astype(float)
             rows, median = [row] * len(values), result.medians[name]
@@ -49,10 +49,7 @@ def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: s
             ax.plot([median, median], [row - 0.28, row + 0.28], color=INK, linewidth=2, zorder=4)
             beside = (1.01, row)
             ax.annotate(duration(median), beside, xycoords=("axes fraction", "data"), va="center", color=INK)
-        ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.tick_params(axis="y", labelcolor=INK, length=0)
-        ax.grid(axis="y", visible=False)
         values = trials[result.response].astype(float)
         if values.max() > LOG_FROM * values.min() > 0:
             ax.set_xscale("log")
@@ -62,7 +59,6 @@ def trials_figure(result: Attribution, trials: pd.DataFrame, by: str, caption: s
         else:
             ax.set_xlim(left=0)
         ax.axvline(ax.get_xlim()[0], color=MUTED, linewidth=0.8)
-        ax.set_xlabel(say("limit_run.axis"))
     words = "; ".join(f"{name} {duration(result.medians[name])}" for name in names)
     return Figure.of(drawing, caption, say("limit_run.figure_words", words=words), id="response")
 
@@ -81,13 +77,12 @@ def phases_table(result: Attribution, trials: pd.DataFrame, by: str) -> Table | 
 
 
 @dataclass(frozen=True, eq=False)
-class LimitRun:
-    """A run with its attribution; every method gives the blocks of one section.
+class LimitRun(RunReport):
+    """A run with its attribution.
 
     by: column of the environments. trials: those that count. result: None where nothing could be attributed; problem: why.
     """
 
-    source: Source
     by: str
     trials: pd.DataFrame
     result: Attribution | None
@@ -132,10 +127,6 @@ class LimitRun:
             Prose((wording.method(result),), heading=say("attribution.method"), level=3, id="method"),
         ]
 
-    def claims(self) -> list[Block]:
-        """What was claimed of the run."""
-        return claims_section(self.source)
-
     def first_byte(self) -> list[Block]:
         """The phases of the request, and what the time to the first byte means here."""
         table = phases_table(self.result, self.trials, self.by) if self.result else None
@@ -153,7 +144,7 @@ class LimitRun:
     def missing(self) -> list[Block]:
         """What failed, or was disturbed."""
         shown: Sequence[Block] = tables.left_out(self.source) or [Prose((say("limit_run.all_well"),))]
-        return [prose.heading("exceptions"), *shown]
+        return [section("heading.exceptions"), *shown]
 
     def guideline(self) -> list[Block]:
         """What to change, as far as a confirmed cause says it."""
@@ -167,14 +158,6 @@ class LimitRun:
         """What these data cannot say."""
         texts = ("planted", "service", "disk", "machine")
         return [section("study.limits"), Prose(tuple(say(f"limit_run.limit_{text}") for text in texts))]
-
-    def arithmetic(self) -> list[Block]:
-        """A run has no printed arithmetic to check."""
-        return []
-
-    def origin(self) -> list[Block]:
-        """Under which circumstances, and how to do it again."""
-        return [prose.heading("provenance"), *prose.origin(self.source)]
 
 
 def load_run(name: str) -> LimitRun:

@@ -49,8 +49,9 @@ from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Pr
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
 from deadzone.reports.published.claims import row_of
 from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.claims import claims_section, judge_run, line
-from deadzone.reports.sweep.source import Source, load_source
+from deadzone.reports.sweep.claims import judge_run, line
+from deadzone.reports.sweep.run_report import RunReport
+from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 
 FUNCTIONS_SHOWN = 15
@@ -91,13 +92,6 @@ def totals_table(
     return Table.of("profile_diff.totals", rows, sides=names)
 
 
-def functions_table(comparison: Comparison) -> Table:
-    """The functions that changed most."""
-    head = say("profile_run.function")
-    table = changes_table(comparison.functions, comparison.pair.unit, FUNCTIONS_SHOWN, head)
-    return Table.shown(table, "functions")
-
-
 def waterfall_figure(attribution: Attribution, identity: str, is_face: bool = False) -> Figure:
     """From the total before to the total after by cause."""
     caption = say("profile_run.waterfall_caption", headline=largest_cause(attribution))
@@ -113,13 +107,6 @@ def packages_figure(comparison: Comparison, identity: str, is_face: bool = False
     """Before and after by package."""
     caption = say("profile_run.packages_caption", headline=headline(comparison))
     return Figure.of(package_bars(comparison), caption, caption, id=identity, is_face=is_face)
-
-
-def flame_figure(comparison: Comparison, identity: str) -> Figure:
-    """The differential flame graph, interactive where scripts run."""
-    description = say("profile_run.flame_description", headline=change_of_total(comparison))
-    drawing = flame_graph(comparison, width=FLAME_WIDTH)
-    return Figure(drawing, say("profile_run.flame_caption"), description, id=identity)
 
 
 def projection_blocks(made: Mapping[str, tuple[Projection, str]], kind: str) -> list[Block]:
@@ -151,10 +138,9 @@ AMOUNT = "amount"
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileRun:
-    """A run with profiles; every method gives the blocks of one section of the notebook."""
+class ProfileRun(RunReport):
+    """A run with profiles."""
 
-    source: Source
     sides: Sides
 
     @cached_property
@@ -162,7 +148,7 @@ class ProfileRun:
         """Before against after of every kind of profile, in the slice that is compared."""
         made = {}
         for kind in self.sides.kinds():
-            before, after = (self.sides.profiles(self.sides.rows(level), kind) for level in self.names)
+            before, after = (self.sides.profiles_at(level, kind) for level in self.names)
             basis = self.sides.basis(kind, (before, after))
             made[kind] = compare_profiles(before, after, value_of(kind, before[0]), basis)
         return made
@@ -187,15 +173,15 @@ class ProfileRun:
 
     def ablations(self, kind: str) -> Ablations | None:
         """What each option did alone; None where the study measured none."""
-        alone = {
-            name: self.sides.profiles(self.sides.rows(str(level)), kind)
+        measured = {
+            name: profiles
             for name, level in self.sides.spec.change.alone.items()
+            if (profiles := self.sides.profiles_at(str(level), kind))
         }
-        measured = {name: profiles for name, profiles in alone.items() if profiles}
         if not measured or not self.causes or kind not in self.comparisons:
             return None
         pair = self.comparisons[kind].pair
-        before = self.sides.profiles(self.sides.rows(self.sides.before), kind)
+        before = self.sides.profiles_at(self.sides.before, kind)
         basis = self.sides.basis(kind, (before, before))
         return ablate(pair, measured, self.causes, self.sides.spec.rule, basis)
 
@@ -226,11 +212,11 @@ class ProfileRun:
             return {}
         made = {}
         for when, level in zip(("before", "after"), self.names, strict=True):
-            rows = self.sides.rows(level, every=True)
             points = [
-                (float(row["load"]), profile)
-                for _, row in rows[rows["load"] > 0].iterrows()
-                for profile in self.sides.profiles(row.to_frame().T, self.main)
+                (float(load), profile)
+                for load, files in self.sides.rows(level, every=True)[["load", "profiles"]].to_numpy()
+                if load > 0
+                for profile in self.sides.profiles([files], self.main)
             ]
             if points:
                 pair = compare_profiles(points[0][1], points[0][1], value_of(self.main, points[0][1])).pair
@@ -242,11 +228,10 @@ class ProfileRun:
         """A row a trial of every slice, with the total of a kind divided by the trial's load."""
         rows = self.sides.rows(level, every=True)
         amounts = []
-        for _, row in rows.iterrows():
-            profiles = self.sides.profiles(row.to_frame().T, kind)
-            load = float(row["load"]) if row["load"] > 0 else 1.0
+        for load, files in rows[["load", "profiles"]].to_numpy():
+            profiles = self.sides.profiles([files], kind)
             total = profiles[0].total(value_of(kind, profiles[0])) if profiles else float("nan")
-            amounts.append(total / load)
+            amounts.append(total / (load if load > 0 else 1.0))
         return self.sides.comparable(rows.assign(**{AMOUNT: amounts}))
 
     def title(self) -> list[Block]:
@@ -297,13 +282,19 @@ class ProfileRun:
             shown.append(Table.shown(ablations_table(ablations), "ablations"))
             shown.append(Prose((sum_up, say("profile_run.elsewhere"))))
         shown.append(packages_figure(comparison, "packages", is_face=not attribution))
-        return [*shown, functions_table(comparison)]
+        head, unit = say("profile_run.function"), comparison.pair.unit
+        most = changes_table(comparison.functions, unit, FUNCTIONS_SHOWN, head)
+        return [*shown, Table.shown(most, "functions")]
 
     def flames(self) -> list[Block]:
-        """The differential flame graph."""
+        """The differential flame graph, interactive where scripts run."""
         if not self.main:
             return []
-        return [section("profile_run.flames"), flame_figure(self.comparisons[self.main], "flame")]
+        comparison = self.comparisons[self.main]
+        description = say("profile_run.flame_description", headline=change_of_total(comparison))
+        drawing = flame_graph(comparison, width=FLAME_WIDTH)
+        figure = Figure(drawing, say("profile_run.flame_caption"), description, id="flame")
+        return [section("profile_run.flames"), figure]
 
     def heap_parts(self) -> list[Block]:
         """The other kinds of profile, by package and cause."""
@@ -334,28 +325,12 @@ class ProfileRun:
         told = Prose(tuple(words), heading=say("profile_run.verdict"), level=3, style=style, id="verdict")
         return [section("profile_run.gates"), told]
 
-    def claims(self) -> list[Block]:
-        """What was claimed of the run."""
-        return claims_section(self.source)
-
-    def guideline(self) -> list[Block]:
-        """What each option is worth is in the ablations; a run has no guideline besides."""
-        return []
-
     def limits(self) -> list[Block]:
         """What these data cannot say."""
         texts = [say("profile_run.limit_load"), say("profile_run.limit_sampling")]
         if self.source.study and not self.source.study.gates:
             texts.append(say("profile_run.limit_gates"))
         return [section("study.limits"), Prose(tuple(texts))]
-
-    def arithmetic(self) -> list[Block]:
-        """A run has no arithmetic of an author."""
-        return []
-
-    def origin(self) -> list[Block]:
-        """The circumstances of the run, and the commands that make it again."""
-        return [section("profile_run.origin"), *prose.origin(self.source)]
 
     def _headline(self) -> str:
         """The whole report in a line, for the index."""

@@ -1,6 +1,6 @@
 """Which trials of a run are before and which after, and what their profiles compare to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -37,8 +37,8 @@ FEWEST_PAIRS = 5
 class Sides:
     """The trials of a run with their profiles, and which of them are before and after.
 
-    others: the other factors. trials: analysed ones, with `load` (of the trial's treatment, missing without one) and
-    `slice` (the levels of the other factors in words, empty without any).
+    others: the other factors. trials: analysed ones, with `load` (of the trial's treatment, missing without one), `slice`
+    (the levels of the other factors in words, empty without any) and `profiles` (the file of each kind).
     """
 
     spec: ProfilesSpec
@@ -48,7 +48,6 @@ class Sides:
     after: str
     others: tuple[str, ...]
     trials: pd.DataFrame
-    files: dict[tuple[int, int], dict[str, str]]
 
     @cached_property
     def chosen(self) -> str:
@@ -66,19 +65,17 @@ class Sides:
     def _of(self, level: str) -> pd.DataFrame:
         return self.trials[self.trials[self.factor].astype(str) == level]
 
-    def profiles(self, rows: pd.DataFrame, kind: str) -> list[Profile]:
-        """The profiles of a kind, one a trial that has it."""
-        return [self._read(name[kind]) for name in self._files_of(rows) if kind in name]
+    def profiles(self, files: Iterable[Mapping[str, str]], kind: str) -> list[Profile]:
+        """The profiles of a kind, one a trial that has it. files: of each trial, as in the column `profiles`."""
+        return [self._read(of[kind]) for of in files if kind in of]
 
-    def _files_of(self, rows: pd.DataFrame) -> list[dict[str, str]]:
-        """The files of each trial by the kind of their profile."""
-        return [self.files.get(trial, {}) for trial in zip(rows["trial"], rows["attempt"], strict=True)]
+    def profiles_at(self, level: str, kind: str) -> list[Profile]:
+        """Those of a level in the slice that is compared."""
+        return self.profiles(self.rows(level)["profiles"], kind)
 
     def kinds(self) -> tuple[str, ...]:
         """The kinds of profiles that both sides have."""
-        before, after = (
-            set().union(*self._files_of(self.rows(level))) for level in (self.before, self.after)
-        )
+        before, after = (set().union(*self.rows(level)["profiles"]) for level in (self.before, self.after))
         return tuple(kind for kind in self.spec.kinds if kind in before & after)
 
     def load_of(self, level: str) -> float:
@@ -144,7 +141,8 @@ def sides_of(run: Run, source: Source) -> Sides:
     ]
     trials["load"] = _load(study, trials, factor)
     files = {(r["trial"], r["attempt"]): r.get("profiles", {}) for r in run.records()}
-    made = Sides(study.profiles, run.folder, factor, before, after, others, trials, files)
+    trials["profiles"] = [files.get(of, {}) for of in zip(trials["trial"], trials["attempt"], strict=True)]
+    made = Sides(study.profiles, run.folder, factor, before, after, others, trials)
     for level in (before, after):
         if made._of(level).empty:
             raise ReportError(say("profile_run.no_side", level=level, factor=factor, run=run.run_id))

@@ -9,7 +9,7 @@ import ast
 import operator
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -28,14 +28,18 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 class Formulas:
-    """Evaluates formulas over the tables of one published study. names: further values, by name."""
+    """Evaluates formulas over the tables of one published study. names: further values, by name, such as a table's columns."""
 
     def __init__(self, study: str, names: Mapping[str, Any] | None = None) -> None:
         self._study = study
         self._names = dict(names or {})
 
-    def evaluate(self, text: str, frame: pd.DataFrame | None = None) -> Any:
-        """The value of a formula; of columns, shape (rows of the frame,).
+    def among(self, rows: pd.DataFrame) -> Self:
+        """The same over the columns of a table, which come before other values."""
+        return type(self)(self._study, {**self._names, **{str(name): rows[name] for name in rows}})
+
+    def evaluate(self, text: str) -> Any:
+        """The value of a formula; of columns, shape (rows of the table,).
 
         Raises TableError if it cannot be read, names what there is not, or finds no row or several where one is needed.
         """
@@ -44,17 +48,20 @@ class Formulas:
         except SyntaxError as error:
             raise TableError(f"{self._study}: the formula {text!r} cannot be read: {error.msg}.") from None
         with np.errstate(all="ignore"):
-            return self._value(body, frame, str(text))
+            return self._value(body, str(text))
 
-    def _value(self, node: ast.expr, frame: pd.DataFrame | None, text: str) -> Any:
+    def _value(self, node: ast.expr, text: str) -> Any:
         def again(inner: ast.expr) -> Any:
-            return self._value(inner, frame, text)
+            return self._value(inner, text)
 
         match node:
             case ast.Constant(value=int() | float() | str()):
                 return node.value
+            case ast.Name(id=name) if name in self._names:
+                return self._names[name]
             case ast.Name(id=name):
-                return self._name(name, frame, text)
+                hint = did_you_mean(name, self._names)
+                raise TableError(f"{self._study}: the formula {text!r} names {name!r}.{hint}")
             case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](again(operand))
             case ast.IfExp(test=test, body=one, orelse=other):
@@ -71,14 +78,6 @@ class Formulas:
             f"{self._study}: the formula {text!r} contains {ast.unparse(node)!r}, which no formula may."
         )
 
-    def _name(self, name: str, frame: pd.DataFrame | None, text: str) -> Any:
-        if frame is not None and name in frame:
-            return frame[name]
-        if name in self._names:
-            return self._names[name]
-        known = [*(frame if frame is not None else ()), *self._names]
-        raise TableError(f"{self._study}: the formula {text!r} names {name!r}.{did_you_mean(name, known)}")
-
     def _call(self, name: str, args: list[Any], given: dict[str, Any], text: str) -> Any:
         own = {"column": self._column, "value": self._value_of, "lookup": self._lookup}
         known: dict[str, Callable[..., Any]] = {**FUNCTIONS, **own}
@@ -92,8 +91,8 @@ class Formulas:
         for key, wanted in keys.items():
             rows = rows[rows[key] == wanted]
         if where:
-            rows = rows[self.evaluate(where, rows).astype(bool)]
-        found: pd.Series = self.evaluate(formula, rows)
+            rows = rows[self.among(rows).evaluate(where).astype(bool)]
+        found: pd.Series = self.among(rows).evaluate(formula)
         return found
 
     def _value_of(self, table: str, formula: str, **keys: Any) -> Any:
@@ -107,7 +106,11 @@ class Formulas:
         index = next(one.index for one in keys.values() if isinstance(one, pd.Series))
         wanted = pd.DataFrame({key: pd.Series(value, index=index) for key, value in keys.items()})
         known = dict(
-            zip(map(tuple, there[list(keys)].to_numpy().tolist()), self.evaluate(formula, there), strict=True)
+            zip(
+                map(tuple, there[list(keys)].to_numpy().tolist()),
+                self.among(there).evaluate(formula),
+                strict=True,
+            )
         )
         return pd.Series([known.get(tuple(row), np.nan) for row in wanted.to_numpy().tolist()], index=index)
 

@@ -4,24 +4,15 @@ The English report lies in that folder, a translation in a folder of its languag
 from the committed tables alone: publishing again gives the same bytes.
 """
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from deadzone import places
 from deadzone.contents import beside
-from deadzone.errors import ReportError, SaidAs, check_known
+from deadzone.errors import ReportError, check_known
 from deadzone.language.catalogue import LANGUAGES, say, speaking
-from deadzone.reports.document.execution import execute
 from deadzone.reports.document.fonts import REMEDY, korean_font
-from deadzone.reports.document.publishing import (
-    NOTEBOOK,
-    PAGE,
-    load_writers,
-    own_name,
-    write_front_page,
-    write_report,
-)
+from deadzone.reports.document.publishing import PAGE, own_name, publish_notebook, write_front_page
 
 NOTEBOOKS: dict[str, str] = beside(__file__)
 """The notebook that reports each published study."""
@@ -47,13 +38,8 @@ def _publish(study: str) -> Path:
     folder = places.reports_folder() / study / FOLDER
     for language in LANGUAGES:
         place = folder if language == LANGUAGES[0] else folder / language
-        with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
-            executed = Path(scratch) / NOTEBOOK
-            notebook = places.notebook(NOTEBOOKS[study])
-            execute(notebook, executed, {"lang": language}, meanwhile=load_writers)
-            write_report(executed, place, links=_links(study, language))
-    with SaidAs(ReportError, f"{folder}: the report cannot be written"):
-        write_front_page(folder.parent)
+        publish_notebook(NOTEBOOKS[study], {"lang": language}, place, links=_links(study, language))
+    write_front_page(folder.parent)
     return folder
 
 

@@ -82,18 +82,6 @@ class Published:
         )
 
 
-def open_published(name: str, source: str, language: str) -> Published:
-    """The published study of a name, in a language to be spoken from here on.
-
-    source: the notebook's parameter. Raises ReportError for any other source than the published tables, or
-    for a language without a catalogue.
-    """
-    use_language(language)
-    if source != REFERENCE:
-        raise ReportError(say("study.no_such_source", source=source, reference=REFERENCE))
-    return Published(name, reference_package(name))
-
-
 LIVE = "live"
 """The value of a notebook's `source` that means: measure first."""
 
@@ -286,17 +274,21 @@ S = TypeVar("S", bound=PublishedReport)
 
 
 def load_report(
-    study: str, source: str, lang: str, published: Callable[[Published], S], run: Callable[[str], R], bundled: str
+    study: str, source: str, lang: str, published: Callable[[Published], S],
+    run: Callable[[str], R] | None = None, bundled: str = "",
 ) -> S | R:  # fmt: skip
     """The report of a published study, or of a run.
 
     source: "reference" for the published tables, "live" to measure the bundled study first, or a run: its id, its
-    folder, or STUDY/latest. lang: language of the report, "en" or "ko". published, run: make the one and the other.
+    folder, or STUDY/latest. lang: language of the report, "en" or "ko". published, run: make the one and the other; without
+    `run` there are only the published tables.
 
-    Raises ReportError for an unknown language or a sweep that failed, StoreError for an unknown run, TableError if it
+    Raises ReportError for an unknown language or source, or a sweep that failed, StoreError for an unknown run, TableError if it
     is a run of another kind, or a published table is missing.
     """
-    if source == REFERENCE:
-        return published(open_published(study, source, lang))
     use_language(lang)
+    if source == REFERENCE:
+        return published(Published(study, reference_package(study)))
+    if run is None:
+        raise ReportError(say("study.no_such_source", source=source, reference=REFERENCE))
     return run(measure_live(bundled) if source == LIVE else source)

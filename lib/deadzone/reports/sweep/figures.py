@@ -21,6 +21,7 @@ from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure
 from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.figures.curves import ends, names
+from deadzone.reports.sweep.analysis import Slice
 from deadzone.reports.sweep.source import Source
 from deadzone.reports.sweep.tables import cores_used, is_measured, positions
 from deadzone.study.scales import level_name
@@ -50,14 +51,12 @@ MOST_BESIDE = 3
 """So many servers that belong to the trials have a panel of their own."""
 
 
-def response_figure(
-    source: Source, model: PhaseModel, advice: Recommendation, identity: str = "response", name: str = ""
-) -> Figure:
+def response_figure(s: Slice) -> Figure:
     """The response curve with every trial, its phases and the recommended setting.
 
     Under it, where they were measured, the cores really used and the share of throttled periods.
-    identity: id of the block. name: of the slice, put before the caption.
     """
+    source, model, advice = s.source, s.model, s.advice
     panels = [partial(_draw_cores, column) for column in cores_used(source.analysed)[: 1 + MOST_BESIDE]]
     if is_measured(source.analysed, "nr_periods"):
         panels.append(partial(_draw_throttling))
@@ -68,7 +67,7 @@ def response_figure(
     layout: dict[str, Any] = {"sharex": True, "squeeze": False, "gridspec_kw": {"height_ratios": heights}}
     with new_figure(sum(heights) + LEGEND_HEIGHT_IN, len(heights), **layout) as (drawing, axes):
         curve, *below = axes[:, 0]
-        plot(model, ax=curve, advice=advice, legend=False, title=name)
+        plot(model, ax=curve, advice=advice, legend=False, title=s.name)
         _draw_apart(source, model, advice, curve)
         _draw_untrusted(source, model, curve)
         for draw, ax in zip(panels, below, strict=True):
@@ -83,13 +82,8 @@ def response_figure(
             loc="outside lower left", ncols=3, fontsize=8, handletextpad=0.5, columnspacing=1.4,
         )  # fmt: skip
     caption = say("reason.sentence", text=verdict(model, advice))
-    return Figure.of(
-        drawing,
-        f"{name}. {caption}" if name else caption,
-        describe(model, advice, bool(below)),
-        id=identity,
-        is_face=identity == "response",
-    )
+    described, identity = describe(model, advice, bool(below)), s.anchor("response")
+    return Figure.of(drawing, s.captioned(caption), described, id=identity, is_face=not s.position)
 
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:

@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 
 from deadzone.errors import TableError
+from deadzone.explaining.records import plain
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.store.run import Run
 from deadzone.store.table import rows_at
@@ -44,18 +45,13 @@ STILL_USED_CORES = 1e-9
 class Usage:
     """CPU that the container used while it worked, as quantiles over time.
 
-    p50, p90: cores. n_trials: how many trials they rest on. sampled: True from readings during the trials, False from
+    cores: by percentile. n_trials: how many trials they rest on. sampled: True from readings during the trials, False from
     each trial's mean, which hides its peaks.
     """
 
-    p50: float
-    p90: float
+    cores: dict[int, float]
     n_trials: int
     sampled: bool
-
-    def at(self, percentile: int) -> float:
-        """Cores at the 50th or 90th percentile."""
-        return self.p50 if percentile == REQUEST_PERCENTILES[0] else self.p90
 
 
 @dataclass(frozen=True)
@@ -101,8 +97,8 @@ def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
         quantiles = np.quantile(cores, shares, weights=seconds, method="inverted_cdf")
     else:
         quantiles = np.quantile(trials["cpu_efficiency"].to_numpy(float), shares)
-    p50, p90 = map(float, quantiles)
-    return Usage(p50, p90, len(trials), sampled=len(cores) > 0)
+    at = dict(zip(REQUEST_PERCENTILES, map(float, quantiles), strict=True))
+    return Usage(at, len(trials), sampled=len(cores) > 0)
 
 
 def destination(
@@ -145,7 +141,10 @@ def patch(
     assert source.study is not None
     limit = limits_of(source.study, levels).cpu_limit
     kind, _, name = where.workload.partition("/")
-    container: dict[str, Any] = {"name": where.container, "resources": _resources(limit, used.at(percentile))}
+    container: dict[str, Any] = {
+        "name": where.container,
+        "resources": _resources(limit, used.cores[percentile]),
+    }
     if environment := _environment(analysis, levels, variables or {}):
         container["env"] = [{"name": variable, "value": value} for variable, value in environment.items()]
     metadata: dict[str, Any] = {"name": name, **({"namespace": where.namespace} if where.namespace else {})}
@@ -178,7 +177,7 @@ def comments(
         *str(advice.reason).splitlines(),
         *(str(one) for one in analysis.findings),
         f"request: {percentile}th percentile of the CPU used, from {how} {used.n_trials} trials "
-        f"(p50 {used.p50:.3g}, p90 {used.p90:.3g} cores)",
+        f"({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",
     ]
     limit = limits_of(source.study, levels).cpu_limit
     if limit == NONE:
@@ -230,8 +229,8 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
             f"{study}: trials at the recommended setting ran with {len(values)} levels of {factor}; analyse the run by "
             f"that factor first: --by {factor}."
         )
-    value = values[0].item() if hasattr(values[0], "item") else values[0]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    level: Level = plain(values[0], whole=True)
+    return level
 
 
 def _rates(readings: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

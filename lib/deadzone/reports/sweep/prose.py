@@ -100,11 +100,6 @@ def duration(seconds: float) -> str:
     return say("report.hours", n=int(np.ceil(seconds / HOUR_S)))
 
 
-def heading(key: str) -> Prose:
-    """The heading of a section. key: one of `report.heading_<key>` in the catalogue."""
-    return Prose((), heading=say(f"report.heading_{key}"), id=f"section-{key}")
-
-
 def title(analysis: Analysis) -> Title:
     """Title, what was asked and found, and what a reader must know before anything else."""
     source = analysis.source
@@ -169,7 +164,7 @@ def _abstract(analysis: Analysis) -> Claim:
 
 def verdict(analysis: Analysis) -> list[Block]:
     """The recommendation with its reason, its caveats and what would decide; and the check of the cores."""
-    words = say("report.heading_verdict")
+    words = say("heading.verdict")
     if analysis.advice is None:
         text = say("report.no_verdict", reason=analysis.problem)
         claims: list[Claim] = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
@@ -261,7 +256,7 @@ def warnings(s: Slice) -> Prose | None:
     if not s.model.warnings:
         return None
     words = say("summary.warnings")
-    words = say("report.heading_of_slice", heading=words, slice=s.name) if s.name else words
+    words = say("heading.of_slice", heading=words, slice=s.name) if s.name else words
     return Prose(tuple(s.model.warnings), heading=words, level=3, style="warnings", id=s.anchor("warnings"))
 
 
@@ -288,4 +283,4 @@ def reproduce(source: Source) -> Command:
         changed = [part for name, value in source.overrides.items() for part in ("-p", name, str(value))]
         name = Run(source.folder).study_name() if source.folder else source.name
         lines = [shlex.join(("deadzone", "run", name, *changed)), f"deadzone report {source.run_id}"]
-    return Command(tuple(lines), heading=say("report.heading_reproduce"), id=REPRODUCE)
+    return Command(tuple(lines), heading=say("heading.reproduce"), id=REPRODUCE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from deadzone.explaining.settings.wording import compared_in_words
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Title
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Title, section
 from deadzone.reports.document.regression import regression
 from deadzone.reports.sweep import figures, prose, tables
 from deadzone.reports.sweep.analysis import Analysis
@@ -45,17 +45,14 @@ class SweepReport:
         made = {"curve": self.figures, "regression": self.summaries}.get(name) or getattr(self, name)
         blocks, has_curve = made(), self.analysis.slices or self.analysis.answer is None
         key = "settings" if name == "curve" and not has_curve else name
-        return [prose.heading(key), *blocks] if blocks else []
+        return [section(f"heading.{key}"), *blocks] if blocks else []
 
     def figures(self) -> list[Block]:
         """The response figure of each slice, and one of all settings where some are on no curve."""
         found, advice = self.analysis.answer, self.analysis.advice
         if found is None or advice is None:
             return [figures.attempts_figure(self.analysis.source)]
-        curves: list[Block] = [
-            figures.response_figure(s.source, s.model, s.advice, s.anchor("response"), s.name)
-            for s in self.analysis
-        ]
+        curves: list[Block] = [figures.response_figure(s) for s in self.analysis]
         if sum(s.model.n_levels for s in self.analysis) < len(found.candidates):
             curves.append(settings_figure(found, advice, is_face=not curves))
         return curves
@@ -66,15 +63,12 @@ class SweepReport:
 
     def phases(self) -> list[Block]:
         """The phase table and its sentences, slice by slice."""
-        return [
-            shown for s in self.analysis for shown in (tables.phases_table(s), prose.phases_in_words(s))
-        ] or [
-            Prose(
-                tuple(self.analysis.answer.notes)
-                if self.analysis.answer
-                else (say("report.no_phases", reason=self.analysis.problem),)
-            )
-        ]
+        if self.analysis.slices:
+            shown = ((tables.phases_table(s), prose.phases_in_words(s)) for s in self.analysis)
+            return [block for both in shown for block in both]
+        answer = self.analysis.answer
+        said = answer.notes if answer else [say("report.no_phases", reason=self.analysis.problem)]
+        return [Prose(tuple(said))]
 
     def treatments(self) -> list[Block]:
         """Every setting judged, how words compare, the treatments of each curve, and what an adaptive sweep chose when; all

@@ -13,11 +13,10 @@ from deadzone.explaining.settings.answering import Answer
 from deadzone.explaining.settings.wording import in_order, settings_frame, verdict
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.document.drawing import new_figure
+from deadzone.reports.figures.bars import named_rows
 from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
-ROW_IN = 0.3
-MARGIN_IN = 1.3
+ROW_IN = 0.35
 
 MOST_DRAWN = 40
 """More settings than this make a figure nobody reads; the best of them are drawn, and the table has all."""
@@ -40,7 +39,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
 
     table = in_order(answer, advice)
     table = table if len(table) <= MOST_DRAWN else table.nsmallest(MOST_DRAWN, "loss")
-    with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
+    with named_rows(list(table["name"]), axis_label(answer.response), ROW_IN) as (drawing, ax):
         for at, (index, row) in enumerate(table.iterrows()):
             _draw_setting(answer, advice, ax, at, int(index), row)  # type: ignore[call-overload]
         values = answer.trials["response"].to_numpy(float)
@@ -48,10 +47,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
             ax.set_xscale("log")
             ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(plain_value))
             ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
-        ax.set_yticks(range(len(table)), list(table["name"]))
         ax.set_ylim(len(table) - 0.4, -0.6)
-        ax.grid(visible=False, axis="y")
-        ax.set_xlabel(axis_label(answer.response))
         handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))
         drawing.legend(handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8)
     said = say("settings.figure", response=plain_name(answer.response), verdict=verdict(answer, advice))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from deadzone.errors import CompareError, DeadzoneError
@@ -136,11 +135,9 @@ def since_previous(analysis: Analysis) -> Since:
     earlier = _previous(source)
     if earlier is None or analysis.advice is None:
         return Since(analysis, None)
+    alike = {"knob": source.knob, "response": source.response, "goal": source.goal}
     try:
-        before = load_source(
-            str(earlier.folder), knob=source.knob, response=source.response, goal=source.goal
-        )
-        then = analyse(before)
+        then = analyse(load_source(str(earlier.folder), **alike))
     except DeadzoneError:
         then = None
     recorded = str(earlier.provenance().get("recorded_at", ""))
@@ -148,8 +145,9 @@ def since_previous(analysis: Analysis) -> Since:
     said = {"previous": common["previous"], "date": common["measured"], "knob": plain_name(source.knob)}
     if then is None or then.advice is None:
         return Since(analysis, None, **common, problem=say("trend.unfitted", **said))
-    if machines := _machines(then.source.provenance, source.provenance):
-        was, now = machines
+    machines = [one.provenance for one in (then.source, source)]
+    if different := [name for name in MACHINE if len({facts.get(name) for facts in machines}) > 1]:
+        was, now = (listing([str(facts.get(name)) for name in different]) for facts in machines)
         return Since(analysis, then, **common, problem=say("trend.machine", **said, before=was, after=now))
     old = {s.name: s.model for s in then}
     movements = tuple((s.name, movement(old[s.name], s.model)) for s in analysis if s.name in old)
@@ -172,30 +170,21 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
     return say("claims.changed", previous=previous, changes=listing(named)) if named else ""
 
 
-def since_previous_of(run: Run, knob: str = "", response: str = "", goal: str = "", by: str = "") -> Since:
-    """Set a run beside the one before it; the first of its study has an analysis, with its findings, and nothing beside it."""
-    return since_previous(
-        analyse(load_source(str(run.folder), knob=knob, response=response, goal=goal, by=by))
-    )
+def since_previous_of(run: Run, **asked: str) -> Since:
+    """Set a run beside the one before it; the first of its study has an analysis, with its findings, and nothing beside it.
+
+    asked: knob, response, goal and by, in place of what its study says.
+    """
+    return since_previous(analyse(load_source(str(run.folder), **asked)))
 
 
 def _previous(source: Source) -> Run | None:
     """The run of the same study that was measured last before this one."""
     if source.folder is None:
         return None
-    folder: Path = source.folder
-    siblings = list_runs(folder.parent.parent, folder.parent.name)
-    earlier = [run for run in siblings if run.run_id < folder.name and run.journal_file.exists()]
+    siblings = list_runs(source.folder.parent.parent, source.folder.parent.name)
+    earlier = [run for run in siblings if run.run_id < source.folder.name and run.journal_file.exists()]
     return earlier[-1] if earlier else None
-
-
-def _machines(before: dict[str, Any], now: dict[str, Any]) -> tuple[str, str] | None:
-    """What tells two machines apart, or None where they are alike."""
-    different = [name for name in MACHINE if before.get(name) != now.get(name)]
-    if not different:
-        return None
-    was, is_now = (listing([str(facts.get(name)) for name in different]) for facts in (before, now))
-    return was, is_now
 
 
 def _table(s: Slice, found: Movement, previous: str) -> Table:

@@ -60,7 +60,7 @@ def _map(result: SurfaceResult) -> Figure:
 
     words = sentences(result)
     return heat_map(
-        fitted, result.response, None,
+        fitted,
         say("surface.caption", family=words[0], certainty=CERTAINTY, **names(result)),
         say("surface.described", response=plain_name(result.response), said=join(words), **names(result)),
         "surface", notes=pays.replace({one: text.split(" ")[0] for one, text in said.items()}).fillna(""),

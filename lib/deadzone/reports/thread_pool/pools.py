@@ -13,7 +13,7 @@ from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
 from deadzone.language.formats import printed
-from deadzone.reports.figures.curves import phases_text, setting_text, tied_text
+from deadzone.reports.figures.curves import in_words, phases_text, setting_text
 from deadzone.reports.figures.heat_map import grid
 from deadzone.reports.published.report import Published
 from deadzone.reports.thread_pool.run_words import sure
@@ -149,9 +149,7 @@ def by_rate(channel: Channel) -> Iterator[dict[str, Any]]:
         least = channel.rows.loc[channel.rows["rate"] == rate, RESPONSE].min()
         yield {
             "rate": rate,
-            "phases": phases_text(model),
-            "best": setting_text(model, advice),
-            "tied": tied_text(model, advice),
+            **in_words(model, advice),
             "hurts_beyond": say("pools.beyond", size=f"{hurts[rate]:g}") if rate in hurts else "-",
             "meets": say("pools.none_meets", best=printed(least)) if meets is None else f"{meets:g}",
             "chance": _chance(model, channel.target),

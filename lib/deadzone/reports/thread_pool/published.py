@@ -15,8 +15,9 @@ from deadzone.explaining.capacity.connections import Held, Spike, held_connectio
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.plot import plot
-from deadzone.explaining.phases.quantities import listing, number
+from deadzone.explaining.phases.quantities import axis_label, listing, number
 from deadzone.language.catalogue import join, say
+from deadzone.language.formats import printed
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.document.drawing import new_figure
 from deadzone.reports.document.regression import regression
@@ -24,7 +25,7 @@ from deadzone.reports.figures import curves
 from deadzone.reports.figures.heat_map import heat_map
 from deadzone.reports.published.report import REFERENCE, Published, PublishedReport, load_report
 from deadzone.reports.sweep import prose, tables
-from deadzone.reports.sweep.claims import claims_section
+from deadzone.reports.sweep.run_report import RunReport
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.reports.thread_pool import pools
 from deadzone.reports.thread_pool import run_tables as drawn
@@ -42,29 +43,23 @@ MEBI = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class ConnectionRun:
-    """A run of a spike test or of ramps of held connections; every method gives the blocks of one section."""
+class ConnectionRun(RunReport):
+    """A run of a spike test or of ramps of held connections."""
 
-    source: Source
     mode: Mode
     spike: Spike | None
     held: tuple[Held, ...]
 
     def title(self) -> list[Block]:
         """Title, what was found, and the doubts that come first."""
-        source = self.source
         said = self.found()
-        return [prose.head(source, (Claim(said, (Evidence("connections"),)),), source.doubts, said)]
+        return [prose.head(self.source, (Claim(said, (Evidence("connections"),)),), self.source.doubts, said)]
 
     def found(self) -> str:
         """What the run says, in a few sentences."""
-        if self.mode == "spike":
-            return say("connection_run.no_answer") if self.spike is None else _spike_found(self.spike)
+        if self.spike is not None:
+            return _spike_found(self.spike)
         return _held_found(self.held) if self.held else say("connection_run.no_answer")
-
-    def conclusions(self) -> list[Block]:
-        """What was claimed of the run; the answer itself is in the table of connections."""
-        return claims_section(self.source)
 
     def response(self) -> list[Block]:
         """The curve of a spike test."""
@@ -73,19 +68,11 @@ class ConnectionRun:
         figure = curves.curve_figure(self.spike.model, self.spike.model.recommend(), "response", is_face=True)
         return [section("connection_run.spike"), figure]
 
-    def capacity(self) -> list[Block]:
-        """Nothing: connections have no pool."""
-        return []
-
     def connections(self) -> list[Block]:
         """One row a rate of a spike test, or one a ramp."""
         if self.mode == "ramp":
             return [section("connection_run.ramp"), Prose((self.found(),)), _ramp_table(self.held)]
         return [] if self.spike is None else [_spike_table(self.spike)]
-
-    def cold_start(self) -> list[Block]:
-        """Nothing: connections are counted from the first one on."""
-        return []
 
     def guideline(self) -> list[Block]:
         """What to allow."""
@@ -107,10 +94,6 @@ class ConnectionRun:
     def details(self) -> list[Block]:
         """The trials that were left out."""
         return [*tables.left_out(self.source)]
-
-    def origin(self) -> list[Block]:
-        """The circumstances of the run, and the command that makes it again."""
-        return [section("pool_run.origin"), *prose.origin(self.source)]
 
 
 def analyse_connections(source: Source, mode: Mode) -> ConnectionRun:
@@ -188,7 +171,9 @@ class ThreadPool(PublishedReport):
         cells = [f"{rate:,g}: {', '.join(f'{size:g} = {value:,g}' for size, value in row.dropna().items())}"
                  for rate, row in channel.cells.iterrows()]  # fmt: skip
         described = join([caption, *cells], " ")
-        return heat_map(channel.cells, pools.RESPONSE, channel.target, caption, described, f"{name}-map")
+        words = {"response": axis_label(pools.RESPONSE), "target": printed(channel.target)}
+        inside, title = channel.cells <= channel.target, say("heat_map.title", **words)
+        return heat_map(channel.cells, caption, described, f"{name}-map", inside=inside, title=title)
 
     def channel_curves(self, name: str) -> Figure:
         """The curves of a channel, one panel a rate."""
@@ -254,14 +239,14 @@ def read_study(published: Published) -> ThreadPool:
 
 
 @dataclass(frozen=True, eq=False)
-class PoolRunReport:
-    """What is shown and said of a run of a load test; every method gives the blocks of one section."""
+class PoolRunReport(RunReport):
+    """What is shown and said of a run of a load test."""
 
     run: PoolRun
 
     def title(self) -> list[Block]:
         """Title, what was found with its evidence, and the doubts that come first."""
-        source = self.run.source
+        source = self.source
         abstract = (
             Claim(words.smallest_sentence(self.run), (Evidence("map"), Evidence("answers"))),
             Claim(words.reversal_sentence(self.run), (Evidence("answers"),)),
@@ -271,7 +256,7 @@ class PoolRunReport:
 
     def conclusions(self) -> list[Block]:
         """The answers, rate by rate."""
-        return [section("pool_run.answers"), drawn.rates_table(self.run), *claims_section(self.run.source)]
+        return [section("pool_run.answers"), drawn.rates_table(self.run), *self.claims()]
 
     def response(self) -> list[Block]:
         """The heat map with the feasible region, and the curves."""
@@ -303,10 +288,6 @@ class PoolRunReport:
             found.append(drawn.law_table(self.run))
         return found
 
-    def connections(self) -> list[Block]:
-        """Nothing: connections are tested by studies of their own."""
-        return []
-
     def cold_start(self) -> list[Block]:
         """How long the service warms up, and whether it matters."""
         found: list[Block] = [section("pool_run.warmup"), Prose(words.warmup_sentences(self.run))]
@@ -323,16 +304,12 @@ class PoolRunReport:
     def details(self) -> list[Block]:
         """Every cell, the trials that were left out, and the fit as a statistician expects it."""
         found: list[Block] = [section("pool_run.details"), drawn.cells_table(self.run)]
-        found += tables.left_out(self.run.source)
+        found += tables.left_out(self.source)
         if self.run.models is not None and self.run.judged_rate in self.run.models:
             name = say("pool_run.load_other", rate=words.rate_text(self.run.judged_rate))
             fitted = self.run.models[self.run.judged_rate]
             found += [section("study.summary"), regression(fitted, "regression", name)]
         return found
-
-    def origin(self) -> list[Block]:
-        """The circumstances of the run, and the command that makes it again."""
-        return [section("pool_run.origin"), *prose.origin(self.run.source)]
 
 
 def load(source: str = REFERENCE, lang: str = "en") -> ThreadPool | PoolRunReport | ConnectionRun:
@@ -345,8 +322,9 @@ def load_run(name: str) -> PoolRunReport | ConnectionRun:
 
     Raises StoreError if there is none, TableError if its trials have neither a rate nor connections.
     """
-    source = load_source(name, response="")
+    source = load_source(name)
     mode: Any = getattr(source.study.workload, "mode", "constant") if source.study else "constant"
-    return (
-        analyse_connections(source, mode) if mode in get_args(Mode) else PoolRunReport(analyse_pools(source))
-    )
+    if mode in get_args(Mode):
+        return analyse_connections(source, mode)
+    found = analyse_pools(source)
+    return PoolRunReport(found.source, found)

@@ -15,8 +15,8 @@ from deadzone.explaining.phases.quantities import axis_label, listing, number, p
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Figure, Table
 from deadzone.reports.document.drawing import new_figure
-from deadzone.reports.figures.curves import phases_text, setting_text, slices_figure, tied_text
-from deadzone.reports.figures.heat_map import heat_map, number_text
+from deadzone.reports.figures.curves import in_words, slices_figure
+from deadzone.reports.figures.heat_map import grid, heat_map, number_text
 from deadzone.reports.sweep.figures import draw_account
 from deadzone.reports.thread_pool import run_words as words
 from deadzone.reports.thread_pool.pool_run import PoolRun
@@ -31,7 +31,8 @@ MOST_TRIALS = 12
 def map_figure(run: PoolRun) -> Figure:
     """The heat map of the response, the feasible region outlined, each cell with its confidence or what it misses."""
     source = run.source
-    cells = _grid(source.analysed, source.knob, source.response)
+    trials = source.analysed.astype({source.knob: float, "rate": float})
+    cells = grid(trials, source.knob, "rate", source.response)
     words_of = [
         say("pool_run.map_words", rate=f"{rate:,g}", cells=", ".join(
             f"{pool:g} = {number_text(float(value))}" for pool, value in row.items()))
@@ -47,14 +48,9 @@ def map_figure(run: PoolRun) -> Figure:
                       n=int(confidence.notna().to_numpy().sum()), wanted=CONFIDENCE)  # fmt: skip
         title = "pool_run.map_title"
     return heat_map(
-        cells, source.response, None, caption, join([caption, *words_of]), "map",
+        cells, caption, join([caption, *words_of]), "map",
         inside=region, notes=notes, title=say(title, response=axis_label(source.response)),
     )  # fmt: skip
-
-
-def _grid(trials: pd.DataFrame, knob: str, response: str) -> pd.DataFrame:
-    table = trials.assign(**{knob: trials[knob].astype(float), "rate": trials["rate"].astype(float)})
-    return table.pivot_table(index="rate", columns=knob, values=response, aggfunc="median").astype(float)
 
 
 def _notes(feasible: Feasibility, confidence: pd.DataFrame) -> pd.DataFrame:
@@ -124,14 +120,9 @@ def _rate_row(run: PoolRun, rate: float, turning: Reversal | None) -> dict[str, 
     row: dict[str, Any] = dict.fromkeys(("phases", "best", "tied", "limits"), "-")
     row |= {"rate": rate, "hurts": _beyond(turning)}
     if run.models and rate in run.models:
-        model, advice = run.models[rate], run.advice[rate]
-        row |= {
-            "phases": phases_text(model),
-            "best": setting_text(model, advice),
-            "tied": tied_text(model, advice),
-        }
-    if rate in run.why:
-        row["limits"] = join([limits(run.why[rate], n) for n in range(len(model.phases))], "; ")
+        row |= in_words(run.models[rate], run.advice[rate])
+    if why := run.why.get(rate):
+        row["limits"] = join([limits(why, n) for n in range(len(why.model.phases))], "; ")
     if run.feasible is not None:
         found = run.feasible.smallest(rate)
         pool = found.likely if found.pool is None else found.pool
