@@ -4,13 +4,11 @@ import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol
 
 from deadzone.contents import beside
 from deadzone.measurement import Command, Measurement
 from deadzone.study.disk_specs import DiskSettings
-
-NANOSECONDS_A_MS = 1e6
 
 WORDS: dict[int, str] = {getattr(errno, name): words for name, words in beside(__file__).items()}
 """By the system's number of an error."""
@@ -51,12 +49,6 @@ class Latency:
     mean_ms: float | None = None
     max_ms: float | None = None
     percentiles: Mapping[float, float] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, number: int, mean_ns: float, max_ns: float, percentiles_ns: Mapping[str, float]) -> Self:
-        """From nanoseconds, as engines tell them."""
-        told = {float(percent): value / NANOSECONDS_A_MS for percent, value in percentiles_ns.items()}
-        return cls(number, mean_ns / NANOSECONDS_A_MS, max_ns / NANOSECONDS_A_MS, told)
 
 
 @dataclass(frozen=True)
