@@ -216,7 +216,6 @@ def _exit(told: Told) -> Exit:
     code, _, orphans = rest.partition(" ") if started else ("127", "", "")
     peak_kib = told.text("peak")
     return Exit(
-        0.0,
         wall(told.before, told.after),
         exit_code=128 - int(code) if int(code) > 128 else int(code),
         max_rss_bytes=int(peak_kib) * 1024 if peak_kib.isdigit() else None,
