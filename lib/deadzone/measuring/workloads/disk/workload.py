@@ -12,7 +12,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome, fresh_folder
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory
 from deadzone.measuring.workloads.disk.engine import Engine, EngineFailure, Trial, in_words
-from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, refused_direct
+from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, fill_file, refused_direct
 from deadzone.measuring.workloads.disk.programs import BuiltinEngine, DdEngine, FioEngine
 from deadzone.measuring.workloads.disk.responses import RESPONSES, responses_of, samples_of
 from deadzone.study.disk_plan import settings_of, writes
@@ -237,6 +237,4 @@ class DiskWorkload:
                 f"dd needs {size_text(size)} of random data in {scratch.parent}, which has {size_text(free)} free; "
                 "lower workload.trial_bytes, or use another engine."
             )
-        with (scratch / SOURCE).open("wb") as handle:
-            for left in range(size, 0, -(8 << 20)):
-                handle.write(os.urandom(min(left, 8 << 20)))
+        fill_file(scratch / SOURCE, size, "random")
