@@ -144,9 +144,10 @@ class StompSession(WebSocketSession):
         frame = protocols.read_frame(message)
         if frame is None or self.is_over:
             return
-        if frame.command == b"MESSAGE":
-            self._owner.on_message(self, frame.body)
-        elif frame.command == b"CONNECTED" and not self.is_ready:
+        command, body = frame
+        if command == b"MESSAGE":
+            self._owner.on_message(self, body)
+        elif command == b"CONNECTED" and not self.is_ready:
             for number, destination in enumerate(self._plan.subscribe):
                 self.send(
                     protocols.write_frame(
@@ -155,7 +156,7 @@ class StompSession(WebSocketSession):
                 )
             self._say_first()
             self._ready()
-        elif frame.command == b"ERROR":
+        elif command == b"ERROR":
             self.give_up("status")
 
 
