@@ -1,6 +1,5 @@
 """The targets, by the kind a study names."""
 
-
 from deadzone.errors import StudyError
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.container import ContainerTarget

@@ -205,7 +205,9 @@ def _latency(told: dict[str, Any], number: int) -> Latency:
     number: of calls."""
     if not number:
         return Latency(0)
-    percentiles = {float(percent): ns / NANOSECONDS_A_MS for percent, ns in told.get("percentile", {}).items()}
+    percentiles = {
+        float(percent): ns / NANOSECONDS_A_MS for percent, ns in told.get("percentile", {}).items()
+    }
     return Latency(number, told["mean"] / NANOSECONDS_A_MS, told["max"] / NANOSECONDS_A_MS, percentiles)
 
 
