@@ -18,7 +18,7 @@ from typing import Any, Self, cast
 from deadzone.errors import StudyError
 from deadzone.measurement import Measurement, Status, not_measured
 from deadzone.measuring.capture.capturing import Subject
-from deadzone.measuring.services.base import Host, ServiceError, Use
+from deadzone.measuring.services.base import Host, ServiceError, Use, placeholders_of
 from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
@@ -227,7 +227,7 @@ class ServiceMeasuring(Measuring):
         except ServiceError as error:
             return not_measured(masked(str(error))), Outcome(_known(limits))
         try:
-            values = {**treatment.levels, **reached.placeholders}
+            values = {**treatment.levels, **placeholders_of(reached)}
             command = self._workload.prepare_trial(values, self._client.scratch)
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.beside(Subject(values, service.process)) as profiles:
