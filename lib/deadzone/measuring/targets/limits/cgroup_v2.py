@@ -109,9 +109,8 @@ class CgroupV2(ControlGroup):
     def limits(self) -> tuple[float | None, int | None]:
         """CPU and memory limit in force, in cores and bytes; None: no limit."""
         quota, _, period = (cpu_max(self.folder) or "max 1").partition(" ")
-        return (None if quota == "max" else int(quota) / int(period)), whole_number(
-            self.folder / "memory.max"
-        )
+        cores = None if quota == "max" else int(quota) / int(period)
+        return cores, whole_number(self.folder / "memory.max")
 
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""
