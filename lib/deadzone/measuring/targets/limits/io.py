@@ -128,17 +128,20 @@ def throttled_device(folder: Path) -> str:
     Raises TargetError where there is no block device below it.
     """
     existing = next((path for path in (folder, *folder.parents) if path.is_dir()), Path("/"))
-    number = existing.stat().st_dev
-    device = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
-    if not device.exists():
+    device = existing.stat().st_dev
+    number = f"{os.major(device)}:{os.minor(device)}"
+    if not (BLOCK_DEVICES / number).exists():
         raise TargetError(
             f"I/O of {existing} cannot be limited: no block device is seen below its file system (memory, network, or "
             "a container's overlay). Name a folder on a disk"
         )
-    place = device.resolve()
-    if (place / "partition").exists():
-        place = place.parent
-    return (place / "dev").read_text().strip()
+    return (whole_disk(number) / "dev").read_text().strip()
+
+
+def whole_disk(number: str) -> Path:
+    """Where the kernel tells of the disk of this major:minor, or of the one that it is a partition of."""
+    place = (BLOCK_DEVICES / number).resolve()
+    return place.parent if (place / "partition").exists() else place
 
 
 def _v1_value(text: str, device: str) -> int | None:
