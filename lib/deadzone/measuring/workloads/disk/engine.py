@@ -1,13 +1,11 @@
-"""What every engine of the disk workload offers, and what it tells of a trial."""
+"""What every engine of the disk workload is asked for, and what it tells of a trial."""
 
 import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from deadzone.contents import beside
-from deadzone.measurement import Command, Measurement
 from deadzone.study.disk_specs import DiskSettings
 
 WORDS: dict[int, str] = {getattr(errno, name): words for name, words in beside(__file__).items()}
@@ -69,21 +67,6 @@ class Account:
 
 class EngineFailure(Exception):
     """The engine ended without a result; the text says why, as a clause of a trial's error."""
-
-
-class Engine(Protocol):
-    """Reads and writes blocks of files, and tells how fast."""
-
-    name: str
-
-    def version(self) -> str:
-        """The program with its version. Raises WorkloadError where it is missing or too old."""
-
-    def command(self, trial: Trial) -> Command:
-        """What to run; it needs nothing of Deadzone's and tells its result on standard output or error."""
-
-    def account(self, trial: Trial, measurement: Measurement) -> Account:
-        """What the engine did. Raises EngineFailure where it tells no result."""
 
 
 def in_words(number: int | None, otherwise: str) -> str:
