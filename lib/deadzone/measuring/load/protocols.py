@@ -96,7 +96,7 @@ class ResponseReader:
 
 
 def write_frame(command: str, headers: Mapping[str, str]) -> bytes:
-    """A frame of the client, without a body. Headers of CONNECT are not escaped, as the specification has it."""
+    """A frame without a body. Headers of CONNECT are not escaped, as the specification has it."""
     escape = (lambda text: text) if command == "CONNECT" else escaped
     lines = [command, *(f"{escape(name)}:{escape(value)}" for name, value in headers.items()), "", ""]
     return "\n".join(lines).encode() + b"\0"
