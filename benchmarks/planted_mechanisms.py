@@ -20,7 +20,7 @@ import pandas as pd
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
-from deadzone.measuring.targets.limits.io import IoWish, io_limit
+from deadzone.measuring.targets.limits.io import IoLimiter, io_limit
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.trust import doubts
 from deadzone.study.design import Treatment
@@ -183,7 +183,7 @@ def _target(folder: Path, of: Planted) -> LocalTarget:
     """Where the trials of a sweep run. folder: on the disk whose calls are limited."""
     limits: Sequence[float | str] = of.levels if of.knob == "cpu_limit" else (of.cpu_limit,)
     memory = of.levels if of.knob == "memory_limit" else ()
-    io = IoWish(folder, (io_limit("none", of.calls_s),)) if of.calls_s != "none" else None
+    io = IoLimiter(folder, [io_limit("none", of.calls_s)]) if of.calls_s != "none" else None
     return LocalTarget(LocalSpec(iops_limit=of.calls_s), limits, memory, io)
 
 

@@ -16,7 +16,7 @@ from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.interference import Others, between, exposure, read_machine
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
-from deadzone.measuring.targets.limits.io import IoLimit, IoWish
+from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter
 from deadzone.measuring.targets.limits.registry import QUOTA_MECHANISMS
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.targets.promises import remove_leftovers
@@ -141,7 +141,7 @@ def _try_mechanism(name: str, program: str = "pass") -> Measurement | str:
 
 
 def _tried(
-    spec: LocalSpec, program: str = "pass", io: IoWish | None = None
+    spec: LocalSpec, program: str = "pass", io: IoLimiter | None = None
 ) -> tuple[Measurement, dict[str, Any]] | str:
     """A Python program measured on a target, with the target's facts, or what stands in the way."""
     try:
@@ -158,8 +158,8 @@ def _tried(
 def _io_limit() -> Check:
     """Try a limit on the disk below the runs, or below the current folder outside a repository."""
     folder = runs if (runs := places.runs_folder()).is_dir() else Path.cwd()
-    wish = IoWish(folder, (IoLimit(TRIED_BANDWIDTH, TRIED_CALLS),))
-    found = _tried(LocalSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=wish)
+    limiter = IoLimiter(folder, [IoLimit(TRIED_BANDWIDTH, TRIED_CALLS)])
+    found = _tried(LocalSpec(io_bandwidth_limit=TRIED_BANDWIDTH, iops_limit=TRIED_CALLS), io=limiter)
     if isinstance(found, str):
         remedy = "run as root, with cgroup v2 (controller io) or v1 (controller blkio), in a folder on a disk"
         return Check("I/O limit", "optional", found, remedy)

@@ -218,7 +218,7 @@ def test_py_spy_that_is_not_installed_is_named_with_its_remedy(monkeypatch, tmp_
 
 def test_a_capture_that_is_abandoned_ends_at_once():
     spec = ProfilesSpec(profiler="pprof", url="http://127.0.0.1:1", start_s=60)
-    capturing = Capturing(spec, PprofPages(spec.url))
-    capturing.begin(Subject({}))
-    capturing.abandon()
+    capturing = Capturing(spec, PprofPages(spec.url), Subject({}))
+    with pytest.raises(KeyboardInterrupt), capturing:
+        raise KeyboardInterrupt
     assert not any(thread.is_alive() for thread in capturing._threads.values())

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import StoreError, StudyError, TargetError
-from deadzone.measuring.services.base import Reached, ServiceError
+from deadzone.measuring.services.base import ServiceError, placeholders_of
 from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.services.service import LOG_KEPT_BYTES, Service
 from deadzone.measuring.targets.local import LocalTarget
@@ -54,7 +54,7 @@ def serve(host, tmp_path):
 
 
 def ask(reached, path="/"):
-    with urllib.request.urlopen(f"{reached.url}{path}", timeout=20) as answer:
+    with urllib.request.urlopen(f"{reached}{path}", timeout=20) as answer:
         return answer.read()
 
 
@@ -324,14 +324,14 @@ def test_a_hook_that_fails_and_a_url_that_does_not_answer_are_told(tmp_path):
 
 
 def test_an_address_has_parts_for_every_protocol():
-    places = Reached("http://127.0.0.1:8000/").placeholders
+    places = placeholders_of("http://127.0.0.1:8000/")
     assert places == {
         "service_url": "http://127.0.0.1:8000",
         "address": "127.0.0.1:8000",
         "host": "127.0.0.1",
         "port": 8000,
     }
-    assert Reached("https://[::1]").placeholders["address"] == "[::1]:443"
+    assert placeholders_of("https://[::1]")["address"] == "[::1]:443"
 
 
 def test_the_folder_of_a_run_that_was_moved_away_is_not_made_anew(tmp_path):

@@ -13,7 +13,7 @@ from needs import needs
 
 from deadzone.errors import TargetError
 from deadzone.explaining.phases.fit import fit_phases
-from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
+from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.workloads.disk.device import in_memory
 from deadzone.reports.disk_block_size.published import load_run
@@ -62,9 +62,9 @@ def disk_study(write_study, disk):
 @pytest.fixture
 def io_limits(disk):
     """Skips where I/O cannot be limited."""
-    wish = IoWish(disk, (io_limit(BANDWIDTH, CALLS),))
+    limiter = IoLimiter(disk, [io_limit(BANDWIDTH, CALLS)])
     try:
-        with LocalTarget(LocalSpec(), io=wish):
+        with LocalTarget(LocalSpec(), io=limiter):
             pass
     except TargetError as error:
         pytest.skip(f"I/O cannot be limited on this machine ({error})")
@@ -192,7 +192,7 @@ def test_files_of_a_killed_sweep_are_removed_by_restore(long_sweep, disk, deadzo
 
 
 def test_a_limiter_that_was_never_opened_closes_quietly(disk):
-    IoLimiter(IoWish(disk)).close()
+    IoLimiter(disk).close()
 
 
 def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, disk, start):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.measuring.sweep.progress import REMEMBERED, Estimate, expected_s, in_words
+from deadzone.measuring.sweep.progress import REMEMBERED, Estimate, in_words
 from deadzone.study.design import PlannedTrial, Treatment
 
 
@@ -21,11 +21,11 @@ def measured(limit, wall_s, attempt=1, final=True):
 def test_a_measured_treatment_takes_its_median_and_another_the_mean_of_those():
     records = [measured(1, 2.0), measured(1, 4.0), measured(1, 90.0), measured(2, 1.0)]
     # Left: 1 takes 4, 2 takes 1, 4 was never measured and takes (4 + 1) / 2; each pauses half a second.
-    assert expected_s(planned(1, 2, 4), records, 0.5) == pytest.approx(4 + 1 + 2.5 + 1.5)
+    assert Estimate(planned(1, 2, 4), 0.5, records).left_s() == pytest.approx(4 + 1 + 2.5 + 1.5)
 
 
 def test_before_anything_was_measured_nothing_is_known():
-    assert expected_s(planned(1, 2), [], 0) is None
+    assert Estimate(planned(1, 2), 0).left_s() is None
 
 
 def test_finished_trials_take_no_more_time():
@@ -39,7 +39,7 @@ def test_finished_trials_take_no_more_time():
 def test_trials_that_have_to_be_repeated_take_their_time_again():
     records = [measured(1, 2.0, final=False), measured(1, 2.0, attempt=2), measured(2, 4.0)]
     # Three attempts for two trials: half of those left will be repeated too. The pause is between trials.
-    assert expected_s(planned(1, 2), records, 0.5) == pytest.approx(1.5 * (2 + 4) + 2 * 0.5)
+    assert Estimate(planned(1, 2), 0.5, records).left_s() == pytest.approx(1.5 * (2 + 4) + 2 * 0.5)
 
 
 def test_a_machine_that_became_slower_is_noticed():

@@ -41,7 +41,9 @@ def source(request, monkeypatch):
         monkeypatch.setattr(EndedThreads, "open", listens)
     else:
         try:
-            EndedThreads().open().close()
+            listening = EndedThreads()
+            listening.open()
+            listening.close()
         except OSError as error:
             pytest.skip(f"taskstats: {error}")
     return request.param

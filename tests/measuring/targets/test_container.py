@@ -80,7 +80,7 @@ def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, t
     with ContainerTarget(spec) as host:
         service = Service(ServiceSpec(argv=argv), host, tmp_path, logs=tmp_path)
         reached = service.ready(Treatment({}))
-        with urllib.request.urlopen(f"{reached.url}/bin/busybox", timeout=20) as answer:
+        with urllib.request.urlopen(f"{reached}/bin/busybox", timeout=20) as answer:
             assert len(answer.read()) > 100_000
         assert len(containers(engine)) == 1
         counters = host.read()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from needs import needs
 
 from deadzone.errors import StudyError, SweepError, WorkloadError
-from deadzone.measuring.workloads.command import extract
+from deadzone.measuring.workloads.command import _printed, find_number
 from deadzone.study.extraction_specs import ResponseExtraction
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
@@ -39,7 +38,8 @@ def outcome(execute):
     """What an extraction finds in what a program printed."""
 
     def find(program, **extraction):
-        return extract(ResponseExtraction(**extraction), execute(*PYTHON, program))
+        wanted = ResponseExtraction(**extraction)
+        return find_number(wanted, _printed(execute(*PYTHON, program), wanted.stream))
 
     return find
 
@@ -136,9 +136,8 @@ def test_a_response_is_read_from_what_the_program_prints(outcome, program, extra
 
 @given(st.text(), st.sampled_from([r"(\S+)", r"\d+", r"(.)?x"]))
 def test_any_output_gives_a_finite_number_or_nothing(printed, pattern):
-    measured = SimpleNamespace(stdout=printed, stderr="")
     for extraction in (ResponseExtraction(regex=pattern), ResponseExtraction(json_path="a")):
-        value = extract(extraction, measured)
+        value = find_number(extraction, printed)
         assert value is None or math.isfinite(value)
 
 

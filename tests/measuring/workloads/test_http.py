@@ -17,7 +17,7 @@ import pytest
 from pydantic import ValidationError
 
 from deadzone.errors import StudyError, WorkloadError
-from deadzone.measuring.services.base import SERVICE_RESPONSES, Reached
+from deadzone.measuring.services.base import SERVICE_RESPONSES, placeholders_of
 from deadzone.measuring.services.readiness import free_port
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.workloads.http import MEASURED, HttpWorkload
@@ -292,7 +292,7 @@ def test_a_request_has_one_body():
 
 
 def test_placeholders_are_factors_the_service_or_files(tmp_path):
-    service = tuple(Reached("http://127.0.0.1:1").placeholders)
+    service = tuple(placeholders_of("http://127.0.0.1:1"))
     HttpWorkload(HttpSpec(form={"video": {"file": "{clip}"}}), tmp_path).check(service)
     with pytest.raises(StudyError, match=r"\{thread\} in .* is no factor"):
         HttpWorkload(HttpSpec(json_body={"a": "{thread}"}), tmp_path).check(("threads", *service))

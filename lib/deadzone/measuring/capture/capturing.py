@@ -224,63 +224,59 @@ TOLERANCE_S = 0.25
 """A profile that ends so much after the load still saw the load [s]: profilers stop on their own clock."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Captured:
-    """The profiles of a trial, and why one is missing or says little; None if all is well."""
+    """The profiles of a trial, and why one is missing or says little; None if all is well. Known when its load has ended."""
 
     files: tuple[ProfileFile, ...] = ()
     failure: str | None = None
 
 
 class Capturing:
-    """Takes the profiles of one trial: `begin` as the load begins, `finish` as it has ended."""
+    """Takes the profiles of one trial. A context manager, inside which the load is; what was captured is known on leaving."""
 
-    def __init__(self, spec: ProfilesSpec, profiler: Profiler) -> None:
-        self._spec, self._profiler = spec, profiler
+    def __init__(self, spec: ProfilesSpec, profiler: Profiler, subject: Subject) -> None:
+        self._spec, self._profiler, self._subject = spec, profiler, subject
         self._window_s = spec.start_s + spec.duration_s
         self._stop = Event()
         self._threads: dict[str, Thread] = {}
         self._taken: dict[str, tuple[ProfileFile, float]] = {}
         self._failed: dict[str, str] = {}
         self._began = 0.0
+        self._captured = Captured()
 
-    def begin(self, subject: Subject) -> None:
+    def __enter__(self) -> Captured:
         """The load begins: take the profiles beside it. Returns at once."""
         self._began = time.monotonic()
         for kind in self._spec.kinds:
-            thread = Thread(target=self._take, args=(kind, subject), name=f"profile {kind}", daemon=True)
+            thread = Thread(target=self._take, args=(kind,), name=f"profile {kind}", daemon=True)
             self._threads[kind] = thread
             thread.start()
+        return self._captured
 
-    def finish(self) -> Captured:
-        """The load has ended: wait for the profilers and give their profiles.
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """The load has ended: wait for the profilers; where the trial did not come to its end, let them go.
 
         A profile that was not over when the load was is a failure: it would be of an idle program.
         """
         ended = time.monotonic()
         latest = self._began + self._window_s + GRACE_S
-        if ended - self._began < self._window_s:
+        if error or ended - self._began < self._window_s:
             self._stop.set()  # whatever comes now is of no use
             latest = ended + LETTING_GO_S
         for thread in self._threads.values():
             thread.join(max(latest - time.monotonic(), 0.0))
         self._stop.set()
         failures = filter(None, (self._failure(kind, ended) for kind in self._threads))
-        files = tuple(self._taken[kind][0] for kind in self._threads if kind in self._taken)
-        return Captured(files, next(failures, None))
+        self._captured.files = tuple(self._taken[kind][0] for kind in self._threads if kind in self._taken)
+        self._captured.failure = next(failures, None)
 
-    def abandon(self) -> None:
-        """The trial did not come to its end: let the profilers go."""
-        self._stop.set()
-        for thread in self._threads.values():
-            thread.join(LETTING_GO_S)
-
-    def _take(self, kind: str, subject: Subject) -> None:
+    def _take(self, kind: str) -> None:
         after = self._spec.duration_s if kind in SNAPSHOTS and set(self._spec.kinds) - set(SNAPSHOTS) else 0.0
         if self._stop.wait(self._spec.start_s + after):
             return
         try:
-            taken = self._profiler.take(kind, subject, self._spec.duration_s, self._stop)
+            taken = self._profiler.take(kind, self._subject, self._spec.duration_s, self._stop)
         except (DeadzoneError, OSError) as error:  # in a thread of its own nobody else would see it
             self._failed[kind] = str(error)
         else:

@@ -5,7 +5,6 @@ WebSocket (RFC 6455): the upgrade, whose answer httptools reads, and frames, whi
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import httptools
 from websockets.frames import Frame, Opcode
@@ -96,21 +95,11 @@ class ResponseReader:
         self._head_bytes = 0
 
 
-@dataclass(frozen=True)
-class StompFrame:
-    """A frame of the server: its command, headers and body."""
-
-    command: bytes
-    headers: dict[bytes, bytes]
-    body: bytes
-
-
-def write_frame(command: str, headers: Mapping[str, str], body: bytes = b"") -> bytes:
-    """A frame of the client. Headers of CONNECT are not escaped, as the specification has it."""
-    told = {**headers, **({"content-length": str(len(body))} if body else {})}
+def write_frame(command: str, headers: Mapping[str, str]) -> bytes:
+    """A frame without a body. Headers of CONNECT are not escaped, as the specification has it."""
     escape = (lambda text: text) if command == "CONNECT" else escaped
-    lines = [command, *(f"{escape(name)}:{escape(value)}" for name, value in told.items()), "", ""]
-    return "\n".join(lines).encode() + body + b"\0"
+    lines = [command, *(f"{escape(name)}:{escape(value)}" for name, value in headers.items()), "", ""]
+    return "\n".join(lines).encode() + b"\0"
 
 
 def escaped(text: str) -> str:
@@ -118,20 +107,17 @@ def escaped(text: str) -> str:
     return text.translate(ESCAPES)
 
 
-def read_frame(message: bytes) -> StompFrame | None:
-    """The frame in a WebSocket message; None for a heart-beat. Raises GarbageError if it is no STOMP."""
+def read_frame(message: bytes) -> tuple[bytes, bytes] | None:
+    """Command and body of the server's frame in a WebSocket message; None for a heart-beat. Raises GarbageError if it is no
+    STOMP."""
     text = message.lstrip(b"\r\n")
     if not text:
         return None
     head, *rest = HEAD_END.split(text, maxsplit=1)
-    command, *lines = (line.rstrip(b"\r") for line in head.split(b"\n"))
+    command = head.partition(b"\n")[0].rstrip(b"\r")
     if not rest or command not in COMMANDS:
         raise GarbageError
-    headers: dict[bytes, bytes] = {}
-    for line in lines:
-        name, _, value = line.partition(b":")
-        headers.setdefault(name, value)
-    return StompFrame(command, headers, rest[0].rstrip(b"\n\r").removesuffix(b"\0"))
+    return command, rest[0].rstrip(b"\n\r").removesuffix(b"\0")
 
 
 class RefusedError(Exception):

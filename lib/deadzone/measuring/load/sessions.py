@@ -135,27 +135,23 @@ class StompSession(WebSocketSession):
         return protocols.write_frame("SEND", headers).removesuffix(b"\0") + body + b"\0"
 
     def _on_upgrade(self) -> None:
-        host = self._address.host
-        self.send(
-            protocols.write_frame("CONNECT", {"accept-version": "1.2", "host": host, "heart-beat": "0,0"})
-        )
+        headers = {"accept-version": "1.2", "host": self._address.host, "heart-beat": "0,0"}
+        self.send(protocols.write_frame("CONNECT", headers))
 
     def _on_message(self, message: bytes) -> None:
         frame = protocols.read_frame(message)
         if frame is None or self.is_over:
             return
-        if frame.command == b"MESSAGE":
-            self._owner.on_message(self, frame.body)
-        elif frame.command == b"CONNECTED" and not self.is_ready:
+        command, body = frame
+        if command == b"MESSAGE":
+            self._owner.on_message(self, body)
+        elif command == b"CONNECTED" and not self.is_ready:
             for number, destination in enumerate(self._plan.subscribe):
-                self.send(
-                    protocols.write_frame(
-                        "SUBSCRIBE", {"id": str(number), "destination": self.fill(destination)}
-                    )
-                )
+                headers = {"id": str(number), "destination": self.fill(destination)}
+                self.send(protocols.write_frame("SUBSCRIBE", headers))
             self._say_first()
             self._ready()
-        elif frame.command == b"ERROR":
+        elif command == b"ERROR":
             self.give_up("status")
 
 

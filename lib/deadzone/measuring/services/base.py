@@ -59,20 +59,13 @@ class Host(Limiting, Protocol):
         """Processes on this machine; the first only holds the account of those that ended."""
 
 
-@dataclass(frozen=True)
-class Reached:
-    """A service that answers. placeholders: what stands in a client's arguments for its address."""
-
-    url: str
-
-    @property
-    def placeholders(self) -> Mapping[str, str | int]:
-        """service_url, address, host and port."""
-        parts = urlsplit(self.url)
-        host = parts.hostname or ""
-        port = parts.port or STANDARD_PORTS[parts.scheme]
-        named = f"[{host}]" if ":" in host else host
-        return {SERVICE_URL: self.url.rstrip("/"), ADDRESS: f"{named}:{port}", HOST: host, PORT: port}
+def placeholders_of(url: str) -> dict[str, str | int]:
+    """What stands in a client's arguments for the address of a service that answers there: service_url, address, host and port."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port or STANDARD_PORTS[parts.scheme]
+    named = f"[{host}]" if ":" in host else host
+    return {SERVICE_URL: url.rstrip("/"), ADDRESS: f"{named}:{port}", HOST: host, PORT: port}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from deadzone.errors import SaidAs, StoreError, StudyError, WorkloadError
 from deadzone.measurement import Command
 from deadzone.measuring.load.addresses import STANDARD_PORTS, is_this_machine
-from deadzone.measuring.services.base import Host, Reached, RunningProgram, ServiceError
+from deadzone.measuring.services.base import Host, RunningProgram, ServiceError, placeholders_of
 from deadzone.measuring.services.readiness import await_ready, check_free, free_port
 from deadzone.measuring.services.settings import Data, as_user, check_taken, hand_over
 from deadzone.measuring.services.watching import Pids, Watch, await_settled
@@ -55,7 +55,7 @@ class Service:
         self._environment, self._logs = environment, logs
         self._program: RunningProgram | None = None
         self._log: Path | None = None
-        self._reached: Reached | None = None
+        self._reached: str | None = None
         self._treatment: Treatment | None = None
         self._data = Data(spec.data, folder) if spec.data else None
         self._promised: Path | None = None
@@ -72,8 +72,8 @@ class Service:
             python = getattr(self._host, "python", sys.executable)
             self._run("setup", self._spec.setup, {INPUTS: str(self._inputs()), PYTHON: python})
 
-    def ready(self, treatment: Treatment) -> Reached:
-        """Have the service up for a treatment: freshly started, or as it went on running.
+    def ready(self, treatment: Treatment) -> str:
+        """Have the service up for a treatment: freshly started, or as it went on running; its URL.
 
         Raises ServiceError if it does not become ready; then nothing of it runs any more.
         """
@@ -91,7 +91,7 @@ class Service:
             raise ServiceError(str(error)) from error
         self._reached = self._reach() if self._spec.url else self._start(treatment)
         if self._spec.read_back:
-            values = {**treatment.levels, **self._reached.placeholders, PYTHON: sys.executable}
+            values = {**treatment.levels, **placeholders_of(self._reached), PYTHON: sys.executable}
             try:
                 check_taken(self._spec.read_back, treatment.levels, values, self._spec.user)
             except ServiceError:
@@ -103,7 +103,7 @@ class Service:
     def _promise_to_restore(self) -> None:
         """Note, before the first change, what gives the setting back."""
         if self._spec.restore and self._promised is None:
-            places = Reached(self._spec.url).placeholders if self._spec.url else {}
+            places = placeholders_of(self._spec.url) if self._spec.url else {}
             values = {PYTHON: sys.executable, **places}
             argv = self._filled(self._spec.restore, values)
             what = f"the setting of {self._where()}"
@@ -166,7 +166,7 @@ class Service:
             if log:
                 _trim(log)
 
-    def _start(self, treatment: Treatment) -> Reached:
+    def _start(self, treatment: Treatment) -> str:
         spec = self._spec
         if spec.port:
             check_free(spec.host, spec.port)
@@ -194,15 +194,15 @@ class Service:
             raise
         await_settled(self.watch(), SETTLING_S)
         named = f"[{spec.host}]" if ":" in spec.host else spec.host
-        return Reached(f"http://{named}:{port}")
+        return f"http://{named}:{port}"
 
-    def _reach(self) -> Reached:
+    def _reach(self) -> str:
         """A service that is up already has to be ready too."""
-        reached = Reached(str(self._spec.url))
-        places = reached.placeholders
+        reached = str(self._spec.url)
+        places = placeholders_of(reached)
         try:
             self.start_s = None
-            if urlsplit(str(self._spec.url)).scheme in ("http", "ws", "tcp"):
+            if urlsplit(reached).scheme in ("http", "ws", "tcp"):
                 asks = self._asks_ready(places)
                 await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True, asks)
         except ServiceError as error:
@@ -235,7 +235,7 @@ class Service:
         if port is not None:
             values |= {PORT: port, HOST: self._spec.host}
         elif self._spec.url:
-            values |= Reached(self._spec.url).placeholders
+            values |= placeholders_of(self._spec.url)
         return values
 
     def _inputs(self) -> Path:

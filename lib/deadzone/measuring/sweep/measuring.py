@@ -18,11 +18,11 @@ from typing import Any, Self, cast
 from deadzone.errors import StudyError
 from deadzone.measurement import Measurement, Status, not_measured
 from deadzone.measuring.capture.capturing import Subject
-from deadzone.measuring.services.base import Host, ServiceError, Use
+from deadzone.measuring.services.base import Host, ServiceError, Use, placeholders_of
 from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
-from deadzone.measuring.sweep.profiling import Profiling
+from deadzone.measuring.sweep.profiling import Profiling, with_profiles
 from deadzone.measuring.targets.base import Executing, Surroundings, Target
 from deadzone.measuring.targets.interference import WINDOW_S
 from deadzone.measuring.targets.interrupts import undisturbed
@@ -147,7 +147,7 @@ class Measuring:
             measured = self._runs_on.execute(command, self._plan.design.timeout_s)
         ended_well = measured.status == "ok"
         outcome = self._workload.outcome(measured, self._runs_on.scratch) if ended_well else Outcome()
-        return measured, profiles.added_to(outcome)
+        return measured, with_profiles(outcome, profiles)
 
     def _program(self) -> int | None:
         """Process id of the program that runs now, None if it is not on this machine or has ended."""
@@ -227,7 +227,7 @@ class ServiceMeasuring(Measuring):
         except ServiceError as error:
             return not_measured(masked(str(error))), Outcome(_known(limits))
         try:
-            values = {**treatment.levels, **reached.placeholders}
+            values = {**treatment.levels, **placeholders_of(reached)}
             command = self._workload.prepare_trial(values, self._client.scratch)
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.beside(Subject(values, service.process)) as profiles:
@@ -239,7 +239,7 @@ class ServiceMeasuring(Measuring):
             asking = {"client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0)}
             responses = {**_known(limits), **asking, **started, **use.responses, **outcome.responses}
             measured = _of_service(client, use, outcome, service.death())
-            return measured, profiles.added_to(replace(outcome, responses=responses))
+            return measured, with_profiles(replace(outcome, responses=responses), profiles)
         finally:
             service.after_trial()
 

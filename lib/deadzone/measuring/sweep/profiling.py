@@ -1,8 +1,8 @@
 """Profiles beside a trial: where a study asks for them, they are taken while its load runs."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from deadzone.errors import StudyError, check_known
@@ -11,18 +11,6 @@ from deadzone.measuring.workloads.base import Outcome
 from deadzone.study.levels import placeholders
 from deadzone.study.plan import Plan
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
-
-
-@dataclass
-class Beside:
-    """The profiles of one trial, known when its load has ended."""
-
-    captured: Captured = field(default_factory=Captured)
-
-    def added_to(self, outcome: Outcome) -> Outcome:
-        """The outcome with the profiles; a profile that is missing makes the trial a failed one."""
-        failure = outcome.failure or self.captured.failure
-        return replace(outcome, profiles=self.captured.files, failure=failure)
 
 
 class Profiling:
@@ -36,21 +24,16 @@ class Profiling:
         """Facts for the provenance. Raises WorkloadError if the profiler is not installed."""
         return self._profiler.check() if self._profiler else {}
 
-    @contextmanager
-    def beside(self, subject: Subject) -> Iterator[Beside]:
+    def beside(self, subject: Subject) -> AbstractContextManager[Captured]:
         """Take profiles as long as the context lasts, which is as long as the load does."""
-        result = Beside()
         if self._spec is None or self._profiler is None:
-            yield result
-            return
-        capturing = Capturing(self._spec, self._profiler)
-        capturing.begin(subject)
-        try:
-            yield result
-        except BaseException:
-            capturing.abandon()
-            raise
-        result.captured = capturing.finish()
+            return nullcontext(Captured())
+        return Capturing(self._spec, self._profiler, subject)
+
+
+def with_profiles(outcome: Outcome, captured: Captured) -> Outcome:
+    """The outcome with the profiles of its trial; one that is missing makes the trial a failed one."""
+    return replace(outcome, profiles=captured.files, failure=outcome.failure or captured.failure)
 
 
 def check_profiles(plan: Plan, responses: Sequence[str]) -> None:

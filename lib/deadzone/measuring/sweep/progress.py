@@ -22,7 +22,13 @@ class Estimate:
     repeated, for they were disturbed, are expected to be so at the rate seen until now.
     """
 
-    def __init__(self, remaining: Sequence[PlannedTrial], cooldown_s: float) -> None:
+    def __init__(
+        self,
+        remaining: Sequence[PlannedTrial],
+        cooldown_s: float,
+        records: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        """records: those of the trials and attempts that were measured already."""
         self._left = Counter(trial.treatment.label() for trial in remaining)
         self._cooldown_s = cooldown_s
         self._measured: dict[str, list[float]] = defaultdict(list)
@@ -30,6 +36,8 @@ class Estimate:
         self._finals = self._attempts = 0
         self.measured_s = 0.0
         """What all attempts took, with the pauses between them [s]."""
+        for record in records:
+            self.add(record)
 
     def expect(self, trials: Sequence[PlannedTrial]) -> None:
         """Take account of trials that are still to be measured."""
@@ -60,16 +68,6 @@ class Estimate:
             n * (attempts * self._typical.get(label, other) + self._cooldown_s)
             for label, n in counted.items()
         )
-
-
-def expected_s(
-    remaining: Sequence[PlannedTrial], records: Iterable[Mapping[str, Any]], cooldown_s: float
-) -> float | None:
-    """Time the remaining trials will take [s]; None before anything was measured."""
-    estimate = Estimate((), cooldown_s)
-    for record in records:
-        estimate.add(record)
-    return estimate.left_s(remaining)
 
 
 def in_words(seconds: float) -> str:

@@ -5,6 +5,7 @@ it was killed before, the same trials and the same seed give the same batch agai
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,13 +44,13 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
         while True:
             table = run.trials()
             proposal = proposer(table[~table["warmup"]] if len(table) else table)
-            left_s = _budget_left(plan, run)
+            records = run.records()
+            taken_s = Estimate((), plan.design.cooldown_s, records).measured_s
+            left_s = (plan.design.budget_s or math.inf) - taken_s
             if not proposal.treatments:
                 return _stop(run, progress, proposal.reason, proposal.open)
             n = sum(len(one["trials"]) for one in batches)
-            if n >= plan.most_trials or (
-                batches and _measured_s(plan, run) >= (grid_s(plan, run.records()) or 0.0)
-            ):
+            if n >= plan.most_trials or (batches and taken_s >= (grid_s(plan, records) or 0.0)):
                 return _stop(run, progress, say("adaptive.as_long", n=n), proposal.open)
             if left_s <= 0 or proposal.cost > left_s:
                 further = say("adaptive.next", n=len(proposal.treatments), cost_s=proposal.cost)
@@ -125,18 +126,6 @@ def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
         PlannedTrial(one["trial"], batch["batch"], one["replicate"], False, Treatment(one["levels"]))
         for one in batch.get("trials", ())
     ]
-
-
-def _budget_left(plan: Plan, run: Run) -> float:
-    """Time that trials may still take [s]; infinite without a budget. All attempts count, and the pauses between them."""
-    if plan.design.budget_s is None:
-        return float("inf")
-    return plan.design.budget_s - _measured_s(plan, run)
-
-
-def _measured_s(plan: Plan, run: Run) -> float:
-    """Time that trials took until now [s]."""
-    return sum(one["wall_s"] + plan.design.cooldown_s for one in run.records())
 
 
 def _spent(plan: Plan, run: Run) -> Message:

@@ -13,7 +13,7 @@ from deadzone.measuring.sweep.harm import HARMLESS, Harm
 from deadzone.measuring.sweep.measuring import Measuring, ServiceMeasuring
 from deadzone.measuring.sweep.parallel import in_parallel
 from deadzone.measuring.sweep.printed import printed_counts
-from deadzone.measuring.sweep.progress import Estimate, Progress, expected_s, in_words
+from deadzone.measuring.sweep.progress import Estimate, Progress, in_words
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.trust import doubts, foreign_cpu, is_undecided
@@ -303,7 +303,7 @@ def _failing(last: Mapping[str, Any], failures: int) -> str:
 def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
     """Time that every trial of the grid would take [s]; None before anything was measured."""
     every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
-    once = expected_s(every, records, plan.design.cooldown_s)
+    once = Estimate(every, plan.design.cooldown_s, records).left_s()
     return once * plan.grid_trials / len(every) if once else None
 
 
@@ -322,7 +322,7 @@ def preview(
         measured = len(finished - {trial.trial for trial in plan.trials})  # the plan holds the warm-up alone
         longest_n = max(plan.most_trials - measured, 0)
         n_trials = measured + longest_n
-    whole = grid_s(plan, earlier) if plan.is_adaptive else expected_s(left, earlier, design.cooldown_s)
+    whole = grid_s(plan, earlier) if plan.is_adaptive else Estimate(left, design.cooldown_s, earlier).left_s()
     times = [min(share * whole, design.budget_s or whole) for share in shares] if whole is not None else []
     return {
         "study": plan.study.study,

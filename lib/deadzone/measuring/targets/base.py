@@ -10,17 +10,13 @@ from deadzone.measurement import Command, Measurement, Sample
 from deadzone.study.design import Treatment
 
 
-def _say_nothing(sentence: str) -> None:
-    """For callers whom nobody listens to."""
-
-
 @dataclass(frozen=True)
 class Surroundings:
     """What a target is told of the sweep: the run's id and folder, and where to say what a person should read."""
 
     run_id: str = "none"
     folder: Path = Path(os.devnull)
-    note: Callable[[str], None] = _say_nothing
+    note: Callable[[str], None] = lambda sentence: None
 
 
 class Companion(Protocol):

@@ -166,7 +166,7 @@ class Container:
         if self.process.poll() is None:
             self.process.kill()
         code = self.process.wait()
-        self.ended = Exit(self.started_s, time.monotonic(), code)
+        self.ended = Exit(time.monotonic() - self.started_s, code)
         return self.ended
 
 

@@ -11,10 +11,9 @@ from deadzone.measuring.targets.limits.base import THROTTLING, Counters
 
 @dataclass(frozen=True)
 class Exit:
-    """How a program ended, from the kernel's accounting of it and all its descendants."""
+    """How a program ended, and after how long, from the kernel's accounting of it and all its descendants."""
 
-    started_s: float
-    ended_s: float
+    wall_s: float
     exit_code: int
     user_s: float = 0.0
     sys_s: float = 0.0
@@ -22,11 +21,6 @@ class Exit:
     timed_out: bool = False
     exec_error: str | None = None
     counted: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def wall_s(self) -> float:
-        """How long it ran [s]."""
-        return self.ended_s - self.started_s
 
 
 def measurement(ended: Exit, used: Counters, timeout_s: float, **further: Any) -> Measurement:

@@ -180,13 +180,13 @@ class Launcher:
             if timed_out:
                 self._kill_tree(pid)
                 _ends(watch, ANSWER_TIMEOUT_S)
-            ended = time.monotonic()
+            wall_s = time.monotonic() - started
         except BaseException:
             self._kill_tree(pid)
             raise
         finally:
             os.close(watch)
-        return self._exit(started, ended, timed_out)
+        return self._exit(wall_s, timed_out)
 
     def start(self, command: Command, log: Path) -> Program:
         """Start a program that goes on until it is stopped; what it prints goes to the log. One at a time."""
@@ -210,7 +210,7 @@ class Launcher:
         finally:
             os.close(program.watch)
             program.watch = CLOSED  # its number may soon be another file's
-        return self._exit(program.started_s, time.monotonic(), timed_out)
+        return self._exit(time.monotonic() - program.started_s, timed_out)
 
     def _ready(self, command: Command, out: Path, err: Path) -> tuple[int, int]:
         """Have a program wait at its first instruction; its process id, and a descriptor that tells of its end."""
@@ -225,12 +225,11 @@ class Launcher:
         pid = int(self._process.ask(json.dumps(request))["pid"])
         return pid, os.pidfd_open(pid)
 
-    def _exit(self, started_s: float, ended_s: float, timed_out: bool) -> Exit:
+    def _exit(self, wall_s: float, timed_out: bool) -> Exit:
         assert self._process is not None
         result = self._process.hear()
         return Exit(
-            started_s=started_s,
-            ended_s=ended_s,
+            wall_s=wall_s,
             exit_code=os.waitstatus_to_exitcode(result.pop("status")),
             timed_out=timed_out,
             exec_error=os.strerror(failed) if (failed := result.pop("exec_error")) else None,

@@ -22,7 +22,7 @@ from deadzone.measuring.targets.interference import LEAST_CORES, Others
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Launcher, Program
 from deadzone.measuring.targets.limits.base import Counters, LimitMechanism, as_bytes, as_cores, group_name
-from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, IoWish, io_limit
+from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.measuring.targets.limits.registry import MECHANISMS
 from deadzone.measuring.targets.processes import below, listed
 from deadzone.measuring.targets.promises import keep_left_over, remove_leftovers
@@ -51,15 +51,16 @@ class LocalTarget:
         spec: LocalSpec,
         levels: Sequence[Level] = (),
         memory_levels: Sequence[Level] = (),
-        io: IoWish | None = None,
+        io: IoLimiter | None = None,
     ) -> None:
-        """levels, memory_levels, io: the limits the study will ask for; a mechanism is chosen that can do them all."""
+        """levels, memory_levels, io: the limits the study will ask for, those of I/O with what puts them in force; a mechanism is
+        chosen that can do them all."""
         self._spec = spec
         self._levels = tuple(levels) or (spec.cpu_limit,)
         self._memory_levels = tuple(memory_levels) or (spec.memory_limit,)
         self._memory_limit: Level = NONE
         self._cores: float | None = None
-        self._io = IoLimiter(io) if io and io.is_needed else None
+        self._io = io
         self.scratch = Path(os.devnull)
         self._launcher: Launcher | None = None
         self._refused: dict[str, str] = {}

@@ -181,21 +181,15 @@ def _groups() -> Iterator[Path]:
 
 def note(folder: Path) -> None:
     """Note a folder before it is made. Raises OSError where nothing can be noted."""
-    notes = _notes()
+    notes = state_folder("made")
     notes.mkdir(parents=True, exist_ok=True)
     (notes / folder.name).write_text(str(folder.absolute()), encoding="utf-8")
-
-
-def forget(folder: Path) -> None:
-    """Remove the note of a folder that is gone."""
-    with contextlib.suppress(OSError):
-        (_notes() / folder.name).unlink(missing_ok=True)
 
 
 def left_elsewhere() -> list[Path]:
     """Noted folders whose maker no longer lives, and that are still there; notes of those that are gone are removed."""
     found = []
-    for path in sorted(_notes().glob(f"{GROUP_PREFIX}*")):
+    for path in sorted(state_folder("made").glob(f"{GROUP_PREFIX}*")):
         try:
             folder = Path(path.read_text(encoding="utf-8").strip())
         except (OSError, UnicodeDecodeError):
@@ -223,12 +217,9 @@ def remove_elsewhere(folder: Path) -> bool:
     shutil.rmtree(folder, ignore_errors=True)
     gone = not folder.exists()
     if gone:
-        forget(folder)
+        with contextlib.suppress(OSError):
+            (state_folder("made") / folder.name).unlink(missing_ok=True)
     return gone
-
-
-def _notes() -> Path:
-    return state_folder("made")
 
 
 def state_folder(name: str) -> Path:

@@ -1,11 +1,9 @@
 """The targets, by the kind a study names."""
 
-from pathlib import Path
-
 from deadzone.errors import StudyError
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.container import ContainerTarget
-from deadzone.measuring.targets.limits.io import IoWish, io_limit
+from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter, io_limit
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
@@ -18,7 +16,7 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
     spec, levels = planned.spec, planned.levels("cpu_limit")
     match spec:
         case LocalSpec():
-            return LocalTarget(spec, levels, planned.levels("memory_limit"), _io_wish(planned))
+            return LocalTarget(spec, levels, planned.levels("memory_limit"), _io_limiter(planned))
         case ContainerSpec():
             return ContainerTarget(spec)
         case KubernetesSpec(mode="job"):
@@ -31,11 +29,12 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
             return ExecTarget(spec, levels, around or Surroundings())
 
 
-def _io_wish(planned: PlannedTarget) -> IoWish:
+def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:
     limits = tuple(dict.fromkeys(io_limit(one.io_bandwidth_limit, one.iops_limit) for one in planned.limits))
-    wish = IoWish(planned.io_folder or Path(), limits)
-    if wish.is_needed and planned.io_folder is None:
+    if all(limit == IoLimit() for limit in limits):
+        return None
+    if planned.io_folder is None:
         raise StudyError(
             "target.io_folder is missing: I/O limits are for one disk; name a folder that lies on it."
         )
-    return wish
+    return IoLimiter(planned.io_folder, limits)

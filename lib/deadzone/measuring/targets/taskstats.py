@@ -12,7 +12,6 @@ import socket
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
 
 from deadzone.measuring.targets.kernel_files import told
 from deadzone.measuring.targets.schedstat import NANOSECONDS, ThreadTime
@@ -34,7 +33,7 @@ DELAYS = "/proc/sys/kernel/task_delayacct"
 
 
 class EndedThreads:
-    """Listens to the ends of all threads of the machine; a context manager."""
+    """Listens to the ends of all threads of the machine, from `open` to `close`."""
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = None
@@ -46,7 +45,7 @@ class EndedThreads:
         """Whether the kernel counts waits for disks and memory now."""
         return told(DELAYS).strip() == b"1"
 
-    def open(self) -> Self:
+    def open(self) -> None:
         """Begin to listen. Raises OSError where that is not permitted, or the kernel has no such accounting."""
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, GENERIC)
         try:
@@ -62,7 +61,6 @@ class EndedThreads:
         except (OSError, KeyError):
             self.close()
             raise
-        return self
 
     def close(self) -> None:
         """Listen no longer."""

@@ -15,7 +15,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import UNMEASURED_TIMEOUT_S, Here, Outcome, Place, run_unmeasured
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
-from deadzone.study.extraction_specs import BodyResponse, ResponseExtraction
+from deadzone.study.extraction_specs import BodyResponse
 from deadzone.study.levels import Level, check_placeholders, fill, placed, placeholders
 from deadzone.study.service_specs import PYTHON
 from deadzone.study.workload_specs import CommandWorkload as CommandSpec
@@ -119,8 +119,8 @@ class CommandWorkload:
                 return Outcome(failure=str(error).rstrip("."), unread=True)
         units: dict[str, str] = {}
         for name, extraction in self._spec.responses.items():
-            value, text = extract(extraction, measurement), _printed(measurement, extraction.stream)
-            if value is None:
+            text = _printed(measurement, extraction.stream)
+            if (value := find_number(extraction, text)) is None:
                 matched = extraction.regex and found_by(extraction.regex, text)
                 why = f", for {matched[:60]!r} is none: put its number in parentheses" if matched else ""
                 failure = f"the program printed no number for the response {name}{why}"
@@ -152,11 +152,6 @@ class CommandWorkload:
         filled = tuple(fill(argument, values) for argument in argv)
         self._require(filled[0])
         run_unmeasured(self._place, f"workload.{key}", filled, self._cwd)
-
-
-def extract(extraction: ResponseExtraction, measurement: Measurement) -> float | None:
-    """A response from what a program printed, or None if it is not there or no finite number."""
-    return find_number(extraction, _printed(measurement, extraction.stream))
 
 
 def _printed(measurement: Measurement, stream: str) -> str:

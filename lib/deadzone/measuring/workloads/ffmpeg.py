@@ -15,7 +15,7 @@ from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Here, Outcome, Place, Workload
 from deadzone.places import cache_folder
-from deadzone.store.programs import answer_of, program_version
+from deadzone.store.programs import answer_of
 from deadzone.study.levels import AUTO, NONE, Level, format_level
 from deadzone.study.workload_specs import ClipSpec
 from deadzone.study.workload_specs import FfmpegWorkload as FfmpegSpec
@@ -183,8 +183,6 @@ class FfmpegWorkload(Workload):
         return Outcome(responses)
 
     def _version(self) -> str | None:
-        if self._place.is_here:
-            return program_version((self._ffmpeg, "-version"))
         if not self._place.identity:
             return None
         said = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)

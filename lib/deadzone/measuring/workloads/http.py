@@ -143,19 +143,17 @@ class HttpWorkload(Workload):
     def _judge(self, measured: dict[str, float], body: bytes) -> str | None:
         """Why an answer is not what it must be; None if it is, with the responses in its body added to what was measured."""
         answer, status = self._spec.answer, int(measured["http_status"])
-        begins = body[:SHOWN_BODY].decode("utf-8", errors="replace").strip()
+        begins = body[:SHOWN_BODY].decode("utf-8", errors="replace").strip() or "nothing"
         if status not in answer.status:
             wanted = ", ".join(map(str, answer.status))
-            return (
-                f"wrong status: {status} where {wanted} is expected; the body begins: {begins or 'nothing'}"
-            )
+            return f"wrong status: {status} where {wanted} is expected; the body begins: {begins}"
         if measured["received_bytes"] < answer.min_bytes:
             return f"body too short: {measured['received_bytes']:,.0f} bytes where {answer.min_bytes:,} are expected"
         text = body.decode("utf-8", errors="replace")
         if answer.regex and not re.search(answer.regex, text, re.MULTILINE):
-            return f"wrong body: it does not match {answer.regex!r}; it begins: {begins or 'nothing'}"
+            return f"wrong body: it does not match {answer.regex!r}; it begins: {begins}"
         if answer.json_path and not found_at(answer.json_path, text):
-            return f"wrong body: there is nothing at {answer.json_path!r}; it begins: {begins or 'nothing'}"
+            return f"wrong body: there is nothing at {answer.json_path!r}; it begins: {begins}"
         for name, extraction in self._spec.responses.items():
             if (value := find_number(extraction, text)) is None:
                 return f"the body holds no number for the response {name}"

@@ -25,13 +25,11 @@ def make_workload(
             from deadzone.measuring.workloads.disk.workload import DiskWorkload
 
             return DiskWorkload(spec, folder, planned)
-        case load_specs.LoadWorkload(driver="deadzone"):
-            from deadzone.measuring.workloads.load import LoadWorkload
-
-            return LoadWorkload(spec, planned)
         case load_specs.LoadWorkload():
-            from deadzone.measuring.workloads.load import ScriptedLoad
+            from deadzone.measuring.workloads.load import LoadWorkload, ScriptedLoad
 
+            if spec.driver == "deadzone":
+                return LoadWorkload(spec, planned)
             return ScriptedLoad(spec, folder, planned)
         case workload_specs.HttpWorkload():
             from deadzone.measuring.workloads.http import HttpWorkload

@@ -6,11 +6,10 @@ import pytest
 
 from deadzone.measuring.targets.kubernetes import trouble
 from deadzone.measuring.targets.kubernetes.streams import (
-    Answer,
     NoProgramError,
     Spot,
     StreamBrokenError,
-    _answer,
+    _exit_code,
 )
 from deadzone.measuring.targets.kubernetes.workload import container_of, label_selector
 
@@ -81,9 +80,9 @@ EXIT_3 = "status: Failure\ndetails: {causes: [{reason: ExitCode, message: '3'}]}
 
 
 def test_the_end_of_a_stream_tells_how_the_command_ended():
-    assert _answer(SPOT, "status: Success", "out", "err") == Answer(0, "out", "err")
-    assert _answer(SPOT, EXIT_3, "", "").code == 3
+    assert _exit_code(SPOT, "status: Success") == 0
+    assert _exit_code(SPOT, EXIT_3) == 3
     with pytest.raises(StreamBrokenError):
-        _answer(SPOT, "", "", "")
+        _exit_code(SPOT, "")
     with pytest.raises(NoProgramError):
-        _answer(SPOT, "status: Failure\nmessage: 'exec: \"sh\": executable file not found in $PATH'", "", "")
+        _exit_code(SPOT, "status: Failure\nmessage: 'exec: \"sh\": executable file not found in $PATH'")

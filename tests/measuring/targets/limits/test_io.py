@@ -9,9 +9,11 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
-from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter, IoWish, io_limit, throttled_device
+from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter, io_limit, throttled_device
 from deadzone.measuring.targets.local import LocalTarget
-from deadzone.study.design import Treatment
+from deadzone.measuring.targets.registry import make_target
+from deadzone.study.design import Limits, Treatment
+from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 pytestmark = pytest.mark.alone
@@ -35,12 +37,12 @@ def limited(tmp_path):
     """Run the writer under an I/O limit; returns its time [s]."""
 
     def run(size, count, **levels):
-        wish = IoWish(
+        limiter = IoLimiter(
             tmp_path, (io_limit(levels.get("io_bandwidth_limit", "none"), levels.get("iops_limit", "none")),)
         )
         argv = ("python3", "-I", "-S", "-c", WRITER, str(tmp_path / "file"), str(size), str(count))
         try:
-            with LocalTarget(LocalSpec(), io=wish) as target:
+            with LocalTarget(LocalSpec(), io=limiter) as target:
                 target.prepare(Treatment(levels))
                 measured = target.execute(Command(argv), 30)
                 facts = target.facts()
@@ -73,11 +75,11 @@ def test_nothing_is_left_of_a_limit(limited):
 def test_a_limiter_without_a_disk_says_so():
     memory = Path("/dev/shm")
     with pytest.raises(TargetError, match="no block device is seen below its file system"):
-        IoLimiter(IoWish(memory, (IoLimit(1),))).open("deadzone-test", os.getpid(), ())
+        IoLimiter(memory, [IoLimit(1)]).open("deadzone-test", os.getpid(), ())
 
 
-def test_a_study_without_io_limits_makes_no_limiter(tmp_path):
-    with LocalTarget(LocalSpec(mechanism="unlimited"), io=IoWish(tmp_path, (IoLimit(),))) as target:
+def test_a_study_without_io_limits_makes_no_limiter():
+    with make_target(PlannedTarget(LocalSpec(mechanism="unlimited"), (Limits(),))) as target:
         assert "io_limits_mechanism" not in target.facts()
 
 
@@ -90,5 +92,5 @@ def test_a_partition_is_limited_by_its_disk(tmp_path):
 
 
 def test_none_is_no_limit():
-    assert io_limit("none", "none").is_none
+    assert io_limit("none", "none") == IoLimit()
     assert io_limit(1e6, "none") == IoLimit(1_000_000, None)

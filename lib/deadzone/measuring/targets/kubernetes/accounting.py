@@ -117,8 +117,6 @@ class Reading:
 class Told:
     """Everything the launcher tells of a trial. lines: the rest of each line, by its first word."""
 
-    result: str
-    timed_out: bool
     lines: Mapping[str, Sequence[str]]
     before: Reading
     after: Reading
@@ -142,7 +140,7 @@ def parse(text: str) -> Told:
         if series:
             series[-1].add(line)
     before, after = _reading(lines["before"]), _reading(lines["after"])
-    return Told("".join(lines["result"]), "timed_out" in lines, lines, before, after, tuple(series))
+    return Told(lines, before, after, tuple(series))
 
 
 def counted(text: str) -> Counters:
@@ -211,16 +209,15 @@ def cores_of(cpu_max: str | None) -> float | None:
 
 def _exit(told: Told) -> Exit:
     """How the program ended; a shell tells a signal by 128 and its number."""
-    kind, _, rest = told.result.partition(" ")
+    kind, _, rest = told.text("result").partition(" ")
     started = kind != "failed"
     code, _, orphans = rest.partition(" ") if started else ("127", "", "")
     peak_kib = told.text("peak")
     return Exit(
-        0.0,
         wall(told.before, told.after),
         exit_code=128 - int(code) if int(code) > 128 else int(code),
         max_rss_bytes=int(peak_kib) * 1024 if peak_kib.isdigit() else None,
-        timed_out=told.timed_out and started,
+        timed_out="timed_out" in told.lines and started,
         exec_error=None if started else rest,
         counted={"left_running": int(orphans or 0)},
     )

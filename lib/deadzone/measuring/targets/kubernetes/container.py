@@ -103,7 +103,7 @@ class Container:
             self.shell('mkdir -p "$1"', str(self.home)),
             self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin),
         ):
-            if wrote.code:
+            if wrote.returncode:
                 raise self._unwritable(wrote.stderr.strip())
         return self.probe()
 
@@ -116,7 +116,7 @@ class Container:
     def _find_shell(self) -> tuple[str, ...]:
         for shell in SHELLS:
             try:
-                if streams.run(self.cluster, self.spot, (*shell, "-c", "exit 0")).code == 0:
+                if streams.run(self.cluster, self.spot, (*shell, "-c", "exit 0")).returncode == 0:
                     return shell
             except NoProgramError:
                 continue
@@ -164,7 +164,7 @@ class Container:
 
     def _act(self, action: str) -> Answer:
         answer = self._patiently(self._argv(action))
-        if answer.code:
+        if answer.returncode:
             raise ClusterError(
                 f"The launcher in {self.spot} failed to {action}: {answer.stderr.strip()[-300:]}."
             )
@@ -204,20 +204,20 @@ class Container:
             return self._told(answer)
 
     def _told(self, answer: Answer) -> str:
-        if answer.code == NOT_STARTED:
+        if answer.returncode == NOT_STARTED:
             raise NotStartedError(f"A trial in {self.spot} was not started.")
-        if answer.code == CANNOT_WRITE:
+        if answer.returncode == CANNOT_WRITE:
             raise self._unwritable()
-        if answer.code or not answer.stdout.rstrip().endswith(TOLD):
+        if answer.returncode or not answer.stdout.rstrip().endswith(TOLD):
             raise LauncherDiedError(
-                f"The launcher in {self.spot} ended with code {answer.code}: {answer.stderr.strip()[-300:] or 'killed'}."
+                f"The launcher in {self.spot} ended with code {answer.returncode}: {answer.stderr.strip()[-300:] or 'killed'}."
             )
         return answer.stdout
 
     def clean_left(self) -> bool:
         """Clean up after a killed sweep; whether there was anything of it."""
         self._shell = self._shell or self._find_shell()
-        if self.shell('[ -e "$1/launch" ]', str(self.home)).code:
+        if self.shell('[ -e "$1/launch" ]', str(self.home)).returncode:
             return False
         self.clean()
         return True
@@ -240,9 +240,11 @@ class Container:
         content = source.read_bytes()
         for attempt in (1, 2, 3):
             answer = self.shell(RECEIVE, str(there), str(len(content)), stdin=content, timeout_s=600.0)
-            if answer.code == 0 and self.holds(there, hashlib.sha256(content).hexdigest(), len(content)):
+            if answer.returncode == 0 and self.holds(
+                there, hashlib.sha256(content).hexdigest(), len(content)
+            ):
                 return
-            if answer.code and attempt == 3:
+            if answer.returncode and attempt == 3:
                 raise TargetError(
                     f"{source.name} cannot be copied into {self.spot}: {answer.stderr.strip()}."
                 )

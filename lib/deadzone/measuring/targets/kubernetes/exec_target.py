@@ -156,8 +156,7 @@ class ExecTarget(ClusterTarget):
     def _resize(self, container: Object, cores: float) -> None:
         original = self._original.with_pod(self._pod, CpuResources.of(container))
         before = next(pod for pod in original.pods if pod.uid == self._pod["metadata"]["uid"])
-        first = CpuResources(before.limit, before.request)
-        wanted = resources.for_resize(self._pod, container, cores, first)
+        wanted = resources.for_resize(self._pod, container, cores, before)
         assert wanted is not None
         self._keep(original)
         self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from deadzone.errors import TargetError
@@ -25,13 +25,11 @@ RESIZE_BACK_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
-class ResizedPod:
-    """A pod that was resized in place: which one, what it had, and where trials wrote in it."""
+class ResizedPod(CpuResources):
+    """What a pod had that was resized in place, and which one it is."""
 
     name: str
     uid: str
-    limit: str | None
-    request: str | None
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Original:
     run: str
     started_at: str
     scratch: str
-    pods: tuple[ResizedPod, ...] = field(default=())
+    pods: tuple[ResizedPod, ...] = ()
 
     @property
     def cpu(self) -> CpuResources:
@@ -60,7 +58,7 @@ class Original:
         uid = pod["metadata"]["uid"]
         if any(known.uid == uid for known in self.pods):
             return self
-        resized = ResizedPod(pod["metadata"]["name"], uid, cpu.limit, cpu.request)
+        resized = ResizedPod(cpu.limit, cpu.request, pod["metadata"]["name"], uid)
         return replace(self, pods=(*self.pods, resized))
 
     def dumps(self) -> str:
@@ -112,13 +110,12 @@ def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[
 
 def _resize_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> str | None:
     where = Workload(POD, workload.namespace, resized.name)
-    cpu = CpuResources(resized.limit, resized.request)
     with contextlib.suppress(AbsentError):
         pod = where.read(cluster)
         if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
             return None  # a rollout has replaced it, by one with the template's resources
         now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
-        if not now.same(cpu):
-            resize(cluster, pod, original.container, cpu, RESIZE_BACK_TIMEOUT_S)
-            return f"{where}: {cpu} again, was {now}"
+        if not now.same(resized):
+            resize(cluster, pod, original.container, resized, RESIZE_BACK_TIMEOUT_S)
+            return f"{where}: {resized} again, was {now}"
     return None

@@ -49,7 +49,7 @@ class PodPlace:
     def fresh_folder(self, folder: Path) -> Path:
         """An empty folder in the container."""
         made = self._here.shell('rm -rf "$1" && mkdir -p "$1"', str(folder), timeout_s=600.0)
-        if made.code:
+        if made.returncode:
             raise TargetError(f"{folder} in {self._here.spot} cannot be made anew: {made.stderr.strip()}.")
         return folder
 
@@ -60,23 +60,21 @@ class PodPlace:
         """
         if sha256 in self._sent:
             return self._sent[sha256]
-        if source.name in self._inputs:
-            there = Path(self._inputs[source.name])
-            if not self._here.holds(there, sha256, source.stat().st_size):
+        own = PurePosixPath(self._here.home) / "inputs" / sha256[:16] / source.name
+        there = Path(self._inputs.get(source.name, own))
+        if not self._here.holds(there, sha256, source.stat().st_size):
+            if source.name in self._inputs:
                 raise TargetError(
                     f"{there} in {self._here.spot} is not the file {source.name} of this study (target.inputs): its "
                     "checksum differs, or it is missing."
                 )
-        else:
-            there = Path(PurePosixPath(self._here.home) / "inputs" / sha256[:16] / source.name)
-            if not self._here.holds(there, sha256, source.stat().st_size):
-                self._here.send(source, there)
+            self._here.send(source, there)
         self._sent[sha256] = there
         return there
 
     def has_program(self, program: str, cwd: Path | None) -> bool:
         """Whether the container can start a program."""
-        return self._here.shell(FIND, program, str(cwd or "")).code == 0
+        return self._here.shell(FIND, program, str(cwd or "")).returncode == 0
 
     def run(self, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> CompletedProcess[str] | None:
         """Run a preparation in the container, under the trial's limit; None if it takes too long.
@@ -84,12 +82,11 @@ class PodPlace:
         It may run twice where the stream to it breaks, so it must bear that.
         """
         try:
-            answer = self._here.prepare(RUN, argv, cwd, timeout_s)
+            return self._here.prepare(RUN, argv, cwd, timeout_s)
         except StreamBrokenError:
             return None
         except NoProgramError as error:
             return CompletedProcess(argv, NOT_STARTED, "", str(error))
-        return CompletedProcess(argv, answer.code, answer.stdout, answer.stderr)
 
     def count_files(self, folder: Path) -> int:
         """Entries of a folder of the container."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass
+from subprocess import CompletedProcess
 from typing import Any
 
 import yaml
@@ -30,6 +31,9 @@ STDIN, STDOUT, STDERR, STATUS = 0, 1, 2, 3
 
 NO_SUCH_PROGRAM = ("executable file not found", "no such file or directory", "permission denied")
 
+Answer = CompletedProcess[str]
+"""What a command in a container printed, and how it ended."""
+
 
 class StreamBrokenError(errors.ClusterError):
     """The stream ended before the command did; whether the command still runs is not known."""
@@ -37,15 +41,6 @@ class StreamBrokenError(errors.ClusterError):
 
 class NoProgramError(errors.ClusterError):
     """The container has no program of that name."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a command in a container printed, and how it ended."""
-
-    code: int
-    stdout: str
-    stderr: str
 
 
 @dataclass(frozen=True)
@@ -76,7 +71,9 @@ def run(
     such program, other kinds of ClusterError as the API server refuses.
     """
     stream = cluster.patiently(f"run a command in {spot}", lambda: _open(cluster, spot, argv, bool(stdin)))
-    return _follow(cluster, spot, stream, stdin, timeout_s)
+    printed = _printed(cluster, spot, stream, stdin, timeout_s)
+    code = _exit_code(spot, printed[STATUS])
+    return Answer(argv, code, printed[STDOUT], printed[STDERR])
 
 
 def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> Any:
@@ -107,7 +104,8 @@ def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> A
         raise
 
 
-def _follow(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: float) -> Answer:
+def _printed(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: float) -> dict[int, str]:
+    """What came over each channel of a stream until its end."""
     printed: dict[int, list[str]] = {STDOUT: [], STDERR: [], STATUS: []}
     began = pinged = time.monotonic()
     try:
@@ -136,7 +134,7 @@ def _follow(cluster: Cluster, spot: Spot, stream: Any, stdin: bytes, timeout_s: 
     finally:
         with contextlib.suppress(Exception):
             stream.close()
-    return _answer(spot, "".join(printed[STATUS]), "".join(printed[STDOUT]), "".join(printed[STDERR]))
+    return {channel: "".join(pieces) for channel, pieces in printed.items()}
 
 
 def _drain(stream: Any, printed: dict[int, list[str]]) -> None:
@@ -145,17 +143,17 @@ def _drain(stream: Any, printed: dict[int, list[str]]) -> None:
             pieces.append(piece)
 
 
-def _answer(spot: Spot, status: str, stdout: str, stderr: str) -> Answer:
-    """The answer from the status channel. Raises StreamBrokenError without one."""
+def _exit_code(spot: Spot, status: str) -> int:
+    """How the command ended, from the status channel. Raises StreamBrokenError without one."""
     told = yaml.safe_load(status) if status else None
     if not isinstance(told, dict):
         raise StreamBrokenError(f"The stream to {spot} ended before the command did.")
     if told.get("status") == "Success":
-        return Answer(0, stdout, stderr)
+        return 0
     causes = (told.get("details") or {}).get("causes") or []
     codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
     if codes:
-        return Answer(int(codes[0]), stdout, stderr)
+        return int(codes[0])
     message = str(told.get("message") or "no reason given")
     if any(words in message.lower() for words in NO_SUCH_PROGRAM):
         raise NoProgramError(f"{spot} has no such program: {message}.")

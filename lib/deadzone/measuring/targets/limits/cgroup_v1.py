@@ -18,7 +18,7 @@ from deadzone.measuring.targets.limits.base import (
     quota_us,
     remove_group,
 )
-from deadzone.measuring.targets.limits.cgroup_v2 import PAGE_BYTES, UNIFIED, v2_mount
+from deadzone.measuring.targets.limits.cgroup_v2 import PAGE_BYTES, UNIFIED, mounted, v2_mount
 
 NANOSECONDS = 1e9
 
@@ -148,9 +148,5 @@ def v1_mounts() -> dict[str, Path]:
 
 def _mounted() -> Iterator[tuple[str, str, Path]]:
     """Each mounted v1 controller with the group that is its root here, and its mount point."""
-    for line in proc_lines("self/mountinfo"):
-        left, _, right = line.partition(" - ")
-        kind, _, options = right.split()[:3]
-        if kind == "cgroup":
-            root, mount_point = left.split()[3:5]
-            yield from ((controller, root, Path(mount_point)) for controller in options.split(","))
+    for root, mount_point, options in mounted("cgroup"):
+        yield from ((controller, root, mount_point) for controller in options.split(","))

@@ -110,9 +110,8 @@ class CgroupV2(ControlGroup):
     def limits(self) -> tuple[float | None, int | None]:
         """CPU and memory limit in force, in cores and bytes; None: no limit."""
         quota, _, period = (cpu_max(self.folder) or "max 1").partition(" ")
-        return (None if quota == "max" else int(quota) / int(period)), whole_number(
-            self.folder / "memory.max"
-        )
+        cores = None if quota == "max" else int(quota) / int(period)
+        return cores, whole_number(self.folder / "memory.max")
 
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""
@@ -187,11 +186,16 @@ def verify_cpu_max(group: Path, wanted: str) -> None:
 
 def v2_mount() -> Path | None:
     """Where the cgroup v2 hierarchy is mounted, or None."""
+    return next((mount_point for _, mount_point, _ in mounted("cgroup2")), None)
+
+
+def mounted(kind: str) -> Iterator[tuple[str, Path, str]]:
+    """The hierarchies of cgroup or cgroup2: the group that is the root here, the mount point, and the options of each."""
     for line in proc_lines("self/mountinfo"):
         left, _, right = line.partition(" - ")
-        if right.split()[0] == "cgroup2":
-            return Path(left.split()[4])
-    return None
+        if right.split()[0] == kind:
+            root, mount_point = left.split()[3:5]
+            yield root, Path(mount_point), right.split()[2]
 
 
 def own_v2_group(pid: int | str = "self") -> Path | None:

@@ -29,35 +29,18 @@ BLOCK_DEVICES = Path("/sys/dev/block")
 
 @dataclass(frozen=True)
 class IoLimit:
-    """A limit in each direction. bandwidth: [bytes/s]. calls: reads or writes [1/s]. None: no limit."""
+    """A limit in each direction. bandwidth: [bytes/s]. calls: reads or writes [1/s]. None: no limit, as of both by default."""
 
     bandwidth: int | None = None
     calls: int | None = None
-
-    @property
-    def is_none(self) -> bool:
-        """Whether nothing is limited."""
-        return self.bandwidth is None and self.calls is None
-
-
-@dataclass(frozen=True)
-class IoWish:
-    """What a study wants limited: the folder whose disk is meant, and every limit that it will ask for."""
-
-    folder: Path
-    limits: tuple[IoLimit, ...] = ()
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether there is any limit to put in force."""
-        return not all(limit.is_none for limit in self.limits)
 
 
 class IoLimiter:
     """Puts I/O limits of one disk in force for the launcher and all it starts."""
 
-    def __init__(self, wish: IoWish) -> None:
-        self._wish = wish
+    def __init__(self, folder: Path, limits: Sequence[IoLimit] = ()) -> None:
+        """folder: the one whose disk is meant. limits: all that the study will ask for."""
+        self._folder, self._limits = folder, limits
         self._device = ""
         self._max: Path | None = None
         self._group: Path | None = None
@@ -69,10 +52,10 @@ class IoLimiter:
 
         Raises TargetError, with the reason, where there is none, or a limit of the study is refused.
         """
-        self._device = throttled_device(self._wish.folder)
+        self._device = throttled_device(self._folder)
         try:
             self._find(group, pid, procs_files)
-            for limit in (*self._wish.limits, IoLimit()):
+            for limit in (*self._limits, IoLimit()):
                 self.set(limit)
         except TargetError:
             self.close()
@@ -145,17 +128,20 @@ def throttled_device(folder: Path) -> str:
     Raises TargetError where there is no block device below it.
     """
     existing = next((path for path in (folder, *folder.parents) if path.is_dir()), Path("/"))
-    number = existing.stat().st_dev
-    device = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
-    if not device.exists():
+    device = existing.stat().st_dev
+    number = f"{os.major(device)}:{os.minor(device)}"
+    if not (BLOCK_DEVICES / number).exists():
         raise TargetError(
             f"I/O of {existing} cannot be limited: no block device is seen below its file system (memory, network, or "
             "a container's overlay). Name a folder on a disk"
         )
-    place = device.resolve()
-    if (place / "partition").exists():
-        place = place.parent
-    return (place / "dev").read_text().strip()
+    return (whole_disk(number) / "dev").read_text().strip()
+
+
+def whole_disk(number: str) -> Path:
+    """Where the kernel tells of the disk of this major:minor, or of the one that it is a partition of."""
+    place = (BLOCK_DEVICES / number).resolve()
+    return place.parent if (place / "partition").exists() else place
 
 
 def _v1_value(text: str, device: str) -> int | None:

@@ -20,6 +20,7 @@ import random
 import sys
 import threading
 import time
+from collections import Counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ class Latencies:
     """Durations of calls in nanoseconds, counted in buckets; the longest and the mean are exact."""
 
     def __init__(self) -> None:
-        self.counts: dict[int, int] = {}
+        self.counts = Counter[int]()
         self.total = self.number = self.most = 0
 
     def add(self, duration: int) -> None:
         """Count one call."""
         shift = max(0, duration.bit_length() - BUCKET_BITS - 1)
         bucket = (shift << (BUCKET_BITS + 1)) + (duration >> shift)
-        self.counts[bucket] = self.counts.get(bucket, 0) + 1
+        self.counts[bucket] += 1
         self.total += duration
         self.number += 1
         if duration > self.most:
@@ -54,21 +55,20 @@ class Latencies:
 
     def merge(self, other: dict[str, Any]) -> None:
         """Add what another process counted."""
-        for bucket, count in other["counts"].items():
-            self.counts[int(bucket)] = self.counts.get(int(bucket), 0) + count
+        self.counts.update({int(bucket): count for bucket, count in other["counts"].items()})
         self.total += other["total"]
         self.number += other["number"]
         self.most = max(self.most, other["most"])
 
     def summary(self) -> dict[str, Any]:
-        """Calls, their mean, longest and percentiles in nanoseconds."""
+        """Calls, their mean, longest and percentiles in nanoseconds, by the names that fio gives them."""
         if not self.number:
-            return {"number": 0}
+            return {"N": 0}
         return {
-            "number": self.number,
-            "mean_ns": self.total / self.number,
-            "max_ns": self.most,
-            "percentiles_ns": {f"{percent:g}": self.percentile(percent) for percent in PERCENTILES},
+            "N": self.number,
+            "mean": self.total / self.number,
+            "max": self.most,
+            "percentile": {f"{percent:g}": self.percentile(percent) for percent in PERCENTILES},
         }
 
     def percentile(self, percent: float) -> int:
@@ -100,7 +100,7 @@ class Job:
         self.most = plan["most_blocks"]
         self.order = self.positions()
         self.reads, self.writes, self.flushes = Latencies(), Latencies(), Latencies()
-        self.series: dict[int, int] = {}
+        self.series = Counter[int]()
         self.failure: OSError | None = None
         self.lock = threading.Lock()
 
@@ -151,7 +151,7 @@ class Job:
         kind, share, each = self.plan["operation"], self.plan["read_share"], self.plan["fsync"] == "each"
         stamps = self.plan["data"] == "random" and self.size >= 8
         reads, writes, flushes = Latencies(), Latencies(), Latencies()
-        series: dict[int, int] = {}
+        series = Counter[int]()
         now = time.monotonic_ns()
         while now < deadline and self.failure is None:
             with self.lock:
@@ -171,13 +171,11 @@ class Job:
                 now = self.timed(lambda: os.fdatasync(self.fd), flushes)
             if moved != self.size:
                 raise OSError(errno.EIO, f"a call moved {moved} of {self.size} bytes")
-            bin_number = (now - start_ns) // step
-            series[bin_number] = series.get(bin_number, 0) + moved
+            series[(now - start_ns) // step] += moved
         with self.lock:
             for ours, theirs in ((self.reads, reads), (self.writes, writes), (self.flushes, flushes)):
                 ours.merge(vars(theirs))
-            for bin_number, moved in series.items():
-                self.series[bin_number] = self.series.get(bin_number, 0) + moved
+            self.series.update(series)
 
     def timed(self, call: Callable[[], Any], latencies: Latencies) -> int:
         """Make a call, count its time, and tell when it was over."""
@@ -253,12 +251,11 @@ def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
 def result(told: list[dict[str, Any]]) -> dict[str, Any]:
     """The jobs' accounts as one."""
     kinds = {name: Latencies() for name in ("reads", "writes", "flushes")}
-    series: dict[int, int] = {}
+    series = Counter[int]()
     for one in told:
         for name, latencies in kinds.items():
             latencies.merge(one[name])
-        for number, moved in one["series"].items():
-            series[int(number)] = series.get(int(number), 0) + moved
+        series.update({int(number): moved for number, moved in one["series"].items()})
     calls = Latencies()
     calls.merge(vars(kinds["reads"]))
     calls.merge(vars(kinds["writes"]))

@@ -8,9 +8,8 @@ from typing import Any
 
 import psutil
 
+from deadzone.measuring.targets.limits.io import BLOCK_DEVICES, whole_disk
 from deadzone.store.provenance import first_line
-
-BLOCK_DEVICES = Path("/sys/dev/block")
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 """File systems that lie in memory."""
@@ -70,9 +69,7 @@ def disk_of(folder: Path) -> Disk | None:
     number = device_number(folder)
     if number is None:
         return None
-    place = (BLOCK_DEVICES / number).resolve()
-    if (place / "partition").exists():
-        place = place.parent
+    place = whole_disk(number)
     name = place.name
     block = first_line(place / "queue" / "logical_block_size")
     model = first_line(place / "device" / "model") or first_line(place / "device" / "name") or ""

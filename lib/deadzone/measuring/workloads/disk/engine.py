@@ -1,16 +1,12 @@
-"""What every engine of the disk workload offers, and what it tells of a trial."""
+"""What every engine of the disk workload is asked for, and what it tells of a trial."""
 
 import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, Self
 
 from deadzone.contents import beside
-from deadzone.measurement import Command, Measurement
 from deadzone.study.disk_specs import DiskSettings
-
-NANOSECONDS_A_MS = 1e6
 
 WORDS: dict[int, str] = {getattr(errno, name): words for name, words in beside(__file__).items()}
 """By the system's number of an error."""
@@ -52,12 +48,6 @@ class Latency:
     max_ms: float | None = None
     percentiles: Mapping[float, float] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, number: int, mean_ns: float, max_ns: float, percentiles_ns: Mapping[str, float]) -> Self:
-        """From nanoseconds, as engines tell them."""
-        told = {float(percent): value / NANOSECONDS_A_MS for percent, value in percentiles_ns.items()}
-        return cls(number, mean_ns / NANOSECONDS_A_MS, max_ns / NANOSECONDS_A_MS, told)
-
 
 @dataclass(frozen=True)
 class Account:
@@ -77,21 +67,6 @@ class Account:
 
 class EngineFailure(Exception):
     """The engine ended without a result; the text says why, as a clause of a trial's error."""
-
-
-class Engine(Protocol):
-    """Reads and writes blocks of files, and tells how fast."""
-
-    name: str
-
-    def version(self) -> str:
-        """The program with its version. Raises WorkloadError where it is missing or too old."""
-
-    def command(self, trial: Trial) -> Command:
-        """What to run; it needs nothing of Deadzone's and tells its result on standard output or error."""
-
-    def account(self, trial: Trial, measurement: Measurement) -> Account:
-        """What the engine did. Raises EngineFailure where it tells no result."""
 
 
 def in_words(number: int | None, otherwise: str) -> str:

@@ -8,6 +8,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
+from io import BufferedWriter
 from pathlib import Path
 
 from deadzone.errors import WorkloadError
@@ -51,21 +52,13 @@ def refused_direct(path: Path, block_size: int) -> int | None:
     """
     try:
         second = block_size if path.stat().st_size >= 2 * block_size else 0
-        with _descriptor(path, os.O_RDONLY | os.O_DIRECT) as descriptor, mmap.mmap(-1, block_size) as memory:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        with os.fdopen(descriptor, "rb", 0), mmap.mmap(-1, block_size) as memory:
             os.preadv(descriptor, [memory], 0)
             os.preadv(descriptor, [memory], second)
     except OSError as error:
         return error.errno or errno.EINVAL
     return None
-
-
-@contextlib.contextmanager
-def _descriptor(path: Path, flags: int) -> Iterator[int]:
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 PIECE_BYTES = 8 * 2**20
@@ -121,7 +114,7 @@ class DiskFiles:
         with self._undone_by(partial(path.unlink, missing_ok=True)):
             if not path.exists() or path.stat().st_size != size:
                 path.unlink(missing_ok=True)
-                _fill(path, size, data)
+                fill_file(path, size, data)
                 evict(path)
         return path
 
@@ -170,24 +163,22 @@ def _refuse_devices(home: Path) -> None:
         raise WorkloadError(f"workload.folder: {home} is no folder; name one.")
 
 
-def _fill(path: Path, size: int, data: str) -> None:
-    """Write a file from its beginning to its end; random data cannot be compressed, and no two pieces are alike."""
-    with _new_file(path, size) as descriptor:
+def fill_file(path: Path, size: int, data: str) -> None:
+    """Write a new file from its beginning to its end; random data cannot be compressed, and no two pieces are alike."""
+    with _new_file(path, size) as file:
         for offset in range(0, size, PIECE_BYTES):
             length = min(PIECE_BYTES, size - offset)
-            piece = os.urandom(length) if data == "random" else bytes(length)
-            while piece:
-                written = os.pwrite(descriptor, piece, offset)
-                offset, piece = offset + written, piece[written:]
+            file.write(os.urandom(length) if data == "random" else bytes(length))
 
 
 @contextlib.contextmanager
-def _new_file(path: Path, size: int) -> Iterator[int]:
-    """The descriptor of a file of so many allocated bytes; what is written is on the disk when the context ends."""
-    with _descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor:
-        os.posix_fallocate(descriptor, 0, size)
-        yield descriptor
-        os.fsync(descriptor)
+def _new_file(path: Path, size: int) -> Iterator[BufferedWriter]:
+    """A file of so many allocated bytes; what is written is on the disk when the context ends."""
+    with path.open("xb") as file:
+        os.posix_fallocate(file.fileno(), 0, size)
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _why(error: OSError) -> str:

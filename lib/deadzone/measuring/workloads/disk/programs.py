@@ -103,6 +103,7 @@ FIRST_LOG = f"{SERIES}_bw.log"
 
 
 KIBIBYTE = 1024
+NANOSECONDS_A_MS = 1e6
 
 ALWAYS: dict[str, Any] = beside(__file__)
 """Options of fio that are the same in every trial."""
@@ -192,7 +193,7 @@ class FioEngine:
                 read_bytes=read["io_bytes"],
                 written_bytes=write["io_bytes"],
                 calls=_latency(main["lat_ns"], read["total_ios"] + write["total_ios"]),
-                flushes=_latency(flushes, flushes["N"]) if flushes.get("N") else Latency(0),
+                flushes=_latency(flushes, flushes.get("N", 0)),
                 series=_series(trial),
             )
         except KeyError as error:
@@ -200,8 +201,14 @@ class FioEngine:
 
 
 def _latency(told: dict[str, Any], number: int) -> Latency:
-    """From submission to completion, as a program that waits for its call feels it."""
-    return Latency.of(number, told["mean"], told["max"], told.get("percentile", {}))
+    """From submission to completion, as a program that waits for its call feels it. told: in nanoseconds, as fio does.
+    number: of calls."""
+    if not number:
+        return Latency(0)
+    percentiles = {
+        float(percent): ns / NANOSECONDS_A_MS for percent, ns in told.get("percentile", {}).items()
+    }
+    return Latency(number, told["mean"] / NANOSECONDS_A_MS, told["max"] / NANOSECONDS_A_MS, percentiles)
 
 
 def _series(trial: Trial) -> list[tuple[float, float]]:
@@ -251,16 +258,9 @@ class BuiltinEngine:
         size, step = trial.settings.block_size, float(told["series_step_s"])
         return Account(
             elapsed_s=told["elapsed_s"],
-            read_bytes=told["reads"]["number"] * size,
-            written_bytes=told["writes"]["number"] * size,
-            calls=_counted(told["calls"]),
-            flushes=_counted(told["flushes"]),
+            read_bytes=told["reads"]["N"] * size,
+            written_bytes=told["writes"]["N"] * size,
+            calls=_latency(told["calls"], told["calls"]["N"]),
+            flushes=_latency(told["flushes"], told["flushes"]["N"]),
             series=[((i + 1) * step, moved / step) for i, moved in enumerate(told["series_bytes"])],
         )
-
-
-def _counted(told: dict[str, Any]) -> Latency:
-    """Of calls that the built-in engine counted in nanoseconds."""
-    if not told["number"]:
-        return Latency(0)
-    return Latency.of(told["number"], told["mean_ns"], told["max_ns"], told["percentiles_ns"])

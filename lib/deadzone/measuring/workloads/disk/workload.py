@@ -11,8 +11,8 @@ from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.base import Outcome, fresh_folder
 from deadzone.measuring.workloads.disk.device import disk_of, facts, in_memory
-from deadzone.measuring.workloads.disk.engine import Engine, EngineFailure, Trial, in_words
-from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, refused_direct
+from deadzone.measuring.workloads.disk.engine import EngineFailure, Trial, in_words
+from deadzone.measuring.workloads.disk.files import DiskFiles, cached_share, evict, fill_file, refused_direct
 from deadzone.measuring.workloads.disk.programs import BuiltinEngine, DdEngine, FioEngine
 from deadzone.measuring.workloads.disk.responses import RESPONSES, responses_of, samples_of
 from deadzone.study.disk_plan import settings_of, writes
@@ -20,6 +20,10 @@ from deadzone.study.disk_specs import SETTINGS, DiskSettings
 from deadzone.study.disk_specs import DiskWorkload as DiskSpec
 from deadzone.study.levels import Level
 from deadzone.study.sizes import size_text
+
+Engine = FioEngine | BuiltinEngine | DdEngine
+"""Reads and writes blocks of files, and tells how fast. `version` raises WorkloadError where the program is missing or too old;
+`command` needs nothing of Deadzone's; `account` raises EngineFailure where there is no result."""
 
 ENGINES: dict[str, type[Engine]] = {"fio": FioEngine, "builtin": BuiltinEngine, "dd": DdEngine}
 """By the name a study gives them."""
@@ -237,6 +241,4 @@ class DiskWorkload:
                 f"dd needs {size_text(size)} of random data in {scratch.parent}, which has {size_text(free)} free; "
                 "lower workload.trial_bytes, or use another engine."
             )
-        with (scratch / SOURCE).open("wb") as handle:
-            for left in range(size, 0, -(8 << 20)):
-                handle.write(os.urandom(min(left, 8 << 20)))
+        fill_file(scratch / SOURCE, size, "random")
