@@ -6,6 +6,7 @@ targets are those of the project. Writes docs/benchmarks/reports.md.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import statistics
@@ -125,7 +126,7 @@ def _one_round() -> None:
     """Time the steps one by one, and print them as JSON."""
     from deadzone import places
     from deadzone.reports.document.document import document_of, read_notebook
-    from deadzone.reports.document.execution import execute, load_papermill
+    from deadzone.reports.document.execution import execute
     from deadzone.reports.document.page import page
     from deadzone.reports.document.pdf import pdf
 
@@ -139,7 +140,7 @@ def _one_round() -> None:
 
     with tempfile.TemporaryDirectory() as scratch:
         executed = Path(scratch) / "executed.ipynb"
-        timed("import_papermill", load_papermill)
+        timed("import_papermill", lambda: importlib.import_module("papermill"))
         timed("import_writers", _load_writers)
         timed("kernel_start", lambda: execute(places.notebook("empty"), executed, {}))
         timed("papermill", lambda: execute(places.notebook("phases"), executed, {"run": "bench/run-1"}))

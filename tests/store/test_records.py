@@ -114,6 +114,7 @@ def test_what_a_later_version_adds_is_kept():
         (BATCH, {"batch": 1, "trials": [{"trial": 1}], "reason": {"en": "a", "ko": "b"}}),
         (BATCH, {"stopped": {"en": "a"}, "open": []}),
         (BATCH, {"gain": []}),
+        (BATCH, None),
         (HISTOGRAMS, {"trial": 1, "attempt": 1, "histograms": [["latency_us", 0.0, 1.0, 3]]}),
         (FACTS, {"cores_usable": "two"}),
         (FACTS, {"earlier_parts": 5}),

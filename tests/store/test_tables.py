@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import time
+
 import pandas as pd
 import pytest
 
@@ -25,6 +28,25 @@ def test_a_number_that_no_float_holds_is_a_word(tmp_path):
         "9" * 400,
         "3",
     ]
+
+
+def test_a_table_that_lost_its_line_ends_is_refused_at_once(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(["threads,wall_s 1,2.5"] * 20_000))
+    began = time.process_time()
+    with pytest.raises(TableError, match="its first line has 59,999 cells"):
+        read_table(path)
+    assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize("level", ["nan", "NaN"])
+def test_a_level_that_reads_as_no_number_is_a_word(level, tmp_path, deadzone):
+    path = tmp_path / "t.parquet"
+    rows = [{"n": one, "y": 5.0 + number % 2} for number in range(3) for one in (level, "1", "2")]
+    pd.DataFrame(rows).to_parquet(path)
+    said = deadzone("fit", path, "--knob", "n", "--response", "y", "--json")
+    assert said.code == 0, said.err
+    assert level in [one["setting"] for one in json.loads(said.out)["settings"]]
 
 
 @pytest.mark.parametrize(

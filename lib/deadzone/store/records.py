@@ -87,7 +87,9 @@ class Form:
 
 _COLUMNS = {f"{name}?": kind for name, kind in COLUMNS.items() if name not in _TOLD["trial"]}
 _BATCHES = {name: _schema(_TOLD[name]) for name in ("batch", "end")}
-_BATCH_OR_END = form.tagged_union_schema(_BATCHES, lambda one: "end" if "stopped" in one else "batch")
+_BATCH_OR_END = form.tagged_union_schema(
+    _BATCHES, lambda one: "end" if isinstance(one, dict) and "stopped" in one else "batch"
+)
 
 RECORD, SERIES, HISTOGRAMS, FACTS = (
     Form(name, SchemaValidator(_schema(_TOLD[name]))) for name in ("record", "series", "histograms", "facts")

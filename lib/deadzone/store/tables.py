@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 READABLE = (".csv", ".parquet")
 
+MOST_COLUMNS = 5000
+"""A first line with more cells has lost its line ends; pandas would compare the name of each with all others."""
+
 
 def read_table(path: Path) -> pd.DataFrame:
     """A table from a CSV or Parquet file.
@@ -48,6 +51,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
     with path.open(encoding="utf-8", errors="replace") as file:
         first = file.readline()
+    if (cells := first.count(",")) > MOST_COLUMNS:
+        raise ValueError(f"its first line has {cells:,} cells, more than any table has columns")
     if ";" in first and "," not in first:
         return pd.read_csv(path, sep=";", decimal=",")
     return pd.read_csv(path)

@@ -34,9 +34,11 @@ def plain_number(value: Decimal | float) -> int | float:
 
 
 def read_level(written: Any) -> Any:
-    """The level that a text is: its number, an int where it is whole, else the text; anything else that is no number as it is."""
+    """The level that a text is: its number, an int where it is whole, else the text, such as "nan"; anything else that is no number
+    as it is."""
     try:
-        return plain_number(float(written))
+        number = float(written)
+        return written if math.isnan(number) else plain_number(number)
     except (TypeError, ValueError, OverflowError):
         return written
 
