@@ -104,6 +104,16 @@ def test_a_sentence_says_what_yaml_says(text, form):
     assert parsed.model_copy(update={"says": ""}) == claim(**form)
 
 
+def test_a_mapping_of_a_notebook_is_a_claim():
+    assert parse_claim({"best": {"threads": 4}}).best == {"threads": 4}
+
+
+@pytest.mark.parametrize("made", [3, ["a"], None, {"best": 3}])
+def test_what_a_notebook_gives_that_is_no_claim_is_refused(made):
+    with pytest.raises(StudyError, match="The claim"):
+        parse_claim(made)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -17,7 +17,7 @@ of the same kind as its column's; where the column has a unit, a bound needs one
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -46,11 +46,14 @@ FORMS = {
 """The sentence of each form; a part is named as the form's own key is, but for the bounds, whose unit stands beside them."""
 
 
-def parse_claim(text: str) -> ClaimSpec:
-    """The claim that a sentence, or a mapping in YAML, makes.
+def parse_claim(made: object) -> ClaimSpec:
+    """The claim that a sentence, a mapping in YAML, or a mapping makes.
 
     Raises StudyError if it is none, or a bound has no unit or one of another kind than its column.
     """
+    text = str(made)
+    if isinstance(made, Mapping):
+        return _checked(made, text)
     if text.lstrip().startswith("{"):
         return _checked(read_yaml(text, "the claim"), text)
     said, _, given = text.strip().rstrip(".").partition(" given ")

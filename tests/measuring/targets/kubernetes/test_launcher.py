@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import tempfile
 import time
 from importlib import resources
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from needs import needs
 
 from deadzone.measuring.targets.kubernetes.accounting import counted, measurement, parse
+from deadzone.measuring.targets.kubernetes.container import MAKE_HOME
 from deadzone.store.table import ACCOUNT
 
 SHELLS = (("dash",), ("bash",), ("busybox", "sh"))
@@ -65,6 +67,22 @@ def test_a_trial_is_told_with_everything_it_printed(launcher, tmp_path):
     assert found.stdout.split("\n") == [*words, "1 'y'"]
     assert found.stderr == str(tmp_path)
     assert 0 < found.wall_s < 30
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+@pytest.mark.parametrize("place", ["here", "/dev/shm"])
+def test_what_another_sweep_left_is_removed_unless_others_may_share_it(shell, place, tmp_path):
+    program = needs(shell[0])
+    with tempfile.TemporaryDirectory(dir=tmp_path if place == "here" else place) as scratch:
+        ours, left, other = (
+            Path(scratch, name) for name in ("deadzone-0000cafe", "deadzone-0badcafe", "deadzone-notes")
+        )
+        for folder in (left, other):
+            folder.mkdir()
+            (folder / "launch").touch()
+        subprocess.run((program, *shell[1:], "-c", MAKE_HOME, "deadzone", str(ours)), check=True)
+        is_own = ours.stat().st_dev == Path("/").stat().st_dev
+        assert (ours.is_dir(), left.is_dir(), other.is_dir()) == (True, not is_own, True)
 
 
 def test_a_trial_runs_once_however_often_it_is_asked_for(launcher, tmp_path):

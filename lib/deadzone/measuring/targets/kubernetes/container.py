@@ -49,6 +49,11 @@ WRITE_FILE = (
 )
 """Receives a text with nothing but a shell's own commands."""
 
+MAKE_HOME = """mkdir -p "$1" || exit
+own=$(stat -c %d / 2>/dev/null) && [ "$own" = "$(stat -c %d "$1")" ] || exit 0
+for left in "${1%/*}"/deadzone-????????; do [ "$left" = "$1" ] || rm -rf "$left"; done"""
+"""Makes the folder, and removes what a sweep left that the container did not answer any more; not on a volume, which others may share."""
+
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
 IN_FORCE_TIMEOUT_S = 10.0
@@ -100,7 +105,7 @@ class Container:
         text = resources.files(__package__).joinpath("launcher.sh").read_text()
         stdin = f"{text}\n{END_OF_FILE}\n".encode()
         for wrote in (
-            self.shell('mkdir -p "$1"', str(self.home)),
+            self.shell(MAKE_HOME, str(self.home)),
             self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin),
         ):
             if wrote.returncode:
