@@ -12,9 +12,9 @@ unexport PYTHONDONTWRITEBYTECODE
 ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
 
 # Tests whose outcome hangs on the time or the CPU that they are given are marked `alone` and run one at a time; all others,
-# those that sweep among them, run at once, two more than there are cores, for they wait half of their time.
+# those that sweep among them, run at once, four more than there are cores, for they wait half of their time.
 # Of so many at once each computes in one thread: others would wait for a core by keeping another busy.
-AT_ONCE = $(shell expr $$(nproc) + 2)
+AT_ONCE = $(shell expr $$(nproc) + 4)
 ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'pytest\.mark\.alone' tests))
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
