@@ -37,6 +37,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "mechanisms.md"
 BY_HAND = "\n## By hand\n"
 REPLICATES = 5
 SEEDS = 20
+LEAST_NAMED, MOST_WRONG = 0.9, 0.01
 
 WORKERS = ("threads", "cpu_limit")
 """Knobs over which the Universal Scalability Law says anything."""
@@ -104,6 +105,8 @@ def main() -> int:
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
         *rows,
         "",
+        _targets(rows),
+        "",
         *costs,
     ]
     _, heading, typed = (PAGE.read_text(encoding="utf-8") if PAGE.exists() else "").partition(BY_HAND)
@@ -126,8 +129,22 @@ def _rows_anew(names: list[str], seeds: int) -> int:
         name = line.split(" | ")[0].removeprefix("| ")
         again = [told + ", ".join(names) + ".", ""] if line.startswith("USL: ") else []
         lines += [*again, rows.get(name, line) if line.startswith("| ") else line]
+    lines = [_targets(lines) if line.startswith("Targets: ") else line for line in lines]
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
+
+
+def _targets(rows: list[str]) -> str:
+    """Whether each program that can be shown is named often enough, and others seldom enough, by the rows of the table."""
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    shown = [one for one in cells if one[0] in PLANTED and one[3].isdigit()]
+    missed = [f"{one[0]} ({one[4]} of {one[3]})" for one in shown if int(one[4]) < LEAST_NAMED * int(one[3])]
+    wrong, runs = (sum(int(one[place]) for one in shown) for place in (5, 3))
+    named = f"missed by {', '.join(missed)}" if missed else "met"
+    return (
+        f"Targets: each program named in at least {LEAST_NAMED:.0%} of its runs: {named}. A wrong one confirmed in at most {MOST_WRONG:.0%} of all runs: "
+        f"{wrong} of {runs}; {verdict(wrong <= MOST_WRONG * runs)}."
+    )
 
 
 def _line(name: str, program: Path, seeds: int) -> str:
