@@ -107,6 +107,8 @@ def test_an_untrusted_run_warns_before_anything_else(analysed):
     )
     assert "no level has a trial that can be trusted" in report.title().doubts[0]
     assert report.analysis.advice is not None
+    [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
+    assert "32 attempts were disturbed from outside" in disturbed.caption
 
 
 def test_of_one_level_that_can_be_trusted_it_is_said_in_the_singular(analysed):

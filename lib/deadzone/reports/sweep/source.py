@@ -84,6 +84,15 @@ class Source:
         return measured[~marked(measured, "trusted", missing=True)]
 
     @property
+    def disturbed(self) -> pd.DataFrame:
+        """As untrusted, with those that are analysed because there are hardly any others."""
+        trials = self.trials
+        if "distrust_reason" not in trials:
+            return self.untrusted
+        told = trials["distrust_reason"].fillna("").ne("") & ~marked(trials, "warmup", missing=False)
+        return trials[told | trials.index.isin(self.untrusted.index)]
+
+    @property
     def failed(self) -> pd.DataFrame:
         """The trials that did not end well."""
         return self.trials[self.trials["status"] != "ok"] if "status" in self.trials else self.trials.iloc[:0]
