@@ -129,7 +129,7 @@ def _rows_anew(names: list[str], seeds: int) -> int:
         name = line.split(" | ")[0].removeprefix("| ")
         again = [told + ", ".join(names) + ".", ""] if line.startswith("USL: ") else []
         lines += [*again, rows.get(name, line) if line.startswith("| ") else line]
-    lines = [_targets(lines) if line.startswith("Targets: ") else line for line in lines]
+    lines = [_targets(lines) if line.startswith("Targets:") else line for line in lines]
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from deadzone.errors import WorkloadError
 from deadzone.measuring.workloads.base import Here, Movable
 from deadzone.measuring.workloads.command import CommandWorkload
 from deadzone.measuring.workloads.ffmpeg import FfmpegWorkload
@@ -23,6 +26,12 @@ class Elsewhere(Here):
     def run(self, argv, cwd, timeout_s):
         self.ran.append(tuple(argv))
         return super().run(argv, cwd, timeout_s)
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WorkloadError, match=r"No folder for what a trial writes can be made: .*file/frames"):
+        Here().fresh_folder(tmp_path / "file" / "frames")
 
 
 def test_a_fresh_folder_is_empty_whatever_was_there(tmp_path: Path) -> None:

@@ -182,8 +182,8 @@ class Answer(Question):
     def _has(self, given: Mapping[str, Any]) -> np.ndarray:
         """Which settings have the levels given, shape (settings,)."""
         for name in given:
-            known = self.others or ("none",)
-            check_known(PhaseError, f"{name!r} cannot be given", name, known, "Factors beside the knob are")
+            listed = "Factors beside the knob are" if self.others else ""
+            check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
         wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
         settings = self.candidates.settings
         has = np.array([all(one[name] == level for name, level in wanted.items()) for one in settings])

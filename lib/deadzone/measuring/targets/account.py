@@ -27,6 +27,9 @@ LEAST_SEEN = 0.8
 LOOKS = ("page", "disk", "network", "asleep")
 """What a thread may wait for."""
 
+LONGEST_FAULT_S = 0.01
+"""A seek of a disk: of a trial too short for its waits to be looked at, no fault is taken to wait longer [s]."""
+
 SPENT = 0.9
 """Who got so much of all that the limit gives, waited for the limit and not for a core that others had."""
 
@@ -137,7 +140,8 @@ class Account:
             looked = [self._share(name, *LOOKS) * waiting for name in ("page", "disk")]
             # Few looks may miss what the group stalled on.
             on_disk = max(sum(looked), min(used.io_stall_s or 0.0, waiting))
-            for_pages = on_disk * (looked[0] / sum(looked) if sum(looked) else 1.0)
+            faulted = min(on_disk, LONGEST_FAULT_S * (used.major_faults or 0))
+            for_pages = on_disk * looked[0] / sum(looked) if sum(looked) else faulted
             # The kernel counts a stall on memory only for pages that it took to be in use (workingset detection).
             again = min((used.refaulted_pages or 0) / (used.major_faults or 1), 1.0)
             memory = max(used.memory_stall_s or 0.0, again * for_pages)

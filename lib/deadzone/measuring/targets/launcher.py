@@ -7,7 +7,7 @@ first instruction, and no process is ever moved while the clock runs (a move wai
 
 Requests arrive as JSON lines on standard input, replies leave on standard output:
 
-    {"argv": [...], "env": {...}, "cwd": ..., "stdout": path, "stderr": path}
+    {"argv": [...], "env": {...}, "cwd": ..., "stdout": path, "stderr": path, "dies_first": false}
     -> {"pid": 123}                                        the program waits for one byte from the FIFO `GO`
     -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error": null, "counted": {...}}
 
@@ -47,9 +47,9 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
     What cannot be got ready is raised after the signal too, so that no trial leaves a signal for the next one.
     """
     os.setsid()
-    # Where the group's memory ends the kernel is to kill the program, and not the launcher, which may be the larger one.
-    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as handle:  # noqa: PTH123
-        handle.write("1000")
+    if request["dies_first"]:
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as handle:  # noqa: PTH123
+            handle.write("1000")
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
     gate = os.open(go, os.O_RDONLY)

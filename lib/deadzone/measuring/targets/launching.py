@@ -138,6 +138,9 @@ class Launcher:
         self._gate = CLOSED
         self._process: Answering | None = None
         self.pid = 0
+        self.has_memory_limit = False
+        """Where it ends the kernel is to kill the program, and not the launcher, which may be the larger one; without a limit a
+        program is one of many."""
 
     def open(self, group: str) -> None:
         """Make the group, start the launcher and put it in.
@@ -220,6 +223,7 @@ class Launcher:
             "cwd": str(command.cwd) if command.cwd else None,
             "stdout": str(out),
             "stderr": str(err),
+            "dies_first": self.has_memory_limit,
         }
         assert self._process is not None
         pid = int(self._process.ask(json.dumps(request))["pid"])

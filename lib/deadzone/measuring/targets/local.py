@@ -104,6 +104,7 @@ class LocalTarget:
         if memory != self._memory_limit:
             self._mechanism.set_memory_limit(as_bytes(memory))
             self._memory_limit = memory
+        self._running.has_memory_limit = memory != NONE
         if self._io:
             asked = (treatment.levels.get(name, getattr(self._spec, name)) for name in IO_LIMITS)
             self._io.set(io_limit(*asked))

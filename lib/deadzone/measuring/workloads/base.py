@@ -126,12 +126,13 @@ def run_unmeasured(place: Place, key: str, argv: Sequence[str], cwd: Path | None
 
 
 def fresh_folder(folder: Path) -> Path:
-    """An empty folder of this machine, whatever stood there before."""
+    """An empty folder of this machine, whatever stood there before. Raises WorkloadError if it cannot be made."""
     try:
         folder.rmdir()  # most are empty, and then the quicker way
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    with SaidAs(WorkloadError, "No folder for what a trial writes can be made", names_file=True):
+        folder.mkdir(parents=True)
     return folder
 
 

@@ -28,15 +28,19 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 class Formulas:
-    """Evaluates formulas over the tables of one published study. names: further values, by name, such as a table's columns."""
+    """Evaluates formulas over the tables of one published study. names: further values, by name. rows: of a table, whose columns
+    come before these."""
 
-    def __init__(self, study: str, names: Mapping[str, Any] | None = None) -> None:
-        self._study = study
-        self._names = dict(names or {})
+    def __init__(
+        self, study: str, names: Mapping[str, Any] | None = None, rows: pd.DataFrame | None = None
+    ) -> None:
+        self._study, self._given = study, names or {}
+        columns = {} if rows is None else {str(name): rows[name] for name in rows}
+        self._names = {**self._given, **columns}
 
     def among(self, rows: pd.DataFrame) -> Self:
-        """The same over the columns of a table, which come before other values."""
-        return type(self)(self._study, {**self._names, **{str(name): rows[name] for name in rows}})
+        """The same over the columns of another table."""
+        return type(self)(self._study, self._given, rows)
 
     def evaluate(self, text: str) -> Any:
         """The value of a formula; of columns, shape (rows of the table,).

@@ -29,11 +29,11 @@ TRIALS = "claim-trials"
 
 
 def judge_run(
-    source: Source, analysis: Analysis | None = None, further: Sequence[str] = ()
+    source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
 ) -> tuple[Judged, ...]:
     """The verdict on every claim of a run, those that were added later included.
 
-    analysis: of the source, so that no curve is fitted a second time. further: claims, as sentences or YAML, that are judged
+    analysis: of the source, so that no curve is fitted a second time. further: claims, as sentences, YAML or mappings, that are judged
     with them and not stored. A table that is no run has no claims.
 
     Raises StudyError for a claim that the run cannot test, or that contradicts another one.
@@ -86,7 +86,7 @@ def _speaks_of(claim: ClaimSpec, knob: str, levels: Mapping[str, Level]) -> bool
 
 
 def claims_section(
-    source: Source, analysis: Analysis | None = None, further: Sequence[str] = ()
+    source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
 ) -> list[Block]:
     """The claims of a run with their verdicts; nothing where it has none. further: see `judge_run`."""
     judged = judge_run(source, analysis, further)

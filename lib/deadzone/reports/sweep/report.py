@@ -33,8 +33,8 @@ class SweepReport:
         """The recommendation with its evidence, what would decide where the data cannot, and the cores."""
         return list(prose.verdict(self.analysis))
 
-    def claims(self, further: Sequence[str] = ()) -> list[Block]:
-        """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line."""
+    def claims(self, further: Sequence[object] = ()) -> list[Block]:
+        """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line, or as mappings."""
         return claims_section(self.analysis.source, self.analysis, further)
 
     def section(self, name: str) -> list[Block]:

@@ -146,7 +146,7 @@ def since_previous(analysis: Analysis) -> Since:
     if then is None or then.advice is None:
         return Since(analysis, None, **common, problem=say("trend.unfitted", **said))
     machines = [one.provenance for one in (then.source, source)]
-    if different := [name for name in MACHINE if len({facts.get(name) for facts in machines}) > 1]:
+    if different := [name for name in MACHINE if machines[0].get(name) != machines[1].get(name)]:
         was, now = (listing([str(facts.get(name)) for name in different]) for facts in machines)
         return Since(analysis, then, **common, problem=say("trend.machine", **said, before=was, after=now))
     old = {s.name: s.model for s in then}

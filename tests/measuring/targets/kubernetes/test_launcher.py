@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from conftest import is_alive
 from needs import needs
 
 from deadzone.measuring.targets.kubernetes.accounting import counted, measurement, parse
@@ -71,18 +72,38 @@ def test_a_trial_is_told_with_everything_it_printed(launcher, tmp_path):
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 @pytest.mark.parametrize("place", ["here", "/dev/shm"])
-def test_what_another_sweep_left_is_removed_unless_others_may_share_it(shell, place, tmp_path):
-    program = needs(shell[0])
+def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it(shell, place, tmp_path):
+    words = (needs(shell[0]), *shell[1:])
+    text = resources.files("deadzone.measuring.targets.kubernetes").joinpath("launcher.sh").read_text()
     with tempfile.TemporaryDirectory(dir=tmp_path if place == "here" else place) as scratch:
-        ours, left, other = (
-            Path(scratch, name) for name in ("deadzone-0000cafe", "deadzone-0badcafe", "deadzone-notes")
+        ours, left, empty, strange = (
+            Path(scratch, f"deadzone-{name}") for name in ("0000cafe", "0badcafe", "0000beef", "notebook")
         )
-        for folder in (left, other):
+        for folder in (left, empty, strange):
             folder.mkdir()
-            (folder / "launch").touch()
-        subprocess.run((program, *shell[1:], "-c", MAKE_HOME, "deadzone", str(ours)), check=True)
+        for folder in (left, strange):
+            (folder / "launch").write_text(text)
+        argv = (
+            *words,
+            left / "launch",
+            "run",
+            left,
+            " ".join(words),
+            "-",
+            *map(str, trial("t", "sleep", "60")[1:]),
+        )
+        with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as stream:
+            while not (left / "trials" / "t" / "program").exists():
+                time.sleep(0.01)
+            stream.kill()
+        program = int((left / "trials" / "t" / "program").read_text().split()[0])
+        made = subprocess.run((*words, "-c", MAKE_HOME, "deadzone", ours, " ".join(words), "-"), check=False)
         is_own = ours.stat().st_dev == Path("/").stat().st_dev
-        assert (ours.is_dir(), left.is_dir(), other.is_dir()) == (True, not is_own, True)
+        assert made.returncode == 0
+        assert [one.is_dir() for one in (ours, left, empty, strange)] == [True, not is_own, True, True]
+        assert is_alive(program) != is_own
+        if not is_own:
+            act((*words, left / "launch", "stop", left, " ".join(words), "-"))
 
 
 def test_a_trial_runs_once_however_often_it_is_asked_for(launcher, tmp_path):

@@ -51,8 +51,18 @@ WRITE_FILE = (
 
 MAKE_HOME = """mkdir -p "$1" || exit
 own=$(stat -c %d / 2>/dev/null) && [ "$own" = "$(stat -c %d "$1")" ] || exit 0
-for left in "${1%/*}"/deadzone-????????; do [ "$left" = "$1" ] || rm -rf "$left"; done"""
-"""Makes the folder, and removes what a sweep left that the container did not answer any more; not on a volume, which others may share."""
+h='[0-9a-f]'
+for left in "${1%/*}"/deadzone-$h$h$h$h$h$h$h$h; do
+    [ "$left" != "$1" ] && [ -e "$left/launch" ] || continue
+    $2 "$left/launch" stop "$left" "$2" "$3"
+    rm -rf "$left"
+done
+exit 0"""
+"""Makes the folder, then ends and removes what a sweep left that the container did not answer any more; not on a volume, which
+others may share."""
+
+CLEANING_TIMEOUT_S = 600.0
+"""What is left may be inputs of some gigabytes [s]."""
 
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
@@ -105,7 +115,9 @@ class Container:
         text = resources.files(__package__).joinpath("launcher.sh").read_text()
         stdin = f"{text}\n{END_OF_FILE}\n".encode()
         for wrote in (
-            self.shell(MAKE_HOME, str(self.home)),
+            self.shell(
+                MAKE_HOME, str(self.home), " ".join(self._shell), self._tools, timeout_s=CLEANING_TIMEOUT_S
+            ),
             self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin),
         ):
             if wrote.returncode:
