@@ -137,7 +137,7 @@ def _rows_anew(names: list[str], seeds: int) -> int:
 def _targets(rows: list[str]) -> str:
     """Whether each program that can be shown is named often enough, and others seldom enough, by the rows of the table."""
     cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
-    shown = [one for one in cells if one[0] in PLANTED and one[3].isdigit()]
+    shown = [one for one in cells if one[:1] and one[0] in PLANTED and one[3].isdigit()]
     missed = [f"{one[0]} ({one[4]} of {one[3]})" for one in shown if int(one[4]) < LEAST_NAMED * int(one[3])]
     wrong, runs = (sum(int(one[place]) for one in shown) for place in (5, 3))
     named = f"missed by {', '.join(missed)}" if missed else "met"
