@@ -67,7 +67,8 @@ def write_down(result: Result, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{now:%Y%m%dT%H%M%S}-{result.seed}-{os.getpid()}.json"
     text = json.dumps(vars(result), indent=1) + "\n"
-    for place, named in ((sys.base_prefix, "{python}"), (str(Path.home()), "~")):
+    here = str(Path(__file__).parents[2])
+    for place, named in ((here, "."), (sys.base_prefix, "{python}"), (str(Path.home()), "~")):
         text = text.replace(place, named)
     (folder / name).write_text(text)
 
