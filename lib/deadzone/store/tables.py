@@ -87,7 +87,7 @@ def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
     if not path.exists():
         return table
     try:
-        there = pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        there = _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise TableError(f"{path}: the rows cannot be added, since it cannot be read: {error}.") from error
     return pd.concat([there, table], ignore_index=True)

@@ -9,7 +9,7 @@ every user has the right. What they waited for is looked at in both cases, unles
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,8 @@ LOOKING_SHARE = 0.01
 LEAST_SEEN = 0.8
 """Where looks met threads with less than this share of the CPU time that was counted, they tell too little of the rest."""
 
-LOOKS = ("page", "disk", "network", "asleep")
+ON_DISK, SLEEPING = ("page", "disk"), ("network", "asleep")
+LOOKS = (*ON_DISK, *SLEEPING)
 """What a thread may wait for."""
 
 LONGEST_FAULT_S = 0.01
@@ -137,18 +138,18 @@ class Account:
         if self._listening.counts_delays() and not (self._refused or self._before):
             disk, memory = (sum(getattr(one, name) for one in threads) for name in ("disk_s", "memory_s"))
         else:
-            looked = [self._share(name, *LOOKS) * waiting for name in ("page", "disk")]
             # Few looks may miss what the group stalled on.
-            on_disk = max(sum(looked), min(used.io_stall_s or 0.0, waiting))
+            on_disk = max(self._share(ON_DISK, among=LOOKS) * waiting, min(used.io_stall_s or 0.0, waiting))
             faulted = min(on_disk, LONGEST_FAULT_S * (used.major_faults or 0))
-            for_pages = on_disk * looked[0] / sum(looked) if sum(looked) else faulted
+            was_looked_at = any(self._waits[name] for name in ON_DISK)
+            for_pages = self._share(("page",), among=ON_DISK) * on_disk if was_looked_at else faulted
             # The kernel counts a stall on memory only for pages that it took to be in use (workingset detection).
             again = min((used.refaulted_pages or 0) / (used.major_faults or 1), 1.0)
             memory = max(used.memory_stall_s or 0.0, again * for_pages)
             disk = sum(one.disk_s for one in threads) or max(on_disk - memory, 0.0)
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
-        network = self._share("network", "network", "asleep") * (waiting - memory - disk)
+        network = self._share(("network",), among=SLEEPING) * (waiting - memory - disk)
         told = {
             "threads_s": running + ready + waiting,
             "running_s": running,
@@ -161,10 +162,10 @@ class Account:
         }
         return {name: round(value, 6) for name, value in told.items()}
 
-    def _share(self, wanted: str, *among_these: str) -> float:
-        """Of the looks that met a thread waiting for one of these, the share at which it was for this one."""
-        among = sum(self._waits[name] for name in among_these)
-        return self._waits[wanted] / among if among else 0.0
+    def _share(self, wanted: Sequence[str], among: Sequence[str]) -> float:
+        """Of the looks that met a thread waiting for one of some things, the share at which it was for a wanted one."""
+        met = sum(self._waits[name] for name in among)
+        return sum(self._waits[name] for name in wanted) / met if met else 0.0
 
     def _looked_at(self, cpu_s: float) -> list[ThreadTime]:
         """The threads as they were looked at, brought up to the CPU time that was counted in all."""
