@@ -11,7 +11,6 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from conftest import is_alive
 from needs import needs
 
 from deadzone.measuring.targets.kubernetes.accounting import counted, measurement, parse
@@ -72,7 +71,9 @@ def test_a_trial_is_told_with_everything_it_printed(launcher, tmp_path):
 
 @pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
 @pytest.mark.parametrize("place", ["here", "/dev/shm"])
-def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it(shell, place, tmp_path):
+def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it(
+    shell, place, tmp_path, alive
+):
     words = (needs(shell[0]), *shell[1:])
     text = resources.files("deadzone.measuring.targets.kubernetes").joinpath("launcher.sh").read_text()
     with tempfile.TemporaryDirectory(dir=tmp_path if place == "here" else place) as scratch:
@@ -101,7 +102,7 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
         is_own = ours.stat().st_dev == Path("/").stat().st_dev
         assert made.returncode == 0
         assert [one.is_dir() for one in (ours, left, empty, strange)] == [True, not is_own, True, True]
-        assert is_alive(program) != is_own
+        assert alive(program) != is_own
         if not is_own:
             act((*words, left / "launch", "stop", left, " ".join(words), "-"))
 
