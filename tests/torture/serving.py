@@ -116,7 +116,9 @@ class ServiceScene(Scene):
         self, command: Command, killed: bool = False, codes: Collection[int] = oracle.DOCUMENTED
     ) -> None:
         super().ended(command, killed, codes)
-        self.have_up()
+        # Another sweep that still asks the server has no fault coming; a new start would be one.
+        if not any(other.runs() for other in self.commands):
+            self.have_up()
 
     @property
     def trouble(self) -> Path:

@@ -135,6 +135,19 @@ def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):
     assert advice.table["setting"].max() == 2
 
 
+def test_of_a_limit_above_the_cores_that_stands_for_all_of_them_it_is_said(analysed):
+    """A sweep that proposes its levels may have left out the number of cores itself."""
+
+    def without_the_cores(line):
+        level = line["levels"]["cpu_limit"]
+        slower = 1.3 if level in (1, 1.5) else 1
+        return None if level == 2 else {**line, "wall_s": line["wall_s"] * slower}
+
+    advice = analysed(without_the_cores).analysis.advice
+    assert advice.setting == 2.5
+    assert "2.5 cores is more than there is to have: 2 cores would do as well." in advice.caveats
+
+
 def test_the_command_to_reproduce_names_the_study_as_it_is_called(analysed):
     report = analysed()
     assert report.provenance()[-1].lines[0].startswith("deadzone run probe")

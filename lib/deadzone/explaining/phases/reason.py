@@ -8,7 +8,7 @@ import numpy as np
 from deadzone.explaining.phases.best_set import BestSet
 from deadzone.explaining.phases.candidates import Candidates
 from deadzone.explaining.phases.power import ReplicatesNeeded
-from deadzone.explaining.phases.quantities import capital, listing, percent, response, unit_name
+from deadzone.explaining.phases.quantities import capital, listing, percent, response, setting, unit_name
 from deadzone.explaining.response_scale import RATIO
 from deadzone.language.catalogue import Message, join, say
 
@@ -80,7 +80,11 @@ def no_target(candidates: Candidates, wanted: Mapping[str, float], chance: np.nd
 
 
 def caveats(
-    candidates: Candidates, index: int | None, member: np.ndarray, needed: ReplicatesNeeded | None
+    candidates: Candidates,
+    index: int | None,
+    member: np.ndarray,
+    needed: ReplicatesNeeded | None,
+    all_there_is: float | None,
 ) -> list[Message]:
     """What a reader must know before following the recommendation, as sentences."""
     said = []
@@ -92,6 +96,7 @@ def caveats(
         return said
     name = candidates.names[index]
     flagged, trials = int(candidates.flagged[index]), int(candidates.trials[index])
+    knob, levels = next(iter(candidates.columns.items()))
     here: tuple[tuple[str, bool, dict[str, Any]], ...] = (
         ("caveat.in_dead_zone", candidates.dead[index], {"setting": _capital(name)}),
         ("caveat.end_of_range", candidates.last[index], {}),
@@ -99,6 +104,8 @@ def caveats(
         ("caveat.flagged", flagged > 0, {"n": flagged, "trials": trials, "setting": name}),
     )
     said += [say(key, **values) for key, is_so, values in here if is_so]
+    if all_there_is is not None and all_there_is < levels[index] < np.inf:
+        said.append(say("caveat.beyond_all", setting=_capital(name), most=setting(all_there_is, knob)))
     return said + _doubtful(candidates, index)
 
 

@@ -185,7 +185,7 @@ def recommend_from(
     else:
         choice = _fastest(candidates, found, price)
     replicates = _replicates(candidates, found, choice) if slo is None else None
-    caveats += reason.caveats(candidates, choice.index, choice.member, replicates)
+    caveats += reason.caveats(candidates, choice.index, choice.member, replicates, all_there_is)
     return Recommendation(
         setting=None if choice.index is None else candidates.settings[choice.index],
         tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
