@@ -39,6 +39,11 @@ class Recorder:
                 wall_s=round(report.duration, 2),
             )
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be read has tests that nobody counts."""
+        if report.failed:
+            self._append(test=report.nodeid, outcome="failed", reason="it cannot be collected", wall_s=0.0)
+
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         self._append(ended=int(exitstatus))
 

@@ -84,3 +84,14 @@ def test_a_run_that_could_not_begin_is_no_success(run, tmp_path):
     code, said = total(tmp_path / "record", 2)
     assert code == 1 and "Not all tests were run" in said
     assert total(tmp_path / "record", 3)[0] == 1
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "on two workers"])
+def test_a_file_that_cannot_be_collected_is_named_and_counted(run, tmp_path, workers):
+    (tmp_path / "test_two.py").write_text("import no_such_module\n")
+    run("test_two", "--record", "record", *workers)
+    code, said = total(tmp_path / "record", 1)
+    assert code == 1
+    assert said.strip().startswith(
+        "0 passed (0 of all were tried once more), 1 failed, 0 skipped\nFAILED test_two.py"
+    )
