@@ -19,7 +19,7 @@ ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'p
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
 # with them in the end.
-LONGEST := $(addprefix tests/,test_wheel.py test_gallery.py cli torture measuring)
+LONGEST := $(addprefix tests/,torture/test_torture.py test_wheel.py test_gallery.py cli measuring)
 
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
@@ -27,6 +27,9 @@ RECORD   := build/tests.jsonl
 RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
 HERE     := not cluster and not cgroup2
 CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
+
+# Reading all tests once also compiles them, which each of those that run at once would do for itself.
+COLLECT := $(PYTEST) --collect-only -qq tests
 
 # Tests of the cluster wait more than they work, so four run at once, each in a namespace of its own.
 CLUSTER_RECORD := build/cluster.jsonl
@@ -83,6 +86,7 @@ rules:  ## of `check`, the rest
 	$(BIN)/ruff check --quiet
 	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 	$(PYTEST) -q tests/test_repository.py
+	$(COLLECT) >/dev/null || $(COLLECT)
 
 format: $(VENV)/.dev  ## put the code into its form
 	$(BIN)/ruff format --quiet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -52,12 +53,18 @@ PATIENCE_S = 30.0
 
 def pytest_configure(config: pytest.Config) -> None:
     tally.configure(config)
+    gc.disable()  # nothing of what is collected is garbage, and looking for some takes a quarter of the time
     # A shell's background job ignores Ctrl-C, and so would every program that a test starts and interrupts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Below nohup every program would ignore the end of its terminal; a handler of one's own is not handed down.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def working_quota() -> tuple[str | None, str]:
