@@ -33,7 +33,7 @@ def wheel(tmp_path_factory):
 def alone(wheel, tmp_path_factory):
     """Runs programs of an environment that holds the wheel and what it declares, in an empty folder, by somebody with a new HOME."""
     home, folder, own = (tmp_path_factory.mktemp(name) for name in ("environment", "empty", "home"))
-    subprocess.run((sys.executable, "-m", "venv", home), check=True)
+    subprocess.run((sys.executable, "-m", "venv", "--without-pip", home), check=True)
     ours = ("PYTHON", "DEADZONE", "JUPYTER", "VIRTUAL_ENV")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     environment |= {"PATH": f"{home / 'bin'}:{os.environ['PATH']}", "HOME": str(own), "TERM": "dumb"}
@@ -45,13 +45,18 @@ def alone(wheel, tmp_path_factory):
         return ended.stdout
 
     run.folder, run.environment, run.home = folder, environment, home
-    run("pip", "uninstall", "-q", "-y", "setuptools")  # an old one, which pip would replace
-    run("pip", "install", "-q", "--no-deps", "--no-index", wheel)
+    pip(run, "install", "-q", "--no-deps", "--no-index", wheel)
     [packages] = home.glob("lib/python*/site-packages")
     for needed in declared(packages):
         link(needed, packages, home / "bin" / "python")
     assert str(home) in run("python", "-c", "import deadzone; print(deadzone.__file__)")
     return run
+
+
+def pip(run, *arguments):
+    """Run the pip of this environment for the one that holds the wheel."""
+    argv = (sys.executable, "-m", "pip", "--python", run.home / "bin" / "python", *arguments)
+    return subprocess.run(argv, env=run.environment, check=True, capture_output=True, text=True).stdout
 
 
 def declared(packages):
@@ -99,7 +104,7 @@ def test_it_carries_notebooks_studies_tables_and_templates(wheel):
 
 def test_what_it_declares_is_all_that_it_needs(alone):
     """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or at odds."""
-    assert "No broken requirements" in alone("pip", "check")
+    assert "No broken requirements" in pip(alone, "check")
     there = alone(
         "python", "-c", "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('pytest'))"
     )
