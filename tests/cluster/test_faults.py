@@ -11,7 +11,10 @@ import time
 import node
 import node_network
 import pytest
+import yaml
+from node_places import API_PORT, NODE_ADDRESS
 from sweeping import ALLOWED, SLEEP, Left, command, target
+from torture.link import Link
 
 pytestmark = pytest.mark.cluster
 
@@ -171,4 +174,33 @@ def test_a_link_that_is_cut_for_a_while_loses_nothing(
     records = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
     assert [record["status"] for record in records] == ["ok"]
     assert 8 <= records[0]["wall_s"] < 11
+    left.check_nothing()
+
+
+@pytest.mark.parametrize("reset", [True, False], ids=["reset", "ended"])
+def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
+    reset, own_cluster, namespace, deployment, write_study, start, left, tmp_path, monkeypatch
+):
+    deployment(annotations=ALLOWED)
+    link = Link((NODE_ADDRESS, API_PORT))
+    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
+    for one in config["clusters"]:
+        one["cluster"]["server"] = f"https://127.0.0.1:{link.port}"
+    path = tmp_path / "kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace),
+        factors={"cpu_limit": [0.5]},
+        design={"replicates": 1},
+    )
+    begun = start("sweep", study)
+    begun.wait_for(left.annotation, "the lock of the workload")
+    for _ in range(20):
+        link.cut(reset)
+        time.sleep(0.1)
+    code, _, err = begun.end()
+    link.close()
+    assert code == 0, err
     left.check_nothing()

@@ -133,7 +133,7 @@ class Container:
     def _find_shell(self) -> tuple[str, ...]:
         for shell in SHELLS:
             try:
-                if streams.run(self.cluster, self.spot, (*shell, "-c", "exit 0")).returncode == 0:
+                if self._patiently((*shell, "-c", "exit 0")).returncode == 0:
                     return shell
             except NoProgramError:
                 continue
@@ -231,18 +231,14 @@ class Container:
             )
         return answer.stdout
 
-    def clean_left(self) -> bool:
-        """Clean up after a killed sweep; whether there was anything of it."""
+    def clean(self) -> bool:
+        """Kill what trials left running, of a sweep that was killed too, and remove the folder; whether there was one."""
         self._shell = self._shell or self._find_shell()
-        if self.shell('[ -e "$1/launch" ]', str(self.home)).returncode:
-            return False
-        self.clean()
-        return True
-
-    def clean(self) -> None:
-        """Kill what trials left running, and remove the folder."""
-        self._act("stop")
+        there = self.shell('[ -d "$1" ] || exit 2; [ -e "$1/launch" ]', str(self.home)).returncode
+        if there == 0:
+            self._act("stop")
         self.shell('rm -rf "$1"', str(self.home))
+        return there != 2
 
     def prepare(self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float) -> Answer:
         """Run a program unmeasured, with the container's own PATH; what it prints goes to a file named by $0."""

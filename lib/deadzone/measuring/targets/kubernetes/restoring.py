@@ -152,7 +152,7 @@ def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> No
         spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
             with contextlib.suppress(errors.ClusterError, TargetError):
-                if Container(cluster, spot, home, lent).clean_left():
+                if Container(cluster, spot, home, lent).clean():
                     break
 
 
