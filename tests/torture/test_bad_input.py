@@ -7,6 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -101,3 +102,29 @@ def test_a_report_of_a_table_asked_for_a_column_that_is_not_there_says_so():
     table = str(inputs.ROOT / "data" / "reference" / "ffmpeg-threads" / "limit-equals-threads.csv")
     with pytest.raises(PhaseError, match="no column 'nothing'"):
         load_source(table=table, knob="cpu_limit", response="wall_s", by="nothing")
+
+
+def table_of(path, levels, responses):
+    rows = "".join(f"{level},{response}\n" for level, response in zip(levels, responses, strict=True))
+    path.write_text(f"knob,change\n{rows}")
+    return str(path)
+
+
+def test_levels_that_one_far_away_makes_one_are_refused_with_their_names(tmp_path):
+    table = table_of(tmp_path / "t.csv", [56, 22, 14, 13, 69, -1e308], [4, 8, 16, 32, 4, 8])
+    said = said_by("fit", table, "--knob=knob", "--response=change")
+    assert said.code == 0 and "Levels 13 and 14 cannot be told apart" in " ".join(said.out.split())
+
+
+def test_a_response_below_zero_at_the_largest_level_is_compared_by_its_amount(tmp_path):
+    table = table_of(tmp_path / "t.csv", [4, 5, 6, 7, 8], [16.9, 12.1, -7.1, -24, -9.6])
+    said = said_by("fit", table, "--knob=knob", "--response=change")
+    assert said.code == 0 and "compared by its amount" in " ".join(said.out.split())
+
+
+def test_no_message_takes_a_terminal_back_to_the_beginning_of_its_line(tmp_path):
+    overrides = tmp_path / "parameters.yaml"
+    overrides.write_text(yaml.safe_dump({"factors.a\rb": ""}))
+    said = said_by("sweep", str(inputs.STUDIES[0]), "--dry-run", "-f", str(overrides))
+    check(said, {2})
+    assert r"factors.a\rb" in said.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 
@@ -81,3 +82,16 @@ def test_a_parameter_of_another_type_is_refused_before_a_cell_fails_on_it(notebo
     path.write_text(path.read_text().replace("x: str = 'a'", "x: float = 1.0"))
     with pytest.raises(ReportError, match="the parameter x is nan; it must be a number"):
         execute(path, tmp_path / "out.ipynb", {"x": float("nan")})
+
+
+def test_where_too_few_files_may_be_open_no_kernel_is_begun(notebook, tmp_path):
+    """It would die without a word, or wait for ever."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (90, hard))
+    try:
+        with pytest.raises(
+            ReportError, match="needs 100 open files, and only 90 are allowed here: ulimit -n"
+        ):
+            execute(notebook(), tmp_path / "out.ipynb", {"x": 1})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -119,7 +119,7 @@ def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
     that the fit calls a plateau, for medians of few trials differ by more."""
     medians = typical(seen, rows, numbers(rows, seen.response))
     tails = (medians[start:] for start in range(len(medians)))
-    start = next(i for i, tail in enumerate(tails) if not np.ptp(tail) > FLAT * tail.min())
+    start = next(i for i, tail in enumerate(tails) if not np.ptp(tail) > FLAT * np.abs(tail).min())
     last = None if seen.model is None else seen.model.phases.iloc[-1]
     if last is not None and last["label"] == "plateau" and last["start"] in seen.levels:
         start = min(start, seen.levels.index(last["start"]))

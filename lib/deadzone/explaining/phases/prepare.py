@@ -233,13 +233,23 @@ def on_axis(
 
 
 def written_on(scale: KnobScale, levels: np.ndarray) -> tuple[KnobAxis, tuple[str, ...], float | None]:
-    """The axis of a knob's levels, how each is written, and the place of `none` where it is among them."""
+    """The axis of a knob's levels, how each is written, and the place of `none` where it is among them.
+
+    Raises PhaseError where levels are one on the axis, because another lies too far away.
+    """
     written = {place: text for text, place in reversed(list(scale.positions.items()))}
     none_level = scale.positions.get(str(scale.beyond))
     none_level = none_level if none_level in levels else None
     names = tuple("none" if place == none_level else written[place] for place in levels)
     kind: Literal["interval", "ratio"] = "interval" if scale.kind == INTERVAL else "ratio"
-    return KnobAxis(kind, float(levels[0]), float(np.ptp(levels)), scale.unit), names, none_level
+    axis = KnobAxis(kind, float(levels[0]), float(np.ptp(levels)), scale.unit)
+    same = np.flatnonzero(np.diff(axis.forward(levels)) <= 0)
+    if len(same):
+        raise PhaseError(
+            f"Levels {names[same[0]]} and {names[same[0] + 1]} cannot be told apart on an axis from {names[0]} to "
+            f"{names[-1]}; leave out what lies so far away."
+        )
+    return axis, names, none_level
 
 
 def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: str) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import re
+import resource
 import sys
 import sysconfig
 import tempfile
@@ -30,6 +31,9 @@ WATCH_PERIOD_S = 0.25
 
 QUIET = ["--log-level=CRITICAL"]
 """A kernel that is told to end may log the interrupt on the caller's stderr; what its cells print still arrives."""
+
+LEAST_OPEN_FILES = 100
+"""A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait for each other."""
 
 LONGEST_SOCKET_NAME = 90
 """Systems take names of sockets of about 100 characters; jupyter adds a number."""
@@ -73,9 +77,14 @@ def execute(
     environment: variables the kernel gets besides this process's own. watch: called a few times a second
     meanwhile. meanwhile: called once, while the kernel starts and works. interrupt: called once if this process is interrupted; it asks the notebook to stop.
 
-    Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it.
+    Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and where too few files may be open.
     """
     _refuse_unknown(path, parameters)
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= most < LEAST_OPEN_FILES:
+        raise ReportError(
+            f"{path.name} needs {LEAST_OPEN_FILES} open files, and only {most} are allowed here: ulimit -n 1024."
+        )
     failure: list[BaseException] = []
 
     def work() -> None:
