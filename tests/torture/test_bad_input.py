@@ -122,9 +122,9 @@ def test_a_response_below_zero_at_the_largest_level_is_compared_by_its_amount(tm
     assert said.code == 0 and "compared by its amount" in " ".join(said.out.split())
 
 
-def test_no_message_takes_a_terminal_back_to_the_beginning_of_its_line(tmp_path):
+def test_no_message_colours_a_terminal_or_takes_it_back_to_the_beginning_of_its_line(tmp_path):
     overrides = tmp_path / "parameters.yaml"
-    overrides.write_text(yaml.safe_dump({"factors.a\rb": ""}))
+    overrides.write_text(yaml.safe_dump({"factors.a\rb\x1b[31m": ""}))
     said = said_by("sweep", str(inputs.STUDIES[0]), "--dry-run", "-f", str(overrides))
     check(said, {2})
-    assert r"factors.a\rb" in said.err
+    assert r"factors.a\rb\x1b[31m" in said.err
