@@ -73,6 +73,17 @@ def test_the_next_run_tidies_up_by_itself(long_trial, traces, write_study, sweep
     assert traces(killed.pid) == []
 
 
+def test_a_run_with_nothing_left_to_measure_tidies_up_too(long_trial, traces, write_study, deadzone):
+    """It may have been killed itself, after its last trial."""
+    done, (killed, _) = write_study("done"), long_trial
+    assert deadzone("sweep", done).code == 0
+    kill(killed.pid)
+    killed.process.wait()
+    assert traces(killed.pid)
+    said = deadzone("sweep", done, "--resume", "done/latest")
+    assert said.code == 0 and traces(killed.pid) == [], said.err
+
+
 def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
     long_trial, traces, alive, deadzone, write_study, sweep
 ):

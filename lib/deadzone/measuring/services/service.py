@@ -1,5 +1,6 @@
 """A service in one environment: started or only reached, ready before a client asks, stopped afterwards, its log kept."""
 
+import contextlib
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -164,7 +165,8 @@ class Service:
                 program.stop(self._spec.stop_timeout_s)
         finally:
             if log:
-                _trim(log)
+                with contextlib.suppress(FileNotFoundError):  # the run was moved away, and the log with it
+                    _trim(log)
 
     def _start(self, treatment: Treatment) -> str:
         spec = self._spec

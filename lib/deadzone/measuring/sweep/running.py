@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
@@ -16,6 +17,7 @@ from deadzone.measuring.sweep.printed import printed_counts
 from deadzone.measuring.sweep.progress import Estimate, Progress, in_words
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.measuring.targets.base import Surroundings
+from deadzone.measuring.targets.promises import keep_left_over, remove_leftovers
 from deadzone.measuring.trust import doubts, foreign_cpu, is_undecided
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.store.run import LOGS, Run, finished_trials
@@ -104,6 +106,9 @@ def run_sweep(
                     while batch:
                         sweep.measure_all(batch, measuring)
                         batch = next(batches, ())
+            elif Path("/proc/self").exists():  # one that was killed after its last trial gave nothing back
+                keep_left_over()
+                remove_leftovers()
             run.write_tables()
         except BaseException:
             progress.close(_keep(run, max(len(plan.trials), sweep.total)))
