@@ -10,7 +10,6 @@ import sys
 import termios
 from pathlib import Path
 
-import pytest
 from explaining.findings.made import sound_trials
 from PIL import Image
 
@@ -25,7 +24,6 @@ def test_the_figure_shows_the_curve_the_doubt_and_what_comes():
     assert plain.tobytes() != coming.tobytes()
 
 
-@pytest.mark.alone
 def test_a_sweep_in_a_terminal_redraws_its_curve(tmp_path):
     """Two levels more than a curve needs, in trials long enough to be watched."""
     ours, theirs = pty.openpty()
