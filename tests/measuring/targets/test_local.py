@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -361,3 +362,15 @@ def test_the_trials_own_cpu_is_not_foreign(quota, execute):
     own, foreign = measured.cpu_efficiency, measured.interference.foreign_cpu
     assert own > 0.5
     assert own + foreign <= cores + 3 * measured.interference.foreign_cpu_resolution + 0.1
+
+
+def test_a_launcher_that_cannot_be_reached_is_a_sentence_and_leaves_nothing(monkeypatch, traces):
+    """As where the folder for what trials write is taken away in that moment."""
+
+    def refused(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(os, "mkfifo", refused)
+    with pytest.raises(TargetError, match="The launcher cannot be reached"):
+        LocalTarget(LocalSpec(), (0.5,)).__enter__()
+    assert not traces(os.getpid())

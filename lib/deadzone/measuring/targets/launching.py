@@ -19,7 +19,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen, TimeoutExpired
 from typing import Any
 
-from deadzone.errors import TargetError
+from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets import launcher
 from deadzone.measuring.targets.ending import Exit
@@ -148,8 +148,9 @@ class Launcher:
         Raises TargetError if there can be no such group, or the launcher does not start or may not enter.
         """
         self.mechanism.open(group)
-        os.mkfifo(self._go)
-        self._gate = os.open(self._go, os.O_RDWR | os.O_CLOEXEC)
+        with SaidAs(TargetError, "The launcher cannot be reached", names_file=True):
+            os.mkfifo(self._go)
+            self._gate = os.open(self._go, os.O_RDWR | os.O_CLOEXEC)
         argv = self.mechanism.wrap((sys.executable, "-I", "-S", launcher.__file__, str(self._go)))
         self._process = process = Answering(argv, "The launcher", "The launcher has ended")
         self.pid = process.pid
