@@ -68,7 +68,12 @@ def write_down(result: Result, folder: Path) -> None:
     name = f"{now:%Y%m%dT%H%M%S}-{result.seed}-{os.getpid()}.json"
     text = json.dumps(vars(result), indent=1) + "\n"
     here = str(Path(__file__).parents[2])
-    for place, named in ((here, "."), (sys.base_prefix, "{python}"), (str(Path.home()), "~")):
+    for place, named in (
+        (here, "."),
+        (sys.prefix, "{environment}"),
+        (sys.base_prefix, "{python}"),
+        (str(Path.home()), "~"),
+    ):
         text = text.replace(place, named)
     (folder / name).write_text(text)
 
