@@ -38,10 +38,10 @@ def is_cluster_wide(document: Manifest) -> bool:
     return bool(document["kind"].startswith("Cluster"))
 
 
-def kubeconfig_with(administrators: Path, token: str, **of_the_cluster: Any) -> str:
-    """The administrator's kubeconfig with another token, and with other keys of the cluster, such as `server`."""
+def kubeconfig_with(administrators: Path, token: str = "", **of_the_cluster: Any) -> str:
+    """The administrator's kubeconfig with another token, if one is given, and with other keys of the cluster, such as `server`."""
     config = yaml.safe_load(administrators.read_text())
-    for user in config["users"]:
+    for user in config["users"] if token else ():
         user["user"] = {"token": token}
     for one in config["clusters"]:
         one["cluster"] |= of_the_cluster

@@ -11,7 +11,7 @@ import time
 import node
 import node_network
 import pytest
-import yaml
+from accounts import kubeconfig_with
 from node_places import API_PORT, NODE_ADDRESS
 from sweeping import ALLOWED, SLEEP, Left, command, target
 from torture.link import Link
@@ -183,11 +183,8 @@ def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
 ):
     deployment(annotations=ALLOWED)
     link = Link((NODE_ADDRESS, API_PORT))
-    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
-    for one in config["clusters"]:
-        one["cluster"]["server"] = f"https://127.0.0.1:{link.port}"
     path = tmp_path / "kubeconfig"
-    path.write_text(yaml.safe_dump(config))
+    path.write_text(kubeconfig_with(own_cluster.kubeconfig, server=f"https://127.0.0.1:{link.port}"))
     monkeypatch.setenv("KUBECONFIG", str(path))
     study = write_study(
         workload=command(["true"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import __version__
+from deadzone.reports.document.execution import machine_folders, without_paths
 from deadzone.store.provenance import cpu_model, git_facts, operating_system, usable_cores
 
 BY_HAND = "## Found and mended"
@@ -66,16 +66,8 @@ def write_down(result: Result, folder: Path) -> None:
     }
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{now:%Y%m%dT%H%M%S}-{result.seed}-{os.getpid()}.json"
-    text = json.dumps(vars(result), indent=1) + "\n"
-    here = str(Path(__file__).parents[2])
-    for place, named in (
-        (here, "."),
-        (sys.prefix, "{environment}"),
-        (sys.base_prefix, "{python}"),
-        (str(Path.home()), "~"),
-    ):
-        text = text.replace(place, named)
-    (folder / name).write_text(text)
+    told = without_paths(vars(result), machine_folders())
+    (folder / name).write_text(json.dumps(told, indent=1) + "\n")
 
 
 def written_down(folder: Path) -> list[Result]:

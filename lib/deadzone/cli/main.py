@@ -25,8 +25,6 @@ from deadzone.measuring.targets.interrupts import INTERRUPTS
 
 REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes on with --resume."
 
-ESCAPE = "\x1b"
-
 OBEYED = re.compile(r"(\x1b\[[\d;]*[mFJ])|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys and does not show; those of Deadzone's own pictures are its first group."""
 
@@ -129,8 +127,8 @@ def main() -> None:
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
-        # No sentence of ours has a colour or a picture in it.
-        print(f"deadzone: {_shown(str(error).replace(ESCAPE, ascii(ESCAPE)[1:-1]))}", file=sys.stderr)
+        sentence = str(error).replace("\x1b", r"\x1b")  # none of ours has a colour or a picture in it
+        print(f"deadzone: {_shown(sentence)}", file=sys.stderr)
         code = error.exit_code
     except (OSError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno not in EXHAUSTED:
