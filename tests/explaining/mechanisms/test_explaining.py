@@ -104,6 +104,9 @@ def test_what_could_not_be_told_is_said_with_what_would_tell_it():
     (said,) = untold(looked, found)
     assert "hardware counters" in said and "(not permitted; the owner of the machine" in said
     assert untold(looked, found, found) == [said]
+    heard = {"account_source": "taskstats with delays", "account_refused": {"cpu_cycles": "no such file"}}
+    (known_to_their_ends,) = untold(heard, found)
+    assert "last look" not in known_to_their_ends and "no such file" not in known_to_their_ends
     with speaking("ko"):
         assert "하드웨어 카운터" in untold(looked, found)[0] and "not permitted" in untold(looked, found)[0]
     undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))

@@ -85,7 +85,7 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
         {name for one in tables for name in one["mechanism"][one["verdict"] == verdict]}
         for verdict in (CONFIRMED, UNDECIDED)
     )
-    source, refused = (facts.get(f"account_{name}") or {} for name in ("source", "refused"))
+    source, refused = facts.get("account_source"), (facts.get("account_refused") or {}).get("taskstats")
     open_here = {
         "work": MORE_WORK in confirmed
         and not any(one.loss[COUNTED[0]].notna().any() for one in found if one),
@@ -96,8 +96,9 @@ def untold(facts: Mapping[str, Any], *found: Explanation | None) -> list[Message
         and {"waiting_for_disk", "memory_short"} & (confirmed | undecided),
         "trials": undecided,
     }
-    why = join([str(one) for one in refused.values()], "; ")
-    named = [say(f"mechanism.untold_{name}", why=why) for name, is_open in open_here.items() if is_open]
+    named = [
+        say(f"mechanism.untold_{name}", why=str(refused)) for name, is_open in open_here.items() if is_open
+    ]
     return [say("mechanism.untold", what=join(named, "; "))] if named else []
 
 
