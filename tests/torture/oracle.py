@@ -113,10 +113,14 @@ def check_nothing_left(commands: Collection[Command], folder: Path) -> None:
     left = [path for command in commands for path in command.traces()]
     assert not left, f"left: {left}"
     sessions = {command.pid for command in commands}
-    running = [one for one in psutil.process_iter(["pid", "cmdline"]) if one.pid in sessions]
+    names = [f"/deadzone-{pid}-" for pid in sessions]
+    running = [
+        one
+        for one in psutil.process_iter(["pid", "cmdline"])
+        if one.pid in sessions or any(name in word for word in one.info["cmdline"] or () for name in names)
+    ]
     assert not running, f"still running: {running}"
-    ours = [str(folder), *(f"/deadzone-{pid}-" for pid in sessions)]
-    mounted = [one for one in mount_points() if any(name in one for name in ours)]
+    mounted = [one for one in mount_points() if any(name in one for name in (str(folder), *names))]
     assert not mounted, f"mounted: {mounted}"
 
 

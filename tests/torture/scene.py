@@ -156,16 +156,17 @@ def play(kind: type[Scene], seed: int, number: int, faults: Mapping[str, Callabl
         return Played(number, (), f"there was no scene: {type(error).__name__}: {error}\n  files: {folder}")
     met: list[str] = []
     try:
-        for name in draw.choices(list(faults), k=draw.randint(1, kind.most_faults)):
-            met.append(name)
-            scene.story.append(name)
-            faults[name](scene)
-        scene.finish()
+        with scene.stack:
+            try:
+                for name in draw.choices(list(faults), k=draw.randint(1, kind.most_faults)):
+                    met.append(name)
+                    scene.story.append(name)
+                    faults[name](scene)
+                scene.finish()
+            finally:
+                scene.close()
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
         return Played(number, tuple(met), f"{' > '.join(scene.story)}: {what}\n  files: {folder}")
-    finally:
-        with scene.stack:
-            scene.close()
     shutil.rmtree(folder)
     return Played(number, tuple(met), "")

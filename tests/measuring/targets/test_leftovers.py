@@ -7,9 +7,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
+from deadzone.measuring.targets import launcher
 from deadzone.measuring.targets.limits.base import HOST_PID_NAMESPACE, group_name, is_left_over, pid_namespace
 from deadzone.measuring.targets.promises import find_leftovers, remove_leftovers
 
@@ -25,7 +27,7 @@ def long_trial(quota, write_study, start, tmp_path):
             "env": {"NOTE": str(note)},
         },
         target={"kind": "local", "mechanism": quota},
-        factors={"cpu_limit": [0.5]},
+        factors={"cpu_limit": [1 if quota == "affinity" else 0.5]},
         design={"replicates": 1, "timeout_s": 900},
     )
     sweep = start("sweep", study)
@@ -63,6 +65,42 @@ def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
     assert {str(path) for path in left} <= set(said["removed"])
     assert traces(sweep.pid) == []
     assert not alive(program)
+
+
+@pytest.mark.parametrize("quota", ["emulated", "affinity"])
+def test_without_a_control_group_the_program_ends_with_its_launcher(quota, long_trial, alive):
+    """A later command would have no group to look for it in."""
+    sweep, program = long_trial
+    killed_with_its_launcher(sweep)
+    sweep.process.wait()
+    ended_within_5_s(program, alive)
+
+
+@pytest.mark.parametrize("harness_was_there", [True, False])
+def test_a_program_that_waits_to_start_never_does_without_its_harness(harness_was_there, tmp_path, alive):
+    go, ran = tmp_path / "go", tmp_path / "ran"
+    os.mkfifo(go)
+    gate = os.open(go, os.O_RDWR) if harness_was_there else None
+    argv = (sys.executable, "-I", "-S", launcher.__file__, str(go))
+    request = {"argv": ["touch", str(ran)], "env": {}, "cwd": None, "dies_first": False}
+    streams = {name: str(tmp_path / name) for name in ("stdout", "stderr")}
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        running.stdin.write(json.dumps(request | streams) + "\n")
+        running.stdin.flush()
+        program = json.loads(running.stdout.readline())["pid"]
+        if gate is not None:
+            time.sleep(0.2)  # it waits at the gate by then
+            assert alive(program)
+            os.close(gate)
+        ended_within_5_s(program, alive)
+    assert not ran.exists()
+
+
+def ended_within_5_s(pid, alive):
+    deadline = time.monotonic() + 5
+    while alive(pid):
+        assert time.monotonic() < deadline, f"process {pid} still runs"
+        time.sleep(0.02)
 
 
 def test_the_next_run_tidies_up_by_itself(long_trial, traces, write_study, sweep):

@@ -15,7 +15,8 @@ It is the reaper of its descendants (prctl(2), PR_SET_CHILD_SUBREAPER): a proces
 its child, whatever session it fled to. So when the program has ended, all that it left running is found, killed
 and accounted for, with a control group or without.
 
-When standard input closes, the harness is gone: the launcher kills what it started and ends.
+When standard input closes, the harness is gone: the launcher kills what it started and ends. Where both are killed, the program
+that was started ends with its launcher, and one that waits to start never does.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def reply(message: dict[str, Any]) -> None:
@@ -46,17 +47,22 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
 
     What cannot be got ready is raised after the signal too, so that no trial leaves a signal for the next one.
     """
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     os.setsid()
     if request["dies_first"]:
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as handle:  # noqa: PTH123
             handle.write("1000")
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
-    gate = os.open(go, os.O_RDONLY)
+    gate = os.open(
+        go, os.O_RDONLY | os.O_NONBLOCK
+    )  # the harness holds the other end, or is gone and never comes
+    os.set_blocking(gate, True)
     try:
         arrange(request)
     finally:
-        os.read(gate, 1)
+        if not os.read(gate, 1):
+            os._exit(127)  # the harness is gone, and the launcher may be: nobody would end the program
     os.execvpe(request["argv"][0], request["argv"], {**os.environ, **request["env"]})
 
 
