@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,16 @@ from machine_image import NotPossibleHere, project_image, system_image
 
 EMULATOR = "qemu-system-x86_64"
 
-BOOT_TIMEOUT_S = 1500.0
-"""A whole round takes five minutes; on a busy machine with few cores several times that [s]."""
+BOOT_TIMEOUT_S = 240.0
+"""It comes up in half a minute; on a busy machine with few cores in several times that [s]."""
 
-KERNEL_LINE = (
-    "root=/dev/vda rw console=ttyS0 quiet mitigations=off nokaslr systemd.show_status=false panic=-1"
-)
+BOOTS = 3
+"""Emulated processors now and then hang before the kernel has started the second, with nothing of ours begun."""
+
+STORIES_TIMEOUT_S = 1200.0
+"""All cases together take two minutes; on a busy machine with few cores several times that [s]."""
+
+KERNEL_LINE = "root=/dev/vda rw console=ttyS0 mitigations=off nokaslr systemd.show_status=false panic=-1"
 
 
 def tell_stories() -> dict[str, dict[str, Any]]:
@@ -31,14 +37,21 @@ def tell_stories() -> dict[str, dict[str, Any]]:
     system = system_image()
     with tempfile.TemporaryDirectory(prefix="cgroup2-") as work:
         folder = Path(work)
-        _boot(system, project_image(folder), folder)
+        project = project_image(folder)
+        for boot in range(1, BOOTS + 1):
+            if _lives(system, project, folder):
+                break
+            warnings.warn(f"The emulated machine did not come up at boot {boot} of {BOOTS}.", stacklevel=2)
         results = [json.loads(line) for line in (folder / "results").read_text().splitlines() if line]
         console = (folder / "console").read_text(errors="replace")
     return {"console": {"text": console}, **{result["case"]: result for result in results}}
 
 
-def _boot(system: Path, project: Path, folder: Path) -> None:
-    """Run the machine until it powers itself off; it writes to `console` and `results` in the folder."""
+def _lives(system: Path, project: Path, folder: Path) -> bool:
+    """Run the machine until it powers itself off; it writes to `console` and `results` in the folder.
+
+    False if it hung before it was up.
+    """
     argv = (
         *(EMULATOR, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024"),
         *("-kernel", str(system / "vmlinuz"), "-initrd", str(system / "initrd.img"), "-append", KERNEL_LINE),
@@ -47,11 +60,16 @@ def _boot(system: Path, project: Path, folder: Path) -> None:
         *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),
         *("-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"),
     )
+    results = folder / "results"
     machine = subprocess.Popen(argv, stdin=subprocess.DEVNULL)
     try:
         machine.wait(timeout=BOOT_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        pass
+        if not results.stat().st_size:
+            return False
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            machine.wait(timeout=STORIES_TIMEOUT_S)
     finally:
         machine.kill()
         machine.wait()
+    return True
