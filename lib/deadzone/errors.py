@@ -98,11 +98,13 @@ class ReportError(DeadzoneError):
     exit_code = EXIT_STOPPED
 
 
-EXHAUSTED = {
+REFUSALS = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
     *(errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM),
+    *(errno.EACCES, errno.EPERM, errno.ENOENT),
 }
-"""Errors of the system that say what the machine has no more of, wherever they are met; no defect of Deadzone."""
+"""Errors of the system that say what the machine has no more of, does not permit or has lost, wherever they are met; no defect
+of Deadzone."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

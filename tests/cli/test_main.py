@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -181,11 +182,16 @@ def test_a_terminal_obeys_nothing_that_stands_in_the_table_of_a_stranger(tmp_pat
     assert not set(re.sub(r"\x1b\[[\d;]*m", "", text)) & {"\x1b", "\x07", "\u202e"}
 
 
-def test_a_machine_without_memory_is_told_and_no_traceback(deadzone, monkeypatch):
-    def hungry(*arguments, **keywords):
-        bytearray(10**15)
-
-    monkeypatch.setattr("deadzone.cli.publish.command.callback", hungry)
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        (lambda: bytearray(10**15), "Cannot allocate memory."),
+        (lambda: Path("/nowhere/at all").read_text(), "/nowhere/at all: No such file or directory."),
+        (lambda: Path("/proc/version").unlink(), "/proc/version: "),
+    ],
+)
+def test_what_the_machine_refuses_anywhere_is_told_and_no_traceback(deadzone, monkeypatch, refused, words):
+    monkeypatch.setattr("deadzone.cli.publish.command.callback", lambda *given, **named: refused())
     said = deadzone("publish")
     assert said.code == 3
-    assert said.err.startswith("deadzone: The machine gives no more: Cannot allocate memory.")
+    assert said.err.startswith(f"deadzone: The machine refuses: {words}")

@@ -14,16 +14,19 @@ import click
 
 from deadzone import __version__
 from deadzone.errors import (
-    EXHAUSTED,
     EXIT_INTERRUPTED,
     EXIT_STOPPED,
+    REFUSALS,
     DeadzoneError,
     did_you_mean,
     system_reason,
 )
 from deadzone.measuring.targets.interrupts import INTERRUPTS
 
-REMEDY = "Free disk, processes, files or memory, then do it again; a sweep goes on with --resume."
+REMEDY = (
+    "Free disk, processes, files or memory, put back what was moved or taken away, then do it again; "
+    "a sweep goes on with --resume."
+)
 
 OBEYED = re.compile(r"(\x1b\[[\d;]*[mFJ])|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that a terminal obeys and does not show; those of Deadzone's own pictures are its first group."""
@@ -131,9 +134,9 @@ def main() -> None:
         print(f"deadzone: {_shown(sentence)}", file=sys.stderr)
         code = error.exit_code
     except (OSError, MemoryError) as error:
-        if isinstance(error, OSError) and error.errno not in EXHAUSTED:
+        if isinstance(error, OSError) and error.errno not in REFUSALS:
             raise
-        print(f"deadzone: The machine gives no more: {system_reason(error)}. {REMEDY}", file=sys.stderr)
+        print(f"deadzone: The machine refuses: {system_reason(error)}. {REMEDY}", file=sys.stderr)
         code = EXIT_STOPPED
     except click.exceptions.Exit as stop:
         code = stop.exit_code

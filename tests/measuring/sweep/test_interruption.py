@@ -78,6 +78,14 @@ def test_a_torn_last_line_is_measured_again(study, home):
     assert journal.read_bytes().startswith(whole[: whole.rindex(b"\n", 0, -1) + 1])
 
 
+def test_damaged_circumstances_are_refused_also_where_nothing_is_left_to_measure(study, deadzone):
+    assert deadzone("sweep", study).code == 0
+    run = open_run(str(study), resume="latest").run
+    (run.folder / "provenance.json").write_text("")
+    said = deadzone("sweep", study, "--resume", "latest")
+    assert said.code == 3 and "provenance.json: cannot be read" in said.err, said.err
+
+
 def test_two_processes_on_one_run_are_refused(study, start, deadzone):
     started = start("sweep", study)
     started.wait_for(lambda: started.trials() >= 1, "its first trial")

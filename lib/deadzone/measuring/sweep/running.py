@@ -94,6 +94,7 @@ def run_sweep(
     sweep = _Sweep(plan, run, progress)
     with run.lock():
         run.check_same_study(plan.study)
+        run.provenance()  # one that is damaged is refused before anything is begun
         batches = source(plan, run)
         try:
             if batch := next(batches, ()):
