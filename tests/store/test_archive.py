@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 
 import pytest
@@ -162,3 +163,16 @@ def test_a_name_that_leads_out_of_the_folder_is_not_copied(tmp_path):
     with pytest.raises(ArchiveError, match="leads out of"):
         archive.pull("runs/probe/one", tmp_path / "runs" / "probe" / "one")
     assert not list(tmp_path.rglob("stolen.txt"))
+
+
+def test_a_store_that_never_answers_holds_up_nobody_for_long(run, monkeypatch):
+    pytest.importorskip("s3fs")
+    monkeypatch.setattr(archives, "PATIENCE_S", 1.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        here = f"http://127.0.0.1:{server.getsockname()[1]}"
+        for name, value in {"ENDPOINT_URL": here, "ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b"}.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        archive, began = Archive(f"s3://{BUCKET}/prefix"), time.monotonic()
+        with pytest.raises(ArchiveError, match="the archive cannot be written: it does not answer"):
+            archive.push(run.folder, name_of(run))
+    assert time.monotonic() - began < 10

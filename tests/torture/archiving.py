@@ -22,7 +22,7 @@ PREFIX = "kept"
 PIECE = 65_536
 
 STALLED_S = 0.5
-"""How long nothing moves [s]. The clients of S3 try up to 25 times, so that it adds up."""
+"""How long nothing moves [s]. The clients of S3 try six times, so that it adds up."""
 
 
 class Wire:
@@ -78,6 +78,7 @@ class Wire:
                     time.sleep(STALLED_S)
                     break
                 elif word == "resets":
+                    other.shutdown(socket.SHUT_RD)  # who waits to read there would keep it open
                     other.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     other.close()
                     break

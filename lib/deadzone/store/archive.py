@@ -29,6 +29,10 @@ FOR_THE_INDEX = ("report.json", "thumbnail.svg")
 """What the index of all reports is made from."""
 
 
+PATIENCE_S, SLOWEST_BYTES_PER_S = 90.0, 100_000.0
+"""A write may take so long, and its bytes at such a rate besides."""
+
+
 class ArchiveError(StoreError):
     """An archive cannot be reached, read or written."""
 
@@ -76,15 +80,27 @@ class Archive:
         """Copy one file to `name` below the archive. Raises ArchiveError if it cannot be copied."""
         target = f"{self._root}/{name}"
         try:
-            self._files.makedirs(target.rpartition("/")[0], exist_ok=True)
-            if path.suffix == LOG_SUFFIX:
-                text = path.read_text(encoding="utf-8", errors="replace")
-                self._files.pipe_file(target, masked(text).encode())
-            else:
-                self._files.put_file(str(path), target)
+            try:
+                self._write(path, target)
+            except FileNotFoundError:  # of the folder; an object store has none, and would be asked for it three times
+                self._files.makedirs(target.rpartition("/")[0], exist_ok=True, **self._in_time(0))
+                self._write(path, target)
         except Exception as error:
             if path.exists() or not isinstance(error, FileNotFoundError):
                 raise self._unreachable("written", error) from error
+
+    def _write(self, path: Path, target: str) -> None:
+        in_time = self._in_time(path.stat().st_size)
+        if path.suffix == LOG_SUFFIX:
+            text = path.read_text(encoding="utf-8", errors="replace")
+            self._files.pipe_file(target, masked(text).encode(), **in_time)
+        else:
+            self._files.put_file(str(path), target, **in_time)
+
+    def _in_time(self, size_bytes: int) -> dict[str, float]:
+        """What ends a call of an asynchronous store that never answers: that of S3 tries for minutes, and has no time-out of its
+        own where it asks whether it may send a file ("100 Continue")."""
+        return {"timeout": PATIENCE_S + size_bytes / SLOWEST_BYTES_PER_S} if self._files.async_impl else {}
 
     def pull(self, name: str, folder: Path, only: tuple[str, ...] = ()) -> int:
         """Copy the files below `name` into a folder; files that are there already stay. Returns how many there are.
@@ -173,5 +189,7 @@ def _belongs(path: Path) -> bool:
 
 
 def _reason(error: Any) -> str:
+    if isinstance(error, TimeoutError):  # whose words are none
+        return "it does not answer"
     said = str(error).strip().splitlines()
     return (said[0] if said else type(error).__name__).rstrip(".")
