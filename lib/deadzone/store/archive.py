@@ -82,7 +82,7 @@ class Archive:
         try:
             try:
                 self._write(path, target)
-            except FileNotFoundError:  # of the folder; an object store has none, and would be asked for it three times
+            except FileNotFoundError:  # of its folder, which an object store does not need
                 self._files.makedirs(target.rpartition("/")[0], exist_ok=True, **self._in_time(0))
                 self._write(path, target)
         except Exception as error:
