@@ -22,7 +22,7 @@ PREFIX = "kept"
 PIECE = 65_536
 
 STALLED_S = 0.5
-"""How long nothing moves [s]. The clients of S3 try six times, so that it adds up."""
+"""How long nothing moves [s]. The clients of S3 try up to 25 times, so that it adds up."""
 
 
 class Wire:

@@ -80,22 +80,16 @@ class Archive:
         """Copy one file to `name` below the archive. Raises ArchiveError if it cannot be copied."""
         target = f"{self._root}/{name}"
         try:
-            try:
-                self._write(path, target)
-            except FileNotFoundError:  # of its folder, which an object store does not need
-                self._files.makedirs(target.rpartition("/")[0], exist_ok=True, **self._in_time(0))
-                self._write(path, target)
+            in_time = self._in_time(path.stat().st_size)
+            self._files.makedirs(target.rpartition("/")[0], exist_ok=True, **in_time)
+            if path.suffix == LOG_SUFFIX:
+                text = path.read_text(encoding="utf-8", errors="replace")
+                self._files.pipe_file(target, masked(text).encode(), **in_time)
+            else:
+                self._files.put_file(str(path), target, **in_time)
         except Exception as error:
             if path.exists() or not isinstance(error, FileNotFoundError):
                 raise self._unreachable("written", error) from error
-
-    def _write(self, path: Path, target: str) -> None:
-        in_time = self._in_time(path.stat().st_size)
-        if path.suffix == LOG_SUFFIX:
-            text = path.read_text(encoding="utf-8", errors="replace")
-            self._files.pipe_file(target, masked(text).encode(), **in_time)
-        else:
-            self._files.put_file(str(path), target, **in_time)
 
     def _in_time(self, size_bytes: int) -> dict[str, float]:
         """What ends a call of an asynchronous store that never answers: that of S3 tries for minutes, and has no time-out of its

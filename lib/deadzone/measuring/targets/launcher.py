@@ -54,9 +54,7 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
             handle.write("1000")
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
-    gate = os.open(
-        go, os.O_RDONLY | os.O_NONBLOCK
-    )  # the harness holds the other end, or is gone and never comes
+    gate = os.open(go, os.O_RDONLY | os.O_NONBLOCK)  # the harness has the other end, or is gone
     os.set_blocking(gate, True)
     try:
         arrange(request)
