@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from sweeping import ALLOWED, SLEEP, Left, command, resources, target
+from sweeping import ALLOWED, SLEEP, Left, command, job_target, resources, target
 
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
@@ -171,6 +171,31 @@ def test_the_next_sweep_gives_back_what_a_killed_one_left(
     said = deadzone("sweep", long_study("resize", replicates=1))
     assert said.code == 0, said.err
     assert "left by the killed run" in said.err
+    left.check_nothing()
+
+
+def test_a_run_with_nothing_left_to_measure_gives_back_what_a_killed_sweep_left(
+    namespace, ffmpeg_image, deployment, long_study, write_study, start, deadzone, left
+):
+    """It may have been killed itself, after its last trial."""
+    deployment(annotations=ALLOWED)
+    done = long_study(replicates=1, name="done")
+    assert deadzone("sweep", done).code == 0
+    jobs = write_study(
+        "jobs",
+        workload=command(SLEEP),
+        target=job_target(namespace, ffmpeg_image),
+        factors={"seconds": [60], "cpu_limit": [0.2]},
+    )
+    killed = [start("sweep", long_study(name="killed")), start("sweep", jobs)]
+    killed[0].wait_for(lambda: changed(left), "the changed limit")
+    killed[1].wait_for(left.jobs, "a Job")
+    for begun in killed:
+        os.kill(begun.pid, signal.SIGKILL)
+        begun.process.wait()
+    said = deadzone("sweep", done, "--resume", "done/latest")
+    assert said.code == 0, said.err
+    assert "limit 1, request 50m again" in said.err and "removed" in said.err
     left.check_nothing()
 
 

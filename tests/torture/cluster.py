@@ -446,8 +446,8 @@ class ClusterScene(Scene):
         """Go on to the end, and ask the oracle about all of it."""
         self.settle()
         self.heal()
-        # The sweep of a workload gives back what a killed one left, where it has trials left itself.
-        gives_back = bool(self.workload) and not self.is_whole()
+        # The sweep of a workload gives back what a killed one left, and one with no trial left what it finds in the namespace.
+        gives_back = bool(self.workload) or self.is_whole()
         if self.is_owed and not (gives_back and self.draw.random() < 0.5):
             self.restore()
         self.story.append("resumed")

@@ -13,9 +13,6 @@ from deadzone.errors import DeadzoneError, TargetError
 if TYPE_CHECKING:
     from deadzone.measuring.targets.kubernetes.restoring import Restored
 
-PATIENCE_S = 10.0
-"""How long a cluster is waited for that does not answer [s]."""
-
 
 @click.command("restore")
 @click.option(
@@ -87,7 +84,7 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
 def _restored(context: str | None, namespaces: list[str], only: bool) -> Restored:
     """What was given back in a cluster; nothing where no cluster is named, as on most machines."""
     from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
-    from deadzone.measuring.targets.kubernetes.restoring import Restored, restore_cluster
+    from deadzone.measuring.targets.kubernetes.restoring import PATIENCE_S, Restored, restore_cluster
 
     try:
         if not is_configured():

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
@@ -17,7 +16,7 @@ from deadzone.measuring.sweep.printed import printed_counts
 from deadzone.measuring.sweep.progress import Estimate, Progress, in_words
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.promises import keep_left_over, remove_leftovers
+from deadzone.measuring.targets.registry import take_back
 from deadzone.measuring.trust import doubts, foreign_cpu, is_undecided
 from deadzone.measuring.workloads.base import Outcome
 from deadzone.store.run import LOGS, Run, finished_trials
@@ -97,8 +96,8 @@ def run_sweep(
         run.provenance()  # one that is damaged is refused before anything is begun
         batches = source(plan, run)
         try:
+            around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
             if batch := next(batches, ()):
-                around = Surroundings(run.run_id, run.folder, lambda said: progress.note(masked(said)))
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
@@ -107,9 +106,8 @@ def run_sweep(
                     while batch:
                         sweep.measure_all(batch, measuring)
                         batch = next(batches, ())
-            elif Path("/proc/self").exists():  # one that was killed after its last trial gave nothing back
-                keep_left_over()
-                remove_leftovers()
+            else:  # one that was killed after its last trial gave nothing back
+                take_back(plan.targets.values(), around.note)
             run.write_tables()
         except BaseException:
             progress.close(_keep(run, max(len(plan.trials), sweep.total)))

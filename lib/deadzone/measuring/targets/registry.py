@@ -1,10 +1,14 @@
 """The targets, by the kind a study names."""
 
-from deadzone.errors import StudyError
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from deadzone.errors import DeadzoneError, StudyError
 from deadzone.measuring.targets.base import Surroundings, Target
-from deadzone.measuring.targets.container import ContainerTarget
+from deadzone.measuring.targets.container import ContainerTarget, remove_left_containers
 from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter, io_limit
 from deadzone.measuring.targets.local import LocalTarget
+from deadzone.measuring.targets.promises import keep_left_over, remove_leftovers
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
@@ -38,3 +42,25 @@ def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:
             "target.io_folder is missing: I/O limits are for one disk; name a folder that lies on it."
         )
     return IoLimiter(planned.io_folder, limits)
+
+
+def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> None:
+    """Give back what killed sweeps left on this machine and in the namespaces of the targets, where none is opened, which would
+    do so. note: is told what was done in a cluster, and what could not be."""
+    if Path("/proc/self").exists():
+        keep_left_over()
+        remove_leftovers()
+    specs = [one.spec for one in targets]
+    if any(isinstance(spec, ContainerSpec) for spec in specs):
+        remove_left_containers()
+    for spec in (spec for spec in specs if isinstance(spec, KubernetesSpec)):
+        from deadzone.measuring.targets.kubernetes.cluster import Cluster
+        from deadzone.measuring.targets.kubernetes.restoring import PATIENCE_S, restore_cluster
+
+        try:
+            found = restore_cluster(Cluster(spec.context, note, PATIENCE_S), (spec.namespace,), only=True)
+        except DeadzoneError as error:
+            note(f"{error}\nWhat killed sweeps left in that cluster, `deadzone restore` gives back.")
+            continue
+        for said in (*found.done, *found.busy, *found.problems):
+            note(said)

@@ -28,6 +28,9 @@ OURS = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
 Left = tuple[Lease, Callable[[], list[str]]]
 """What a sweep left: the lock that it holds while it lives, and what gives it back and says so."""
 
+PATIENCE_S = 10.0
+"""How long a cluster is waited for that does not answer [s]."""
+
 RESTORER = "restore"
 """Whose lock it is while something is given back."""
 
