@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadzone.errors import DeadzoneError, TargetError
+from deadzone.errors import TargetError
 
 if TYPE_CHECKING:
     from deadzone.measuring.targets.kubernetes.restoring import Restored
@@ -83,13 +83,9 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
 
 def _restored(context: str | None, namespaces: list[str], only: bool) -> Restored:
     """What was given back in a cluster; nothing where no cluster is named, as on most machines."""
-    from deadzone.measuring.targets.kubernetes.cluster import Cluster, is_configured
-    from deadzone.measuring.targets.kubernetes.restoring import PATIENCE_S, Restored, restore_cluster
+    from deadzone.measuring.targets.kubernetes.cluster import is_configured
+    from deadzone.measuring.targets.kubernetes.restoring import Restored, restore_reachable
 
-    try:
-        if not is_configured():
-            return Restored()
-        cluster = Cluster(context, lambda sentence: click.echo(sentence, err=True), PATIENCE_S)
-        return restore_cluster(cluster, namespaces, only=only)
-    except DeadzoneError as error:
-        return Restored(problems=[str(error)])
+    if not is_configured():
+        return Restored()
+    return restore_reachable(context, lambda sentence: click.echo(sentence, err=True), namespaces, only=only)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from deadzone.errors import DeadzoneError, StudyError
+from deadzone.errors import StudyError
 from deadzone.measuring.targets.base import Surroundings, Target
 from deadzone.measuring.targets.container import ContainerTarget, remove_left_containers
 from deadzone.measuring.targets.limits.io import IoLimit, IoLimiter, io_limit
@@ -54,13 +54,10 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     if any(isinstance(spec, ContainerSpec) for spec in specs):
         remove_left_containers()
     for spec in (spec for spec in specs if isinstance(spec, KubernetesSpec)):
-        from deadzone.measuring.targets.kubernetes.cluster import Cluster
-        from deadzone.measuring.targets.kubernetes.restoring import PATIENCE_S, restore_cluster
+        from deadzone.measuring.targets.kubernetes.restoring import restore_reachable
 
-        try:
-            found = restore_cluster(Cluster(spec.context, note, PATIENCE_S), (spec.namespace,), only=True)
-        except DeadzoneError as error:
-            note(f"{error}\nWhat killed sweeps left in that cluster, `deadzone restore` gives back.")
-            continue
+        found = restore_reachable(spec.context, note, (spec.namespace,), only=True)
         for said in (*found.done, *found.busy, *found.problems):
             note(said)
+        if found.problems:
+            note("What killed sweeps left in that cluster, `deadzone restore` gives back.")

@@ -73,6 +73,19 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
     return found
 
 
+def restore_reachable(
+    context: str | None, note: Callable[[str], None], namespaces: Iterable[str], *, only: bool
+) -> Restored:
+    """As `restore_cluster`, in the cluster of a context; one that cannot be asked is a problem among the others.
+
+    note: told of an API server that is waited for.
+    """
+    try:
+        return restore_cluster(Cluster(context, note, PATIENCE_S), namespaces, only=only)
+    except DeadzoneError as error:
+        return Restored(problems=[str(error)])
+
+
 @dataclass(frozen=True)
 class _Search:
     """Where objects are looked for. namespaces: those named. only: nowhere else. problems: where what cannot be looked at is
