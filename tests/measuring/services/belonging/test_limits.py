@@ -29,7 +29,7 @@ def group_of(pid):
 
 
 def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
-    load = [needs("redis-benchmark"), "-p", redis.port, "-q", "-n", 30_000, "-t", "get", "-P", 4]
+    load = [needs("redis-benchmark"), "-p", redis.port, "-q", "-n", 150_000, "-t", "get", "-P", 4]
     return write_study(
         workload={"kind": "command", "argv": load},
         factors={"redis_cpu_limit": list(levels)},
