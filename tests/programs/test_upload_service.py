@@ -116,16 +116,16 @@ def test_the_bundled_study_runs_out_of_the_box(quota, sweep, home):
     source = ROOT / "notebooks" / "studies" / "upload-cpu-limit.yaml"
     assert load_study(source).factor_names() == ("environment",)
     document = yaml.safe_load(source.read_text())
-    document["workload"]["clip"] = CLIP.model_dump()
+    clip = CLIP.model_copy(update={"duration_s": 4})
+    document["workload"]["clip"] = clip.model_dump()
     document["design"] |= {"replicates": 1, "warmup": 0}
     document["trust"] = {"max_attempts": 1}
     path = home / "notebooks" / "studies" / source.name
     path.write_text(yaml.safe_dump(document))
     trials = sweep(path).trials().set_index("environment")
     assert trials["status"].eq("ok").all(), trials["error"].tolist()
-    assert trials["frames"].eq(10).all()
+    assert trials["frames"].eq(clip.duration_s * clip.frames_per_second).all()
     assert trials.loc["limited", "throttled_s"] > 0
-    assert (
-        trials.loc["limited", "cpu_efficiency"] < 0.4
-    )  # 0.25 and a period's quota more, over a short request
+    # 0.25, and one period's quota more over a request of ten periods and more
+    assert trials.loc["limited", "cpu_efficiency"] < 0.4
     assert trials.loc["unlimited", "nr_throttled"] == 0
