@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 
 from programs import PROGRAMS
+from servers import refusing_port
 
 
 def test_a_spike_that_is_taken_has_connect_times_and_no_failure(websocket_server, generate):
@@ -67,10 +68,8 @@ def test_more_connections_than_file_descriptors_are_refused_beforehand(generate)
 
 
 def test_a_ramp_at_a_server_that_is_not_there_says_so(generate):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    told = generate(
-        f"ws://127.0.0.1:{port}/", protocol="websocket", mode="ramp", connections=40, connection_rate=100
-    )
+    with refusing_port() as port:
+        url = f"ws://127.0.0.1:{port}/"
+        told = generate(url, protocol="websocket", mode="ramp", connections=40, connection_rate=100)
     assert told.responses["server_died"] == 1
     assert "was refused" in told.failure

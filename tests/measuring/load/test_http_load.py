@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
+from servers import refusing_port
 
 from deadzone.measuring.load.recording import RESPONSES
 from deadzone.store.histograms import merged, percentiles_ms
@@ -106,9 +105,8 @@ def test_a_server_that_dies_leaves_what_was_measured_and_a_sentence(http_server,
 
 
 def test_a_port_where_nobody_listens_is_said(generate):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    told = generate(f"http://127.0.0.1:{port}/", rate=50, duration_s=0.3)
+    with refusing_port() as port:
+        told = generate(f"http://127.0.0.1:{port}/", rate=50, duration_s=0.3)
     assert told.code == 0
     assert told.responses["errors_refused"] == 15
     assert "was refused" in told.failure

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from servers import refusing_port
 
 from deadzone.errors import StoreError, StudyError, TargetError
 from deadzone.measuring.services.base import ServiceError, placeholders_of
@@ -316,10 +317,8 @@ def test_a_hook_that_fails_and_a_url_that_does_not_answer_are_told(tmp_path):
     failing = ServiceSpec(url="http://127.0.0.1:9", hook=("sh", "-c", "echo no >&2; exit 4"))
     with pytest.raises(ServiceError, match="hook failed with exit code 4"):
         Service(failing, None, tmp_path).ready(ONE)
-    down = ServiceSpec(
-        url=f"http://u:p@127.0.0.1:{free_port('127.0.0.1')}", ready=ReadinessSpec(timeout_s=0.2)
-    )
-    with pytest.raises(ServiceError, match="nothing listens there"):
+    with refusing_port() as port, pytest.raises(ServiceError, match="nothing listens there"):
+        down = ServiceSpec(url=f"http://u:p@127.0.0.1:{port}", ready=ReadinessSpec(timeout_s=0.2))
         Service(down, None, tmp_path).ready(ONE)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from servers import refusing_port
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measuring.services.base import SERVICE_RESPONSES, placeholders_of
@@ -223,7 +224,7 @@ def test_a_fast_error_is_no_fast_success(misbehaving, request_once, tmp_path, fa
     ("url", "words"),
     [
         ("http://no-such-host.invalid/", "DNS failure: "),
-        (f"http://127.0.0.1:{free_port('127.0.0.1')}/", "connection refused: "),
+        ("http://127.0.0.1:1/", "connection refused: "),
     ],
     ids=["no such name", "nobody listens"],
 )
@@ -272,8 +273,8 @@ def test_tls_takes_its_time_and_an_unknown_certificate_is_refused(tls, echo, req
 
 
 def test_a_password_in_an_address_is_never_repeated(request_once):
-    port = free_port("127.0.0.1")
-    outcome, _ = request_once(f"http://somebody:sesame@127.0.0.1:{port}/?token=sesame")
+    with refusing_port() as port:
+        outcome, _ = request_once(f"http://somebody:sesame@127.0.0.1:{port}/?token=sesame")
     assert "sesame" not in outcome.failure
 
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from disturbance import GENERATOR, undisturbed
+from servers import refusing_port
 
 from deadzone.errors import StudyError, SweepError, WorkloadError
 from deadzone.reports.sweep.analysis import analyse
@@ -200,12 +201,9 @@ def test_a_port_that_is_taken_names_who_has_it(pools, sweep):
 
 
 def test_a_server_that_is_not_there_stops_the_sweep_after_three_trials(write_study, sweep):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    workload = {"kind": "load", "url": f"http://127.0.0.1:{port}/", "duration_s": 0.2}
-    path = write_study("gone", workload=workload, factors={"rate": [5, 6, 7, 8]}, design=ONCE)
-    with pytest.raises(SweepError, match="was refused"):
-        sweep(path)
+    with refusing_port() as port, pytest.raises(SweepError, match="was refused"):
+        workload = {"kind": "load", "url": f"http://127.0.0.1:{port}/", "duration_s": 0.2}
+        sweep(write_study("gone", workload=workload, factors={"rate": [5, 6, 7, 8]}, design=ONCE))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import os
 
 import pytest
 from needs import needs
-from servers import free_port
+from servers import refusing_port
 
 from deadzone.measuring.services.belonging.members import GoneError, roots_of
 from deadzone.study.belonging_specs import BelongingSpec
@@ -63,6 +63,7 @@ def test_a_container_is_asked_of_its_engine():
 
 
 def test_a_port_is_refused_in_a_sentence_before_anything_is_measured(write_study, deadzone, home):
-    said = deadzone("sweep", write_study(), "--belongs", f"port={free_port()}")
+    with refusing_port() as port:
+        said = deadzone("sweep", write_study(), "--belongs", f"port={port}")
     assert said.code == 4 and "nothing listens there" in said.err
     assert not list((home / "data" / "runs").glob("*/*"))
