@@ -125,7 +125,9 @@ def test_the_bundled_study_runs_out_of_the_box(quota, sweep, home):
     trials = sweep(path).trials().set_index("environment")
     assert trials["status"].eq("ok").all(), trials["error"].tolist()
     assert trials["frames"].eq(clip.duration_s * clip.frames_per_second).all()
-    assert trials.loc["limited", "throttled_s"] > 0
+    # On a busy machine an environment is measured once more.
+    limited, unlimited = trials.loc[["limited"]], trials.loc[["unlimited"]]
+    assert limited["throttled_s"].gt(0).all()
     # 0.25, and one period's quota more over a request of ten periods and more
-    assert trials.loc["limited", "cpu_efficiency"] < 0.4
-    assert trials.loc["unlimited", "nr_throttled"] == 0
+    assert limited["cpu_efficiency"].lt(0.4).all(), limited["cpu_efficiency"].tolist()
+    assert unlimited["nr_throttled"].eq(0).all()
