@@ -247,6 +247,30 @@ def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
     left.check_nothing()
 
 
+def test_a_trial_lost_in_a_pod_that_was_resized_is_repeated_there(
+    cluster, namespace, deployment, write_study, start, left
+):
+    deployment(annotations=ALLOWED)
+    study = write_study(
+        workload=command(SLEEP),
+        target=target(namespace),
+        factors={"seconds": [4], "cpu_limit": [0.3]},
+        design={"replicates": 1},
+    )
+    command_ = start("sweep", study)
+    command_.wait_for(lambda: left.annotation(), "the first trial")
+    pod = left.pods()[0]["metadata"]["name"]
+    inside = ("exec", pod, "--namespace", namespace, "--", "/bin/sh", "-c")
+    command_.wait_for(lambda: "sleep 4" in cluster.kubectl(*inside, "ps"), "the program")
+    cluster.kubectl(*inside, "ps | grep '[/]tmp/deadzone' | while read pid rest; do kill -9 $pid; done")
+    code, _, err = command_.end()
+    assert code == 0, err
+    records = [json.loads(line) for line in next(command_.runs.glob("*/*/trials.jsonl")).open()]
+    assert [record["status"] for record in records] == ["lost", "ok"]
+    assert records[0]["pod"] == records[1]["pod"] == pod
+    left.check_nothing()
+
+
 @pytest.mark.alone
 def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, left):
     deployment(annotations=ALLOWED)

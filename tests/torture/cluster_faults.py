@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 import node
 
-from torture.cluster import ClusterScene
+from torture.cluster import THIEF, ClusterScene
 
 CONTROL_PLANE = ("etcd", "kube-controller-manager", "kube-scheduler", "containerd")
 
@@ -292,7 +292,7 @@ def lock_stolen(scene: ClusterScene) -> None:
     command = scene.instant()
     command.wait_for(lambda: bool(scene.objects("leases")))
     now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-    stolen = {"spec": {"holderIdentity": "thief@elsewhere/0/nobody", "renewTime": now, "acquireTime": now}}
+    stolen = {"spec": {"holderIdentity": THIEF, "renewTime": now, "acquireTime": now}}
     with contextlib.suppress(AssertionError):
         for name in scene.objects("leases"):
             if scene.draw.random() < 0.3:

@@ -63,7 +63,7 @@ class ExecTarget(ClusterTarget):
             for said in restoring.restore_workload(cluster, workload, left):
                 note(f"left by the killed run {left.run}: {said}")
             if workload.kind != POD:
-                workload.await_rollout(cluster, left.container, spec.start_timeout_s)
+                workload.await_rollout(cluster, left.container, spec.start_timeout_s, frozenset())
         found = workload.read(cluster)
         container = container_of(workload.template(found), spec.container, str(workload))
         self._name: str = container["name"]
@@ -122,7 +122,7 @@ class ExecTarget(ClusterTarget):
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limit in force, and see it in the container's own control group."""
         level = treatment.levels.get("cpu_limit", self.spec.cpu_limit)
-        if self._container is None or not self._still_there():
+        if self._container is None or self._is_lost or not self._still_there():
             self._choose_pod()
         cores = self._original.cpu.limit_cores if level == UNCHANGED else as_cores(level)
         if CpuResources.of(self._now()).limit_cores != cores:
@@ -191,11 +191,13 @@ class ExecTarget(ClusterTarget):
     def _choose_pod(self) -> None:
         """The newest ready pod of the workload, with the launcher in its container."""
         cluster, name, timeout_s = self.cluster, self._name, self.spec.start_timeout_s
-        self._pod = self._workload.await_rollout(cluster, name, timeout_s)
+        resized = {pod.uid for pod in self._original.pods}
+        self._pod = self._workload.await_rollout(cluster, name, timeout_s, resized)
         image = self.spec.launcher_image
         lent = lending.lend(cluster, self._pod, name, image, self._home, timeout_s) if image else None
         self._container = container = Container(cluster, Spot.of(self._pod, name), self._home, lent)
         self._probe = container.open()
+        self._is_lost: bool = False
         self.place.enter(container)
 
     def _still_there(self) -> bool:
@@ -214,19 +216,18 @@ class ExecTarget(ClusterTarget):
         """Run the command in the container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
         assert self._container is not None
         measured = self.trial(self._container, self._pod, command, timeout_s)
-        if measured.status == "lost":
-            self._container = None  # whatever is there next is looked at anew
+        self._is_lost = measured.status == "lost"  # whatever is there next is looked at anew
         return measured
 
     def read(self) -> Counters:
         """The container's accounting now; of one that did not survive, what is known of its end."""
-        if self._container is None:
+        if self._container is None or self._is_lost:
             return Counters()
         try:
             self._counted = self._container.count()
         except ClusterError as error:
             status, why = trial.what_became_of(self._container, self._pod, str(error))
-            self._container = None
+            self._is_lost = True
             self.around.note(why)
             return Counters(oom_kills=(self._counted.oom_kills or 0) + (status == "oom_killed"))
         return self._counted

@@ -5,7 +5,7 @@ Neither is believed: what counts is read in the container's own control group af
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -144,8 +144,10 @@ class Workload:
         if not spec.get("replicas", 1):
             raise TargetError(f"{self} has no replicas, so there is no container to measure in.")
 
-    def await_rollout(self, cluster: Cluster, container: str, timeout_s: float) -> Object:
+    def await_rollout(self, cluster: Cluster, container: str, timeout_s: float, ours: Set[str]) -> Object:
         """Wait until every pod of a workload is of its present template; returns the newest ready pod.
+
+        ours: uids of the pods that this sweep gave another limit than their template's.
 
         Pods that are replaced are waited for as well, as long as they may take to end: one that ends uses CPU beside the
         next trial, and may still be asked by a client of the workload's Service.
@@ -161,7 +163,7 @@ class Workload:
             if self._rolled_out(found):
                 wanted = CpuResources.of(container_of(self.template(found), container, str(self)))
                 ready = [pod for pod in present if is_ready(pod, container)]
-                if ready and self._as_wanted(ready[-1], container, wanted):
+                if ready and self._as_wanted(ready[-1], container, wanted, ours):
                     ready_since = ready_since or time.monotonic()
                     if time.monotonic() >= ready_since + _until_gone_s(every):
                         return ready[-1]
@@ -187,10 +189,10 @@ class Workload:
             return current and ready == wanted
         return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
 
-    def _as_wanted(self, pod: Object, container: str, wanted: CpuResources) -> bool:
-        """Whether a pod has its template's limit. Raises TargetError where the cluster gives it another one."""
+    def _as_wanted(self, pod: Object, container: str, wanted: CpuResources, ours: Set[str]) -> bool:
+        """Whether a pod has its template's limit, or ours. Raises TargetError where the cluster gives it another one."""
         have = CpuResources.of(container_of(pod["spec"], container, str(self)))
-        if have.limit_cores == wanted.limit_cores or self.kind == POD:
+        if have.limit_cores == wanted.limit_cores or self.kind == POD or pod["metadata"]["uid"] in ours:
             return True
         raise TargetError(
             f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or an admission "
