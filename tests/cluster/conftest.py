@@ -18,6 +18,7 @@ from administering import PATIENCE_S, Cluster
 from node_images import BARE_IMAGE, FFMPEG_IMAGE
 from node_places import NotPossibleHere
 from project_image import PROJECT_IMAGE, project_archive
+from sweeping import ALLOWED, SLEEP, Left, command, target
 
 _was_up = pytest.StashKey[bool]()
 
@@ -167,3 +168,29 @@ def second_node(cluster: Cluster) -> Iterator[str]:
     assert joined.returncode == 0, joined.stderr
     yield joined.stdout.strip()
     subprocess.run((*command, "leave"), env=worker, check=True)
+
+
+@pytest.fixture
+def left(cluster: Cluster, namespace: str) -> Left:
+    return Left(cluster, namespace)
+
+
+@pytest.fixture
+def sleeping(
+    namespace: str, deployment: Callable[..., str], write_study: Callable[..., Path], start: Any, left: Left
+) -> Callable[..., Any]:
+    """A sweep of a Deployment whose one trial sleeps for so many seconds, and is asleep."""
+
+    def begin(seconds: int, **factors: list[object]) -> Any:
+        deployment(annotations=ALLOWED)
+        study = write_study(
+            workload=command(SLEEP),
+            target=target(namespace),
+            factors={"seconds": [seconds], **factors},
+            design={"replicates": 1, "timeout_s": 900},
+        )
+        begun = start("sweep", study)
+        begun.wait_for(lambda: left.annotation() and f"sleep {seconds}" in left.inside("ps"), "the program")
+        return begun
+
+    return begin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 ALLOWED = {"deadzone.dev/sweep": "allowed"}
@@ -34,6 +35,13 @@ def resources(found: dict[str, Any]) -> dict[str, Any]:
     """Of the only container of a Deployment, or of a pod."""
     spec = found["spec"].get("template", found)["spec"]
     return spec["containers"][0]["resources"]
+
+
+def records(begun: Any) -> list[dict[str, Any]]:
+    """The lines of the journal of a sweep that went well, which is waited for."""
+    code, _, err = begun.end()
+    assert code == 0, err
+    return [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
 
 
 class Left:
@@ -76,9 +84,12 @@ class Left:
 
     def files(self, name: str = "worker") -> list[str]:
         """What lies in /tmp of the container."""
-        inside = ("exec", f"deployment/{name}", "--namespace", self._namespace, "--", "/bin/sh", "-c")
-        said = self._cluster.kubectl(*inside, "ls /tmp")
-        return [line for line in said.split() if line.startswith("deadzone")]
+        return [line for line in self.inside("ls /tmp", name).split() if line.startswith("deadzone")]
+
+    def inside(self, script: str, name: str = "worker") -> str:
+        """What a script prints in the container."""
+        where = ("exec", f"deployment/{name}", "--namespace", self._namespace, "--")
+        return self._cluster.kubectl(*where, "/bin/sh", "-c", script)
 
     def check_nothing(self, name: str = "worker") -> None:
         """No annotation, no lock, no file, no Job is left, and the limit is the one of before."""

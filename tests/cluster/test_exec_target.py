@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from kubelet_figures import figures
-from sweeping import ALLOWED, BUSY, SLEEP, Left, command, target
+from sweeping import ALLOWED, BUSY, command, records, target
 
 from deadzone.measurement import Command
 from deadzone.measuring.targets.base import Surroundings
@@ -21,11 +21,6 @@ from deadzone.study.design import Treatment
 from deadzone.study.target_specs import KubernetesTarget
 
 pytestmark = pytest.mark.cluster
-
-
-@pytest.fixture
-def left(cluster, namespace) -> Left:
-    return Left(cluster, namespace)
 
 
 def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
@@ -222,52 +217,23 @@ def delete(cluster, namespace, pod):
 
 
 @pytest.mark.parametrize("end", [delete, evict])
-def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(
-    end, cluster, namespace, deployment, write_study, start, left
-):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(SLEEP),
-        target=target(namespace),
-        factors={"seconds": [8]},
-        design={"replicates": 1},
-    )
-    command_ = start("sweep", study)
-    command_.wait_for(lambda: left.annotation(), "the first trial")
-    pod = left.pods()[0]["metadata"]["name"]
-    inside = ("exec", pod, "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
-    command_.wait_for(lambda: "sleep 8" in cluster.kubectl(*inside), "the program")
-    end(cluster, namespace, pod)
-    code, _, err = command_.end()
-    assert code == 0, err
-    records = [json.loads(line) for line in next(command_.runs.glob("*/*/trials.jsonl")).open()]
-    assert [record["status"] for record in records] == ["lost", "ok"]
-    assert "during the trial" in records[0]["error"]
-    assert records[0]["pod"] != records[1]["pod"]
+def test_a_pod_that_is_replaced_loses_the_trial_which_is_repeated(end, cluster, namespace, sleeping, left):
+    begun = sleeping(8)
+    end(cluster, namespace, left.pods()[0]["metadata"]["name"])
+    lost, well = records(begun)
+    assert (lost["status"], well["status"]) == ("lost", "ok")
+    assert "during the trial" in lost["error"]
+    assert lost["pod"] != well["pod"]
     left.check_nothing()
 
 
-def test_a_trial_lost_in_a_pod_that_was_resized_is_repeated_there(
-    cluster, namespace, deployment, write_study, start, left
-):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(SLEEP),
-        target=target(namespace),
-        factors={"seconds": [4], "cpu_limit": [0.3]},
-        design={"replicates": 1},
-    )
-    command_ = start("sweep", study)
-    command_.wait_for(lambda: left.annotation(), "the first trial")
-    pod = left.pods()[0]["metadata"]["name"]
-    inside = ("exec", pod, "--namespace", namespace, "--", "/bin/sh", "-c")
-    command_.wait_for(lambda: "sleep 4" in cluster.kubectl(*inside, "ps"), "the program")
-    cluster.kubectl(*inside, "ps | grep '[/]tmp/deadzone' | while read pid rest; do kill -9 $pid; done")
-    code, _, err = command_.end()
-    assert code == 0, err
-    records = [json.loads(line) for line in next(command_.runs.glob("*/*/trials.jsonl")).open()]
-    assert [record["status"] for record in records] == ["lost", "ok"]
-    assert records[0]["pod"] == records[1]["pod"] == pod
+def test_a_trial_lost_in_a_pod_that_was_resized_is_repeated_there(sleeping, left):
+    begun = sleeping(4, cpu_limit=[0.3])
+    (pod,) = left.pods()
+    left.inside("ps | grep '[/]tmp/deadzone' | while read pid rest; do kill -9 $pid; done")
+    lost, well = records(begun)
+    assert (lost["status"], well["status"]) == ("lost", "ok")
+    assert lost["pod"] == well["pod"] == pod["metadata"]["name"]
     left.check_nothing()
 
 

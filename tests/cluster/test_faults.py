@@ -3,7 +3,6 @@ as they should be."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -13,15 +12,10 @@ import node_network
 import pytest
 from accounts import kubeconfig_with
 from node_places import API_PORT, NODE_ADDRESS
-from sweeping import ALLOWED, SLEEP, Left, command, target
+from sweeping import ALLOWED, command, records, target
 from torture.link import Link
 
 pytestmark = pytest.mark.cluster
-
-
-@pytest.fixture
-def left(cluster, namespace) -> Left:
-    return Left(cluster, namespace)
 
 
 @pytest.fixture
@@ -131,49 +125,34 @@ def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
         design={"replicates": 2},
     )
     begun = start("sweep", study)
-    inside = ("exec", "deployment/worker", "--namespace", namespace, "--", "/bin/sh", "-c", "cat /tmp/runs")
 
     def runs() -> int:
         try:
-            return own_cluster.kubectl(*inside).count("run")
+            return left.inside("cat /tmp/runs").count("run")
         except AssertionError:
             return 0
 
     begun.wait_for(lambda: left.annotation() and runs() == 1, "the first trial")
     os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
-    code, _, err = begun.end()
-    assert code == 0, err
-    records = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
-    assert [(record["status"], record["attempt"]) for record in records] == [("ok", 1), ("ok", 1)]
-    assert all(6 <= record["wall_s"] < 9 for record in records)
+    told = records(begun)
+    assert [(record["status"], record["attempt"]) for record in told] == [("ok", 1), ("ok", 1)]
+    assert all(6 <= record["wall_s"] < 9 for record in told)
     assert runs() == 2
     left.check_nothing()
 
 
 @pytest.mark.alone
-def test_a_link_that_is_cut_for_a_while_loses_nothing(
-    own_cluster, namespace, deployment, write_study, start, left
-):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(SLEEP),
-        target=target(namespace),
-        factors={"seconds": [8]},
-        design={"replicates": 1},
-    )
-    begun = start("sweep", study)
-    inside = ("exec", "deployment/worker", "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
-    begun.wait_for(lambda: "sleep 8" in own_cluster.kubectl(*inside), "the program")
+@pytest.mark.usefixtures("own_cluster")
+def test_a_link_that_is_cut_for_a_while_loses_nothing(sleeping, left):
+    begun = sleeping(8)
     node_network.set_link(False)
     try:
         time.sleep(12)
     finally:
         node_network.set_link(True)
-    code, _, err = begun.end()
-    assert code == 0, err
-    records = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
-    assert [record["status"] for record in records] == ["ok"]
-    assert 8 <= records[0]["wall_s"] < 11
+    (trial,) = records(begun)
+    assert trial["status"] == "ok"
+    assert 8 <= trial["wall_s"] < 11
     left.check_nothing()
 
 

@@ -13,11 +13,6 @@ from sweeping import SLEEP, Left, command, job_target
 pytestmark = pytest.mark.cluster
 
 
-@pytest.fixture
-def left(cluster, namespace) -> Left:
-    return Left(cluster, namespace)
-
-
 def check_no_job(left: Left) -> None:
     assert left.jobs() == []
     assert left.leases() == []

@@ -23,11 +23,6 @@ CHANGED = {"limits": {"cpu": "300m"}, "requests": {"cpu": "50m"}}
 
 
 @pytest.fixture
-def left(cluster, namespace) -> Left:
-    return Left(cluster, namespace)
-
-
-@pytest.fixture
 def long_study(namespace, write_study):
     """A study whose trials sleep, under a limit that is not the Deployment's."""
 
@@ -199,28 +194,13 @@ def test_a_run_with_nothing_left_to_measure_gives_back_what_a_killed_sweep_left(
     left.check_nothing()
 
 
-def test_a_program_that_a_killed_sweep_left_running_is_ended(
-    cluster, namespace, deployment, write_study, start, deadzone, left
-):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        workload=command(["sleep", "{seconds}"]),
-        target=target(namespace),
-        factors={"seconds": [777]},
-        design={"replicates": 1, "timeout_s": 900},
-    )
-
-    def running() -> bool:
-        inside = ("exec", "deployment/worker", "--namespace", namespace, "--", "/bin/sh", "-c", "ps")
-        return "sleep 777" in cluster.kubectl(*inside)
-
-    begun = start("sweep", study)
-    begun.wait_for(lambda: left.annotation() and running(), "the program")
+def test_a_program_that_a_killed_sweep_left_running_is_ended(namespace, sleeping, deadzone, left):
+    begun = sleeping(777)
     os.kill(begun.pid, signal.SIGKILL)
     begun.process.wait()
-    assert running()
+    assert "sleep 777" in left.inside("ps")
     assert deadzone("restore", "--namespace", namespace).code == 0
-    assert not running()
+    assert "sleep 777" not in left.inside("ps")
     left.check_nothing()
 
 
