@@ -8,6 +8,7 @@ so that the emulated processors import the package once. Nothing is judged here,
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import shutil
@@ -32,6 +33,7 @@ from deadzone.cli.main import main as deadzone
 HERE = Path(__file__).resolve().parent
 CGROUPS = Path("/sys/fs/cgroup")
 PATIENCE_S = 240.0
+"""Longer than any command takes here; those who wait outside take a longer silence for a machine that hangs."""
 SLEEPERS = ("86401", "86402", "spinner")
 """Words in the command lines of the processes that `tree` starts."""
 
@@ -129,10 +131,30 @@ class Deadzone:
         self._said = said
 
     def result(self) -> dict[str, Any]:
-        """Wait for its end: exit code and what it printed."""
-        _, status = os.waitpid(self.pid, 0)
-        streams = {name: self._said.with_suffix(f".{name}").read_text() for name in ("stdout", "stderr")}
-        return {"exit_code": os.waitstatus_to_exitcode(status), **streams}
+        """Wait for its end: exit code and what it printed.
+
+        Raises TimeoutError, with where each of its threads stands, if it does not end.
+        """
+        ended: list[int] = []
+
+        def has_ended() -> bool:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            ended.extend([os.waitstatus_to_exitcode(status)] if pid else [])
+            return bool(ended)
+
+        try:
+            wait_for(has_ended)
+        except TimeoutError:
+            os.kill(self.pid, signal.SIGUSR1)
+            time.sleep(5)
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            raise TimeoutError(f"deadzone does not end:\n{self._streams()['stderr']}") from None
+        report({"case": "machine", "ended": self._said.name, "exit_code": ended[0]})
+        return {"exit_code": ended[0], **self._streams()}
+
+    def _streams(self) -> dict[str, str]:
+        return {name: self._said.with_suffix(f".{name}").read_text() for name in ("stdout", "stderr")}
 
 
 def deadzone_as(case: Case, group: Path | None, *arguments: str) -> Deadzone:
@@ -166,6 +188,7 @@ def fork_as(case: Case, group: Path | None, command: Callable[[], Any], said: Pa
         if case.user:
             os.environ["XDG_RUNTIME_DIR"] = f"/run/user/{case.user}"
         os.chdir(case.home)
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
         command()
         code = 0
     except SystemExit as stop:
@@ -297,11 +320,11 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
-def main(device: str) -> None:
+def main() -> None:
     imported_s = time.clock_gettime(time.CLOCK_BOOTTIME)
     wait_for(users_are_there)
     begun_s = time.clock_gettime(time.CLOCK_BOOTTIME)
-    report(device, {"case": "machine", "begun_s": begun_s})
+    report({"case": "machine", "begun_s": begun_s})
     for case in CASES:
         started = time.monotonic()
         try:
@@ -309,12 +332,12 @@ def main(device: str) -> None:
         except Exception:
             story = {"broken": traceback.format_exc()}
         took = {"imported_s": imported_s, "begun_s": begun_s, "took_s": time.monotonic() - started}
-        report(device, {"case": case.name, "times": took, **story})
+        report({"case": case.name, "times": took, **story})
 
 
-def report(device: str, what: dict[str, Any]) -> None:
+def report(what: dict[str, Any]) -> None:
     """A line to those who wait outside."""
-    with Path(device).open("w") as handle:
+    with Path(sys.argv[1]).open("w") as handle:
         print(json.dumps(what), file=handle, flush=True)
 
 
@@ -325,4 +348,4 @@ def users_are_there() -> bool:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()
