@@ -306,7 +306,8 @@ def lock_stolen(scene: ClusterScene) -> None:
         with contextlib.suppress(AssertionError):
             scene.kubectl("delete", "leases", "--all")
     else:
-        scene.is_owed = True  # a sweep that another fault ended before it saw the thief says nothing of a lock
+        # A sweep that another fault ended before it saw the thief says nothing of a lock.
+        scene.is_owed = True
     scene.settle()
 
 
