@@ -135,23 +135,19 @@ class Deadzone:
 
         Raises TimeoutError, with where each of its threads stands, if it does not end.
         """
-        ended: list[int] = []
-
-        def has_ended() -> bool:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            ended.extend([os.waitstatus_to_exitcode(status)] if pid else [])
-            return bool(ended)
-
+        how = os.WEXITED | os.WNOHANG | os.WNOWAIT
         try:
-            wait_for(has_ended)
+            wait_for(lambda: os.waitid(os.P_PID, self.pid, how) is not None)
         except TimeoutError:
             os.kill(self.pid, signal.SIGUSR1)
             time.sleep(5)
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             raise TimeoutError(f"deadzone does not end:\n{self._streams()['stderr']}") from None
-        report({"case": "machine", "ended": self._said.name, "exit_code": ended[0]})
-        return {"exit_code": ended[0], **self._streams()}
+        _, status = os.waitpid(self.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        report({"case": "machine", "ended": self._said.name, "exit_code": code})
+        return {"exit_code": code, **self._streams()}
 
     def _streams(self) -> dict[str, str]:
         return {name: self._said.with_suffix(f".{name}").read_text() for name in ("stdout", "stderr")}
