@@ -8,8 +8,10 @@ PYTEST := $(BIN)/python -m pytest
 # the library anew and takes three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Real programs are at the mercy of neighbours: a test that fails is tried once more, and the summary says so.
-ONCE_MORE := --reruns 1 --reruns-delay 5 -rR
+# Real programs are at the mercy of neighbours: a test that fails is tried once more, and if it fails again, a last time when all
+# others have ended, for neighbours come for minutes. The summary names those that passed so.
+ONCE_MORE  = --reruns 1 --reruns-delay 5 -rfER --record $(1)
+LAST_TIME  = $(BIN)/python tests/tally.py $(1) | xargs --no-run-if-empty --delimiter='\n' $(PYTEST) -rfE --record $(1)
 
 # Tests whose outcome hangs on the time or the CPU that they are given are marked `alone` and run one at a time; all others,
 # those that sweep among them, run at once, four more than there are cores, for they wait half of their time.
@@ -24,7 +26,7 @@ LONGEST := $(addprefix tests/,torture/test_torture.py test_wheel.py test_gallery
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
 RECORD   := build/tests.jsonl
-RECORDED := $(ONCE_MORE) -rfER --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
+RECORDED := $(call ONCE_MORE,$(RECORD)) $(if $(ONLY),--skipped-in $(ONLY))
 HERE     := not cluster and not cgroup2
 CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 
@@ -47,6 +49,7 @@ test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that n
 	@rm -f $(RECORD)
 	-OPENBLAS_NUM_THREADS=1 $(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(CHECKED) $(LONGEST) tests
 	-$(PYTEST) $(RECORDED) -m "$(HERE) and alone" $(ALONE)
+	-@$(call LAST_TIME,$(RECORD))
 	@$(BIN)/python tests/tally.py $(RECORD) 2
 
 torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7, or OF=input, OF=cluster
@@ -64,8 +67,9 @@ cluster-down: $(VENV)/.dev  ## remove all of that node
 
 test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG names or on that node
 	@rm -f $(CLUSTER_RECORD)
-	-$(PYTEST) $(ONCE_MORE) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and not alone" -n 4
-	-$(PYTEST) $(ONCE_MORE) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and alone"
+	-$(PYTEST) $(call ONCE_MORE,$(CLUSTER_RECORD)) tests/cluster -m "cluster and not alone" -n 4
+	-$(PYTEST) $(call ONCE_MORE,$(CLUSTER_RECORD)) tests/cluster -m "cluster and alone"
+	-@$(call LAST_TIME,$(CLUSTER_RECORD))
 	@$(BIN)/python tests/tally.py $(CLUSTER_RECORD) 2
 
 lab: $(VENV)/.main  ## open the notebooks in JupyterLab

@@ -50,5 +50,10 @@ def mostly_untrusted(trials: pd.DataFrame) -> bool:
 
 def clock_wandered(trials: pd.DataFrame, knob: str) -> bool:
     """Whether at some level the same work took CPU times too different to compare levels by."""
-    cpu_s = (trials["user_s"] + trials["sys_s"]).astype(float).groupby(trials[knob])
-    return bool((cpu_s.quantile(0.75) > CLOCK * cpu_s.quantile(0.25)).any())
+    return scattered(trials["user_s"] + trials["sys_s"], trials[knob])
+
+
+def scattered(taken: pd.Series, levels: pd.Series) -> bool:
+    """Whether the same work took times too different at one of the levels, by whatever others did meanwhile."""
+    at_level = taken.astype(float).groupby(levels)
+    return bool((at_level.quantile(0.75) > CLOCK * at_level.quantile(0.25)).any())

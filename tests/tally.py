@@ -1,7 +1,8 @@
 """One summary of several runs of pytest: what passed, what failed, what was skipped, and what would bring each.
 
-The runs append to a record, a line a test (`pytest --record FILE`); `python tests/tally.py FILE` adds it up. With
-`--skipped-in FILE` only the tests run that an earlier run had skipped.
+The runs append to a record, a line a test (`pytest --record FILE`); `python tests/tally.py FILE RUNS` adds it up, and
+`python tests/tally.py FILE` names what failed, so that one more run can try it. With `--skipped-in FILE` only the tests run that
+an earlier run had skipped.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any
 
 import pytest
 
+SOME_FAILED = 1
 NO_TEST_RAN = 5
-"""Exit code of pytest: a half without tests to run is no failure of theirs."""
+"""Exit codes of pytest: which failed is on the record, and a half without tests to run is no failure of theirs."""
 
 
 class Recorder:
@@ -83,27 +85,39 @@ def outcomes(lines: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
     return found
 
 
+def failed(lines: list[dict[str, Any]]) -> list[str]:
+    """The tests that failed when they were last tried."""
+    return [test for test, (outcome, _) in outcomes(lines).items() if outcome == "failed"]
+
+
 def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
-    """The sentences of the summary, and whether all is well. runs: how many runs were begun."""
+    """The sentences of the summary, and whether all is well. runs: how many runs there were at least."""
     last = outcomes(lines)
     counts = Counter(outcome for outcome, _ in last.values())
-    again = len({line["test"] for line in lines if line.get("outcome") == "rerun"})
+    missed = {line["test"] for line in lines if line.get("outcome") in ("rerun", "failed")}
+    again = sorted(test for test in missed if last[test][0] == "passed")
     said = [
-        f"{counts['passed']} passed ({again} of all were tried once more), {counts['failed']} failed, {counts['skipped']} skipped"
+        f"{counts['passed']} passed ({len(again)} of them not at once), {counts['failed']} failed, {counts['skipped']} skipped"
     ]
-    said += [f"FAILED {test}" for test, (outcome, _) in last.items() if outcome == "failed"]
+    said += [f"FAILED {test}" for test in failed(lines)]
+    said += [f"passed when tried once more: {test}" for test in again]
     reasons = Counter(reason for outcome, reason in last.values() if outcome == "skipped")
     said += [f"{count:5}  skipped: {reason}" for reason, count in reasons.most_common()]
     packages = {package for reason in reasons for package in re.findall(r"apt install ([\w.+-]+)", reason)}
     if packages:
         said.append(f"On Debian and Ubuntu most of these run after: apt install {' '.join(sorted(packages))}")
     ends = [line["ended"] for line in lines if "ended" in line]
-    if len(ends) < runs or set(ends) - {0, 1, NO_TEST_RAN}:
+    all_ended = len(ends) >= runs and not set(ends) - {0, SOME_FAILED, NO_TEST_RAN}
+    if not all_ended:
         said.append("Not all tests were run: a run of pytest was interrupted, or could not begin; see above.")
-    return "\n".join(said), len(ends) == runs and not set(ends) - {0, NO_TEST_RAN} and not counts["failed"]
+    return "\n".join(said), all_ended and not counts["failed"]
 
 
 if __name__ == "__main__":
-    text, is_well = summary(read(Path(sys.argv[1])), int(sys.argv[2]))
+    record = read(Path(sys.argv[1]))
+    if not sys.argv[2:]:
+        sys.stdout.writelines(f"{test}\n" for test in failed(record))
+        sys.exit()
+    text, is_well = summary(record, int(sys.argv[2]))
     print(f"\n{text}")
     sys.exit(0 if is_well else 1)

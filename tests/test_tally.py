@@ -16,6 +16,9 @@ MADE = {
     "def test_fails(): assert 1 == 2\ndef test_ends_badly(broken): pass\n",
 }
 
+SECOND = "from pathlib import Path\ndef test_second():\n    mark = Path('mark')\n    was = mark.exists()\n    mark.touch()\n    assert was\n"
+TRIED_AGAIN = "passed when tried once more: test_one.py::test_second"
+
 
 @pytest.fixture
 def run(tmp_path):
@@ -55,20 +58,31 @@ def test_both_runs_are_added_up_with_what_brings_what_was_skipped(run, tmp_path,
     run("test_one", "--record", str(record), *workers)
     code, said = total(record, 2)
     assert code == 1
-    assert said.strip().startswith("1 passed (0 of all were tried once more), 2 failed, 1 skipped")
+    assert said.strip().startswith("1 passed (0 of them not at once), 2 failed, 1 skipped")
     assert "FAILED test_two.py::test_fails" in said and "FAILED test_two.py::test_ends_badly" in said
     assert "1  skipped: no-such-thing is not installed: apt install no-such-thing" in said
     assert said.strip().endswith("after: apt install no-such-thing")
 
 
 def test_a_test_that_passes_when_tried_once_more_is_counted_as_such(run, tmp_path):
-    (tmp_path / "test_one.py").write_text(
-        "from pathlib import Path\ndef test_second():\n    mark = Path('mark')\n    was = mark.exists()\n    mark.touch()\n    assert was\n"
-    )
+    (tmp_path / "test_one.py").write_text(SECOND)
     run("test_one", "--record", "record", "--reruns", "1")
     code, said = total(tmp_path / "record", 1)
     assert code == 0
-    assert said.strip() == "1 passed (1 of all were tried once more), 0 failed, 0 skipped"
+    assert said.splitlines()[1:] == ["1 passed (1 of them not at once), 0 failed, 0 skipped", TRIED_AGAIN]
+
+
+def test_what_failed_is_named_for_one_more_run_and_passes_there(run, tmp_path):
+    (tmp_path / "test_one.py").write_text(SECOND)
+    run("test_one", "--record", "record")
+    named = subprocess.run(
+        (sys.executable, HERE / "tally.py", tmp_path / "record"), capture_output=True, text=True
+    )
+    assert named.stdout == "test_one.py::test_second\n"
+    assert total(tmp_path / "record", 1)[0] == 1
+    run("test_one", "--record", "record")
+    code, said = total(tmp_path / "record", 1)
+    assert code == 0 and said.splitlines()[2:] == [TRIED_AGAIN]
 
 
 def test_only_what_was_skipped_is_run_elsewhere(run, tmp_path):
@@ -93,5 +107,5 @@ def test_a_file_that_cannot_be_collected_is_named_and_counted(run, tmp_path, wor
     code, said = total(tmp_path / "record", 1)
     assert code == 1
     assert said.strip().startswith(
-        "0 passed (0 of all were tried once more), 1 failed, 0 skipped\nFAILED test_two.py"
+        "0 passed (0 of them not at once), 1 failed, 0 skipped\nFAILED test_two.py"
     )

@@ -8,13 +8,14 @@ import pty
 import subprocess
 import sys
 import termios
-from pathlib import Path
 
 from explaining.findings.made import sound_trials
 from PIL import Image
 
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.reports.sweep.live import drawn
+
+TAKEN_AWAY = b"\x1b[0J"
 
 
 def test_the_figure_shows_the_curve_the_doubt_and_what_comes():
@@ -25,29 +26,19 @@ def test_the_figure_shows_the_curve_the_doubt_and_what_comes():
 
 
 def test_a_sweep_in_a_terminal_redraws_its_curve(tmp_path):
-    """Two levels more than a curve needs, in trials long enough to be watched."""
+    """Its trials last until that was seen: where looking takes long, the next look comes late, and a picture above a sentence
+    that was noted meanwhile (trials are repeated where the hypervisor withholds time) stays where it is."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, 100))
-    line = [
-        "try",
-        "-L",
-        "n",
-        "1,2,3,4",
-        "-r",
-        "6",
-        "-w",
-        "0",
-        "-y",
-        "--foreign-cpu",
-        "64",
-        "--",
-        "sleep",
-        "0.{n}",
-    ]
+    seen = tmp_path / "seen"
+    program = ("sh", "-c", f"test -e {seen} || sleep 0.{{n}}")
     environment = {**os.environ, "TERM": "xterm-256color", "DEADZONE_HOME": str(tmp_path), "LANG": "C.UTF-8"}
     started = subprocess.Popen(
-        [sys.executable, "-m", "deadzone.cli.main", *line], stderr=theirs, stdout=subprocess.DEVNULL, env=environment,
-        cwd=Path(tmp_path),
+        [
+            sys.executable, "-m", "deadzone.cli.main", "try", "-L", "n", "1,2,3,4", "-r", "100", "-w", "0", "-y",
+            "--foreign-cpu", "64", "--", *program,
+        ],
+        stderr=theirs, stdout=subprocess.DEVNULL, env=environment, cwd=tmp_path,
     )  # fmt: skip
     os.close(theirs)
     text = b""
@@ -59,7 +50,10 @@ def test_a_sweep_in_a_terminal_redraws_its_curve(tmp_path):
         if not piece:
             break
         text += piece
+        if TAKEN_AWAY in text:
+            seen.touch()
     os.close(ours)
     assert started.wait() in (0, 7)
-    shown = text.decode()
-    assert "over n" in shown and "\x1b[0J" in shown, "the picture was drawn, and taken away at the end"
+    assert 0 < text.find(b"over n") < text.find(TAKEN_AWAY), (
+        "a picture was drawn, and taken away for the next"
+    )

@@ -220,7 +220,7 @@ BUSY = "i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done"
 
 def test_a_trial_tells_where_the_time_of_its_threads_went(launcher):
     """The control group here is the machine's, so the CPU time is put in that a container's own would count."""
-    said = act(launcher(*trial("t", "sh", "-c", f"sleep 2 & {BUSY}; {BUSY}; {BUSY}; {BUSY}; wait")))
+    said = act(launcher(*trial("t", "sh", "-c", f"sleep 3 & {BUSY}; wait")))
     looks = [line.split() for line in parse(said.stdout).lines["threads"]]
     last = {thread: look for look in looks if (thread := look[2])}
     assert len({look[0] for look in looks}) > 2 and len(last) == 2
