@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from deadzone import fit_phases
 from deadzone.errors import TableError
 from deadzone.reports.published.reference import (
     DATA_VARIABLE,
@@ -23,7 +24,15 @@ from deadzone.store.table import telemetry_table, tidy_table
 REPOSITORY = Path(__file__).resolve().parents[3]
 REFERENCE = REPOSITORY / "data" / "reference"
 CODEBOOK = REPOSITORY / "data" / "README.md"
-STUDIES = ["checks", "disk-io", "ffmpeg-threads", "media-server", "pod-cpu-limit", "thread-pools"]
+STUDIES = [
+    "checks",
+    "disk-io",
+    "ffmpeg-16-cores",
+    "ffmpeg-threads",
+    "media-server",
+    "pod-cpu-limit",
+    "thread-pools",
+]
 CELL = {
     "integer": re.compile(r"-?\d+"),
     "number": re.compile(r"-?\d+(\.\d+)?"),
@@ -151,6 +160,16 @@ def test_the_published_curve_is_the_one_of_the_document():
     assert list(curve["cpu_limit"]) == list(range(1, 17))
     assert curve.set_index("threads").loc[11, "wall_s"] == 5.08
     assert curve.attrs["units"]["wall_s"] == "s"
+
+
+@pytest.mark.parametrize(("setting", "first"), [("equal_to_limit", 8), ("auto", 9)])
+def test_on_sixteen_cores_of_another_machine_ffmpeg_gains_up_to_half_of_them_and_has_no_dead_zone(
+    setting, first
+):
+    trials = load_reference("ffmpeg-16-cores", "trials").query("thread_setting == @setting")
+    phases = fit_phases(trials, "cpu_limit", "wall_s").phases
+    assert list(phases["label"]) == ["linear", "plateau"]
+    assert list(phases["start"]) == [1, first]
 
 
 def test_the_authors_outliers_are_marked():
