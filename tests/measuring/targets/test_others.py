@@ -36,16 +36,24 @@ def stranger(tmp_path):
             os.kill(pid, signal.SIGKILL)
 
 
+def burnt(stranger, tmp_path, cpu_s):
+    """The name of a stranger that has used so much CPU [s], however long it took, and sleeps now."""
+    done = tmp_path / "done"
+    name = stranger(f"{BURN.format(cpu_s)}\nopen({str(done)!r}, 'w').close()\ntime.sleep(60)")
+    while not done.exists():
+        time.sleep(0.05)
+    return name
+
+
 def used(looks, name):
     return dict(looks).get(name, 0.0)
 
 
-def test_a_program_that_works_is_named_with_its_cores(stranger):
+def test_a_program_that_works_is_named_with_its_cores(stranger, tmp_path):
     others = Others()
     assert others.look() == ()
     began = time.monotonic()
-    name = stranger(BURN.format(0.4) + "\ntime.sleep(20)")
-    time.sleep(1.0)
+    name = burnt(stranger, tmp_path, 0.4)
     looks = others.look()
     assert used(looks, name) * (time.monotonic() - began) == pytest.approx(0.4, rel=0.4)
     assert [cores for _, cores in looks] == sorted((cores for _, cores in looks), reverse=True)
@@ -86,10 +94,9 @@ def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, m
     assert used(others.beside(), name) > 0.1
 
 
-def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(stranger):
+def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(stranger, tmp_path):
     others = Others()
     others.look()
-    name = stranger(BURN.format(0.3) + "\ntime.sleep(20)")
-    time.sleep(1.0)
+    name = burnt(stranger, tmp_path, 0.3)
     assert used(others.between(), name) > 0.1
     assert used(others.beside(), name) == 0.0
