@@ -45,7 +45,7 @@ def test_the_command_is_the_sources(workload):
     made, scratch, _ = workload()
     argv = list(made.prepare_trial({"threads": 4}, scratch).argv)
     assert argv[argv.index("-threads") + 1] == "4"
-    assert argv[argv.index("-filter_complex") + 1] == "[0]scale=320:180[s0]"
+    assert argv[argv.index("-filter_complex") + 1] == "[0]scale=320:180:out_range=pc[s0]"
     assert argv[argv.index("-q:v") + 1] == "2"
     assert FfmpegWorkload().scale == "1280:720"
 

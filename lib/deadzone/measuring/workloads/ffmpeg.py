@@ -121,7 +121,10 @@ VERSION_TIMEOUT_S = 30.0
 
 
 class FfmpegWorkload(Workload):
-    """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded."""
+    """Decode, scale and write one JPEG a frame; the frame count decides whether a trial succeeded.
+
+    The full range of a JPEG is asked for (`out_range=pc`): ffmpeg 7.0 refuses to choose it by itself.
+    """
 
     responses: tuple[str, ...] = ("frames", "fps", "speed_x")
 
@@ -155,13 +158,13 @@ class FfmpegWorkload(Workload):
         clip = self._place.provide(self._clip.path, self._clip.sha256)
         threads = levels.get("threads", AUTO)
         chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
-        spec = self._spec
+        scaling = f"[0]scale={self._spec.scale}:out_range=pc[s0]"
         return Command(
             argv=(
                 *(self._ffmpeg, "-loglevel", "error", "-nostats", "-progress", "pipe:1"),
                 *chosen,
-                *("-i", str(clip), "-filter_complex", f"[0]scale={spec.scale}[s0]", "-map", "[s0]"),
-                *("-q:v", str(spec.quality), "-fps_mode", "vfr", "-pix_fmt", "yuv420p"),
+                *("-i", str(clip), "-filter_complex", scaling, "-map", "[s0]"),
+                *("-q:v", str(self._spec.quality), "-fps_mode", "vfr", "-pix_fmt", "yuv420p"),
                 *(str(frames / "frame_%06d.jpg"), "-y"),
             )
         )
