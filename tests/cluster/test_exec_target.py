@@ -250,9 +250,10 @@ def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, l
         kubelet = figures(cluster, namespace, pod, "ffmpeg", time.time()).since(before)
     assert measured.status == "ok"
     assert measured.nr_throttled > 50
-    assert abs(kubelet.throttled_periods / measured.nr_throttled - 1) < 0.02
-    assert abs(kubelet.throttled_s / measured.throttled_s - 1) < 0.02
-    assert abs(kubelet.cpu_s / (measured.user_s + measured.sys_s) - 1) < 0.02
+    # The kubelet counts the launcher's start and end as well: a few periods of 0.1 s, however short the program is.
+    assert kubelet.throttled_periods == pytest.approx(measured.nr_throttled, rel=0.02, abs=5)
+    assert kubelet.throttled_s == pytest.approx(measured.throttled_s, rel=0.02, abs=5 * 0.1)
+    assert kubelet.cpu_s == pytest.approx(measured.user_s + measured.sys_s, rel=0.02, abs=5 * 0.1 * 0.1)
 
 
 def test_a_container_without_a_shell_is_lent_one(
