@@ -8,6 +8,7 @@ so that the emulated processors import the package once. Nothing is judged here,
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import json
 import os
@@ -34,6 +35,8 @@ HERE = Path(__file__).resolve().parent
 CGROUPS = Path("/sys/fs/cgroup")
 PATIENCE_S = 240.0
 """Longer than any command takes here; those who wait outside take a longer silence for a machine that hangs."""
+SETTLED_S = 20.0
+"""So long systemd may take, on this slow machine, to have a scope's controllers back."""
 SLEEPERS = ("86401", "86402", "spinner")
 """Words in the command lines of the processes that `tree` starts."""
 
@@ -80,20 +83,21 @@ def tell(case: Case) -> dict[str, Any]:
     before = traces()
     if case.name == EMULATED_CASE:
         stopped = swept(case, group, "tree", "-p", "design.timeout_s", "2")
-        return {"before": before, "timeout": stopped, "after_timeout": traces()}
-    story: dict[str, Any] = {"before": before, "sweep": swept(case, group, "busy"), "after_sweep": traces()}
+        return {"before": before, "timeout": stopped, "after_timeout": left(before)}
+    story: dict[str, Any] = {"before": before, "sweep": swept(case, group, "busy")}
+    story["after_sweep"] = left(before)
     if case.name == DISK_CASE:
         story["blocks"] = swept(case, group, "blocks")
-        story["after_blocks"] = traces()
+        story["after_blocks"] = left(before)
     if case.name not in SHORT_CASES:
         story["timeout"] = swept(case, group, "tree", "-p", "design.timeout_s", "2")
-        story["after_timeout"] = traces()
+        story["after_timeout"] = left(before)
         story["interrupt"] = struck(case, group, interrupt)
-        story["after_interrupt"] = traces()
+        story["after_interrupt"] = left(before)
         story["kill"] = struck(case, group, kill_harness)
         story["after_kill"] = traces()
         story["restore"] = deadzone_as(case, group, "restore", "--json").result()
-        story["after_restore"] = traces()
+        story["after_restore"] = left(before)
     if with_holder:
         next(with_holder, None)
     return story
@@ -279,6 +283,13 @@ def traces() -> dict[str, Any]:
     }
 
 
+def left(before: dict[str, Any]) -> dict[str, Any]:
+    """What there is of Deadzone's when all is over: systemd takes a scope's controllers back a moment after the scope is gone."""
+    with contextlib.suppress(TimeoutError):
+        wait_for(lambda: traces()["controllers"] == before["controllers"], SETTLED_S)
+    return traces()
+
+
 def controllers_below(group: str) -> list[str]:
     """Controllers that a group hands down; a group may vanish while one looks."""
     try:
@@ -307,9 +318,9 @@ def command_lines() -> Iterator[tuple[int, list[str]]]:
         yield int(path.parent.name), words
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
+def wait_for(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
     """Wait until something is so; raises TimeoutError if it does not come."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError("waited in vain")
