@@ -71,6 +71,9 @@ SHORT_CASES = ("user-without-cpu",)
 EMULATED_CASE = "user-emulated"
 """The case of somebody without any right to limits, who is given emulated ones."""
 
+SYSTEMD_CASES = ("root-systemd", "user")
+"""Cases whose limits are systemd's, which takes a scope's controllers back a moment after the scope is gone."""
+
 DISK_CASE = "root-cgroup-v2"
 """The case in which the I/O of a disk study is limited too."""
 
@@ -83,21 +86,21 @@ def tell(case: Case) -> dict[str, Any]:
     before = traces()
     if case.name == EMULATED_CASE:
         stopped = swept(case, group, "tree", "-p", "design.timeout_s", "2")
-        return {"before": before, "timeout": stopped, "after_timeout": left(before)}
+        return {"before": before, "timeout": stopped, "after_timeout": traces()}
     story: dict[str, Any] = {"before": before, "sweep": swept(case, group, "busy")}
-    story["after_sweep"] = left(before)
+    story["after_sweep"] = left(case, before)
     if case.name == DISK_CASE:
         story["blocks"] = swept(case, group, "blocks")
-        story["after_blocks"] = left(before)
+        story["after_blocks"] = traces()
     if case.name not in SHORT_CASES:
         story["timeout"] = swept(case, group, "tree", "-p", "design.timeout_s", "2")
-        story["after_timeout"] = left(before)
+        story["after_timeout"] = left(case, before)
         story["interrupt"] = struck(case, group, interrupt)
-        story["after_interrupt"] = left(before)
+        story["after_interrupt"] = left(case, before)
         story["kill"] = struck(case, group, kill_harness)
         story["after_kill"] = traces()
         story["restore"] = deadzone_as(case, group, "restore", "--json").result()
-        story["after_restore"] = left(before)
+        story["after_restore"] = left(case, before)
     if with_holder:
         next(with_holder, None)
     return story
@@ -277,17 +280,24 @@ def traces() -> dict[str, Any]:
         "scratch": [str(path) for path in scratch],
         "processes": sorted(sleepers(running).values()),
         "launchers": sum(any(word.endswith("/launcher.py") for word in words) for _, words in running),
-        "controllers": {
-            group: controllers_below(group) for group in groups if "cpu" in controllers_below(group)
-        },
+        "controllers": handed_down(),
     }
 
 
-def left(before: dict[str, Any]) -> dict[str, Any]:
-    """What there is of Deadzone's when all is over: systemd takes a scope's controllers back a moment after the scope is gone."""
-    with contextlib.suppress(TimeoutError):
-        wait_for(lambda: traces()["controllers"] == before["controllers"], SETTLED_S)
-    return traces()
+def left(case: Case, before: dict[str, Any]) -> dict[str, Any]:
+    """What there is when a command is over; what systemd is to take back, it is given a moment for."""
+    found = traces()
+    if case.name in SYSTEMD_CASES:
+        with contextlib.suppress(TimeoutError):
+            wait_for(lambda: handed_down() == before["controllers"], SETTLED_S)
+        found["controllers"] = handed_down()
+    return found
+
+
+def handed_down() -> dict[str, list[str]]:
+    """The groups that hand the cpu controller down, with all that they hand down."""
+    below = ((group, controllers_below(group)) for group, _, _ in os.walk(CGROUPS))
+    return {group: controllers for group, controllers in below if "cpu" in controllers}
 
 
 def controllers_below(group: str) -> list[str]:
