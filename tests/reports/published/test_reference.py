@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ STUDIES = [
     "ffmpeg-threads",
     "media-server",
     "pod-cpu-limit",
+    "published-curves",
     "thread-pools",
 ]
 CELL = {
@@ -280,3 +283,71 @@ def test_a_table_that_breaks_its_schema_is_refused(own_table: Path, text: str, m
 def test_a_table_that_is_gone_is_reported(own_table: Path):
     with pytest.raises(TableError, match="cannot be read"):
         load_reference("own", "one")
+
+
+def published_curves() -> list[dict[str, str]]:
+    with (REFERENCE / "published-curves" / "index.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def curve_of(case: dict[str, str]) -> dict[str, list[float]]:
+    """Trials of a published curve at each level, as typed."""
+    path = REFERENCE / "published-curves" / "cases" / f"{case['name']}.csv"
+    header, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+    assert header == [case["knob"], case["response"]], case["name"]
+    trials: dict[str, list[float]] = {}
+    for level, value in rows:
+        trials.setdefault(level, []).extend([float(value)] if value else [])
+    return {
+        level: values for level, values in sorted(trials.items(), key=lambda one: float(one[0])) if values
+    }
+
+
+def listed(cell: str) -> list[str]:
+    return cell.split(";") if cell else []
+
+
+def judged(curve: dict[str, list[float]], case: dict[str, str]) -> tuple[list[str], list[str], float]:
+    """Acceptable and clearly worse levels, and the scatter, by the rules in README.md of the folder."""
+    median = {level: statistics.median(values) for level, values in curve.items()}
+    best = (min if case["goal"] == "min" else max)(median.values())
+    at = next(level for level, value in median.items() if value == best)
+    loss = {
+        level: value / best - 1 if case["goal"] == "min" else 1 - value / best
+        for level, value in median.items()
+    }
+    if any(len(values) > 1 for values in curve.values()):
+        spread = [math.log(v) - statistics.mean(map(math.log, vs)) for vs in curve.values() for v in vs]
+        scatter = math.sqrt(sum(d * d for d in spread) / (len(spread) - len(curve)))
+        lower = {m: 2 * scatter * math.sqrt(1 / len(curve[m]) + 1 / len(curve[at])) for m in curve}
+        upper = lower
+    else:
+        sound = [math.log(median[m]) for m in curve if m not in listed(case["level_off"])]
+        bends = [abs(a - 2 * b + c) for a, b, c in zip(sound, sound[1:], sound[2:], strict=False)]
+        scatter = statistics.median(bends)
+        capped = "erratic" not in case["notes"]
+        lower = dict.fromkeys(curve, min(scatter, math.log(1.10)) if capped else scatter)
+        upper = dict.fromkeys(curve, min(scatter, 0.25) if capped else scatter)
+    apart = {m: abs(math.log(median[m] / best)) for m in curve}
+    good = [m for m in curve if loss[m] <= 0.03 or apart[m] <= lower[m] + 1e-12]
+    worse = [m for m in curve if m not in good and loss[m] > 0.10 and apart[m] > upper[m]]
+    return good, worse, scatter
+
+
+@pytest.mark.parametrize("case", published_curves(), ids=lambda case: case["name"])
+def test_a_published_curve_is_judged_by_the_written_rules(case: dict[str, str]):
+    curve = curve_of(case)
+    good, worse, scatter = judged(curve, case)
+    if case["is_work_size"] == "yes":
+        good, worse = [], []
+    assert (listed(case["judged_setting"]), listed(case["judged_wrong"])) == (good, worse)
+    assert re.search(r"\b[rs]=([\d.]+)", case["notes"]).group(1) == f"{scatter:.3f}"
+    assert case["source_url"].startswith("https://")
+    assert int(case["replicates"]) == max(map(len, curve.values()))
+    ends = [end for stretch in listed(case["judged_labels"]) for end in stretch.split(":")[0].split("-")]
+    assert set(ends) | set(listed(case["level_off"])) <= set(curve)
+
+
+def test_every_published_curve_is_in_the_index():
+    cases = sorted(path.stem for path in (REFERENCE / "published-curves" / "cases").glob("*.csv"))
+    assert cases == sorted(case["name"] for case in published_curves())
