@@ -10,6 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BENCHMARKS = (
     "phase_model.py",
+    "published_curves.py",
     "adaptive_sweeps.py",
     "harness.py",
     "long_sweep.py",

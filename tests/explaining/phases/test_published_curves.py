@@ -1,0 +1,57 @@
+"""The benchmark on published sweeps scores an answer as its rules say."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks import published_curves
+from benchmarks.published_curves import Answer, best_value, scored
+
+CASES = {case.name: case for case in published_curves.cases()}
+
+
+@pytest.mark.parametrize(
+    ("setting", "tied", "result"),
+    [
+        (8, [4, 8], "right"),
+        (4, [4, 8, 16], "wrong: tied set"),
+        (16, [16], "wrong: setting"),
+        (None, [], "none"),
+    ],
+)
+def test_a_setting_is_scored_with_what_is_tied(setting, tied, result):
+    assert scored(CASES["rsync_zstd_threads"], Answer(setting, tied)).result == result
+
+
+def test_a_grey_setting_is_honest_where_an_acceptable_one_is_tied_with_it():
+    case = CASES["llama_5700g_7b"]
+    assert scored(case, Answer(8, [6, 8])).result == "honestly tied"
+    assert scored(case, Answer(8, [8])).result == "grey"
+
+
+def test_the_loss_of_what_is_wrong_is_told():
+    score = scored(CASES["gorilla_mutex"], Answer(1, [1, 2]))
+    assert score.tied_wrong == [2]
+    assert score.worst == pytest.approx(16161809 / 9787629 - 1)
+
+
+def test_a_label_is_that_of_the_phase_which_covers_most_of_the_stretch():
+    score = scored(CASES["gorilla_rwmutex"], Answer(8, phases=[(1, 4, "linear"), (4, 32, "plateau")]))
+    assert [right for _, _, right in score.labels] == [True, True]
+
+
+def test_a_level_off_is_named_by_what_is_said_of_it():
+    score = scored(CASES["arrayfire_batch"], Answer(off=[128, 256, 512]))
+    assert score.named == {"128": True, "256": True, "384": False}
+    assert score.alarms == ["512"]
+
+
+def test_the_best_measured_value_is_always_acceptable():
+    results = {scored(case, best_value(case)).result for case in CASES.values()}
+    assert results == {"right", "work size: recommends"}
+
+
+def test_a_case_is_answered_by_the_command():
+    score = scored(CASES["duos_sockets"], published_curves.deadzone_answer(CASES["duos_sockets"]))
+    assert score.result == "right"
+    assert score.answer.phases
+    assert not score.answer.odd
