@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import peers
 import scoring
 from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_tier
+from synthetic.hard_curves import HARD_TIERS, draw_hard
 from synthetic.mechanism_curves import MECHANISMS, draw_mechanism
 
 from deadzone import __version__, fit_phases
@@ -152,8 +153,8 @@ def recommendation_table(fits: Fits) -> pd.DataFrame:
 def peer_table(count: int, seed: int) -> pd.DataFrame:
     """The peers and the phase model on the same curves: joint F1 / step accuracy, and milliseconds."""
     rows = []
-    for tier in TIERS:
-        curves = draw_tier(tier, count, seed)
+    for tier in (*TIERS, *HARD_TIERS):
+        curves = draw_tier(tier, count, seed) if tier in TIERS else draw_hard(tier, count, seed)
         row = {"tier": tier, "deadzone": _score(_labels, curves)}
         row |= {name: _score(peer, curves) for name, peer in peers.PEERS.items()}
         rows.append(row)
@@ -266,6 +267,7 @@ def page(arguments: argparse.Namespace) -> str:
     kept, before = arguments.fits, arguments.before
     own = {tier: _fits(kept, tier, draw_tier, count, seed) for tier in TIERS}
     other = {tier: _fits(kept, tier, draw_tier, few, seed) for tier in OTHER_TIERS}
+    hard = {tier: _fits(kept, tier, draw_hard, few, seed) for tier in HARD_TIERS}
     laws = {law: _fits(kept, law, draw_mechanism, count, seed) for law in MECHANISMS}
 
     def beside(make: Callable[[Fits], pd.DataFrame], fits: Fits) -> pd.DataFrame:
@@ -283,12 +285,19 @@ def page(arguments: argparse.Namespace) -> str:
             "elasticity fades, cut into labels at the thresholds. It is one of the laws that the model averages over.",
             beside(tier_table, other),
         ),
+        (
+            "Curves with what real sweeps have",
+            f"{few} curves a tier: levels with lasting effects of their own, cliffs, gaps, one trial a level, levels that scatter "
+            "differently (the number: the noisiest over the quietest), slow gains and losses, saw teeth. The labels are those of the "
+            "law beneath.",
+            beside(tier_table, hard),
+        ),
         ("Outlier flags", "Trials spoiled by a factor of 1.5 to 4, either way.", outlier_table(own)),
         (
             "Recommended settings",
             "Share of curves whose setting costs at most 7 % more than the true best and is at most 1.25 times, or one "
             "level above, the smallest within 3 % of it; beside it the mean of the probabilities stated that it is a good one.",
-            beside(recommendation_table, own | other),
+            beside(recommendation_table, own | other | hard),
         ),
         (
             "Recommended settings on curves drawn from mechanisms",

@@ -151,7 +151,7 @@ most 1.25 times as large, or the next level."""
 
 def good_setting(curve: Curve, setting: float) -> bool:
     """Whether a setting is nearly as fast as the best and hardly larger than it needs to be."""
-    truth = np.exp(curve.log_truth)
+    truth = np.exp(curve.log_settings)
     ideal = int(np.argmax(truth <= truth.min() * NEAR_BEST))
     here = int(np.argmin(np.abs(curve.levels - setting)))
     cheap = here <= ideal + 1 or curve.levels[here] <= curve.levels[ideal] * KNOB_SLACK

@@ -98,6 +98,7 @@ class Curve:
     levels: shape (n,), increasing. x, y: shape (trials,), in run order. log_truth: shape (n,), ln of the true response
     as a time: of a rate to maximise (goal "max"), that of its reciprocal. step_labels: n - 1 labels, none where no
     phases were planted. spoiled: shape (trials,), True where a trial was spoiled on purpose. block: shape (trials,).
+    log_own: shape (n,), what a level is worth beyond the law of its phase, and keeps however often it is measured.
     """
 
     name: str
@@ -109,6 +110,12 @@ class Curve:
     spoiled: np.ndarray
     goal: str = "min"
     block: np.ndarray | None = None
+    log_own: np.ndarray | None = None
+
+    @property
+    def log_settings(self) -> np.ndarray:
+        """ln of what each setting really gives: the law of the phases and the level's own effect; shape (n,)."""
+        return self.log_truth if self.log_own is None else self.log_truth + self.log_own
 
     @property
     def step_elasticities(self) -> np.ndarray:
@@ -133,7 +140,7 @@ def draw_tier(name: str, count: int, seed: int) -> list[Curve]:
 def draw_curve(rng: np.random.Generator, tier: Tier, name: str) -> Curve:
     """One curve of a tier: levels, true response, then trials with noise and accidents."""
     levels = LEVELS[tier.levels](rng)
-    draw = _draw_smooth if tier.law == "smooth" else _draw_pieces
+    draw = _draw_smooth if tier.law == "smooth" else draw_pieces
     log_truth, labels = draw(rng, np.log(levels), tier)
     x = np.tile(levels, tier.replicates)
     log_y = np.tile(log_truth, tier.replicates) + _noise(rng, len(levels), tier)
@@ -190,7 +197,7 @@ def _draw_phases(rng: np.random.Generator, steps: int) -> list[tuple[str, int]]:
         return list(zip(labels, lengths, strict=True))
 
 
-def _draw_pieces(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[np.ndarray, tuple[str, ...]]:
+def draw_pieces(rng: np.random.Generator, x: np.ndarray, tier: Tier) -> tuple[np.ndarray, tuple[str, ...]]:
     """A chain of pieces; with `rough`, the elasticity of a linear piece falls by up to half along it."""
     ranges = ELASTICITIES if tier.elasticities == "usual" else OTHER_ELASTICITIES
     log_y, previous = [np.log(rng.uniform(0.5, 200.0))], np.inf

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from benchmarks.synthetic.curves import ELASTICITIES, OTHER_TIERS, TIERS, draw_tier
+from benchmarks.synthetic.hard_curves import EQUAL_RATIOS, HARD_TIERS, draw_equal, draw_hard
 from benchmarks.synthetic.mechanism_curves import MECHANISMS, draw_mechanism
 
 from deadzone.errors import PhaseError
@@ -49,3 +50,50 @@ def test_elasticities_lie_in_their_labels_range_and_the_last_phase_may_end_a_cur
 def test_an_unknown_tier_gets_the_nearest_name():
     with pytest.raises(PhaseError, match="'typical'"):
         draw_tier("tipical", 1, 1)
+
+
+@pytest.mark.parametrize("name", HARD_TIERS)
+def test_a_hard_tier_gives_the_same_curves_with_labels_that_may_stand_where_they_do(name):
+    for curve, again in zip(draw_hard(name, 10, 1), draw_hard(name, 10, 1), strict=True):
+        assert np.array_equal(curve.y, again.y)
+        assert (curve.y > 0).all() and set(curve.x) == set(curve.levels)
+        assert len(curve.step_labels) == len(curve.levels) - 1 == len(curve.log_settings) - 1
+        later = set()
+        for label in reversed(curve.step_labels):
+            assert (label == "dead_zone") <= bool(later & {"linear", "breakthrough"})
+            assert (label in ("plateau", "reversal")) <= (not later & {"linear", "breakthrough", "dead_zone"})
+            later.add(label)
+
+
+def test_behind_a_cliff_the_last_levels_are_worse_by_half_or_more():
+    for curve in draw_hard("cliff", 20, 2):
+        assert curve.step_labels[-1] == "reversal"
+        before = curve.log_truth[-4:-1].min()
+        assert curve.log_truth[-1] >= before + np.log(1.4)
+
+
+def test_a_drift_adds_up_to_a_tenth():
+    for curve in draw_hard("drift", 20, 2):
+        last = curve.knots[-1] if curve.knots else 0
+        assert abs(curve.log_truth[-1] - curve.log_truth[last]) >= np.log(1.10) - 1e-9
+
+
+def test_effects_and_teeth_belong_to_the_settings_and_not_to_the_law():
+    for name in ("effects", "teeth"):
+        for curve in draw_hard(name, 5, 3):
+            own = curve.log_settings - curve.log_truth
+            assert np.ptp(own) > 0.01
+            spread = [np.median(np.log(curve.y[curve.x == level])) for level in curve.levels]
+            assert np.abs(np.array(spread) - curve.log_settings).max() < 0.1
+
+
+@pytest.mark.parametrize("ratio", EQUAL_RATIOS)
+def test_equal_settings_scatter_differently_by_the_ratio(ratio):
+    for curve in draw_equal(ratio, 10, 1):
+        assert np.array_equal(curve.log_settings, np.zeros(len(curve.levels)))
+        assert 2 <= len(curve.levels) <= 12
+    many = draw_equal(ratio, 60, 1)
+    widest = [
+        max(c.y[c.x == m].std() for m in c.levels) / min(c.y[c.x == m].std() for m in c.levels) for c in many
+    ]
+    assert ratio / 3 < np.median(widest) < 5 * ratio

@@ -1,0 +1,312 @@
+"""Two engines on the same fresh curves, paired: which is better, by how much, and how sure that is.
+
+    python benchmarks/old_and_new.py --old main --count 20
+    python benchmarks/old_and_new.py --old 8787da5 --new ../other-checkout --tiers cliff teeth --count 100
+    python benchmarks/old_and_new.py --old v0.1.0 --count 2000 --page docs/benchmarks/old_and_new.md
+
+`--old` and `--new` are commits or folders that hold `lib`; the new engine is this folder by default. Each is imported in
+processes of its own. Answers are kept in `build/old_and_new` by what the engine's files hold, so that the same command goes on
+where it was ended and an engine that did not change is not fitted again. Without `--seed` the curves are fresh.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import pickle
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import scoring
+from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_tier
+from synthetic.hard_curves import EQUAL_RATIOS, HARD_TIERS, draw_equal, draw_hard
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "build" / "old_and_new"
+WORKER = Path(__file__).with_name("engine_worker.py")
+
+CHUNK = 25
+"""Curves a process: its start costs less than a hundredth of that."""
+
+RESAMPLES = 4000
+RESAMPLING_SEED = 20261127
+
+CLAIM = 1e-6
+"""A setting is claimed to be worse if its loss is said to be at least this much more than it really is."""
+
+Answers = list[dict[str, Any]]
+
+
+@contextmanager
+def engine_folder(named: str) -> Iterator[Path]:
+    """The folder `lib` of a commit, checked out for as long as it is needed, or of a folder."""
+    if (Path(named) / "lib" / "deadzone").is_dir():
+        yield (Path(named) / "lib").resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="engine-") as folder:
+        checkout = str(Path(folder) / "checkout")
+        subprocess.run(
+            ("git", "worktree", "add", "--quiet", "--detach", checkout, named), cwd=ROOT, check=True
+        )
+        try:
+            yield Path(checkout) / "lib"
+        finally:
+            subprocess.run(("git", "worktree", "remove", "--force", checkout), cwd=ROOT, check=True)
+
+
+def engine_key(lib: Path) -> str:
+    """What the engine's files hold, as a name: of two that say the same it is the same."""
+    digest = hashlib.sha256(WORKER.read_bytes())
+    for path in sorted(lib.rglob("*")):
+        if path.suffix in (".py", ".toml"):
+            digest.update(str(path.relative_to(lib)).encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def answers_of(lib: Path, name: str, curves: Sequence[Curve], words: bool, jobs: int) -> Answers:
+    """What an engine says of each curve; kept under `name`."""
+    kept = KEPT / engine_key(lib) / f"{name}.pkl"
+    if kept.exists():
+        stored: Answers = pickle.loads(kept.read_bytes())
+        return stored
+    plain = [{"x": curve.x, "y": curve.y, "words": words} for curve in curves]
+    with ThreadPoolExecutor(jobs) as pool:
+        parts = list(
+            pool.map(lambda first: _worked(lib, plain[first : first + CHUNK]), range(0, len(plain), CHUNK))
+        )
+    told = [one for part in parts for one in part]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_bytes(pickle.dumps(told))
+    return told
+
+
+def _worked(lib: Path, curves: list[dict[str, Any]]) -> Answers:
+    with tempfile.TemporaryDirectory() as folder:
+        given, told = Path(folder) / "curves", Path(folder) / "answers"
+        given.write_bytes(pickle.dumps(curves))
+        variables = {
+            **os.environ,
+            "PYTHONPATH": str(lib),
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        subprocess.run((sys.executable, str(WORKER), str(given), str(told)), env=variables, check=True)
+        engine, *answers = pickle.loads(told.read_bytes())
+    if not Path(engine["engine"]).is_relative_to(lib):
+        raise SystemExit(f"{engine['engine']} was imported instead of the engine in {lib}.")
+    return answers
+
+
+def joint_counts(curve: Curve, answer: dict[str, Any]) -> tuple[int, int, int]:
+    """Joints found that are true, found, and true; an engine without phases finds none."""
+    found = scoring.knots(answer.get("labels", ()))
+    return scoring.matched(found, curve.knots), len(found), len(curve.knots)
+
+
+def f1(counts: np.ndarray) -> float:
+    """Of summed counts (shape (3,)): true found, found, true."""
+    return float(2 * counts[0] / max(counts[1] + counts[2], 1))
+
+
+def paired_difference(old: list[np.ndarray], new: list[np.ndarray]) -> tuple[float, float, float]:
+    """New less old F1 over all curves, and its 95 % interval: curves are drawn again within each tier, both engines alike
+    (paired bootstrap; Efron and Tibshirani 1993, chapter 8). old, new: counts of a tier, shape (curves, 3)."""
+    rng = np.random.default_rng(RESAMPLING_SEED)
+    told = [np.zeros((RESAMPLES, 3)), np.zeros((RESAMPLES, 3))]
+    for tier in zip(old, new, strict=True):
+        often = rng.multinomial(len(tier[0]), np.full(len(tier[0]), 1 / len(tier[0])), RESAMPLES)
+        for total, counts in zip(told, tier, strict=True):
+            total += often @ counts
+    drawn = [f1(b) - f1(a) for a, b in zip(*told, strict=True)]
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f1(sum(c.sum(axis=0) for c in new)) - f1(sum(c.sum(axis=0) for c in old)), float(low), float(high)
+
+
+def _fitted(curve: Curve, answer: dict[str, Any]) -> scoring.Fitted | None:
+    if "phases" not in answer:
+        return None
+    model: Any = SimpleNamespace(phases=answer["phases"], steps=answer["steps"], step_labels=answer["labels"])
+    return scoring.Fitted(curve, model, answer["seconds"], np.nan)
+
+
+def decided_well(curve: Curve, answer: dict[str, Any]) -> bool:
+    """Whether a setting is recommended, and a good one."""
+    return answer.get("setting") is not None and scoring.good_setting(curve, float(answer["setting"]))
+
+
+def holds_best(curve: Curve, answer: dict[str, Any]) -> bool:
+    """Whether the setting that is truly best is among the tied ones."""
+    best = curve.levels[int(np.argmin(curve.log_settings))]
+    return any(float(level) == best for level in answer.get("tied", ()))
+
+
+def claims_falsely(curve: Curve, answer: dict[str, Any]) -> bool:
+    """Whether any setting is said to be worse than the best by more than it is."""
+    truth = np.expm1(curve.log_settings - curve.log_settings.min())
+    true = {f"n{level:g}": loss for level, loss in zip(curve.levels, truth, strict=True)}
+    said = {(m if isinstance(m, str) else f"n{m:g}"): low for m, low in answer.get("loss_low", {}).items()}
+    return any(low > true[m] + CLAIM for m, low in said.items())
+
+
+def _share(of: Sequence[bool]) -> str:
+    return f"{np.mean(of):.1%}" if len(of) else "-"
+
+
+def tier_row(name: str, curves: Sequence[Curve], old: Answers, new: Answers) -> list[str]:
+    """A line of the table: of each measure the old engine's figure, then the new one's."""
+    row = [name]
+
+    def both(measure: Callable[[Answers], str]) -> None:
+        a, b = measure(old), measure(new)
+        row.append(a if a == b else f"{a} → {b}")
+
+    def each(measure: Callable[[Curve, dict[str, Any]], bool]) -> Callable[[Answers], str]:
+        return lambda told: _share([measure(c, a) for c, a in zip(curves, told, strict=True)])
+
+    def fits(told: Answers) -> list[scoring.Fitted]:
+        return [fit for c, a in zip(curves, told, strict=True) if (fit := _fitted(c, a))]
+
+    both(lambda told: f"{f1(sum_counts(curves, told).sum(axis=0)):.3f}")
+    both(each(decided_well))
+    both(each(lambda curve, answer: answer.get("setting") is None))
+    both(each(holds_best))
+    both(lambda told: f"{np.median([len(answer.get('tied', ())) for answer in told]):g}")
+    both(lambda told: f"{scoring.phase_coverage(fits(told))[0]:.1%}")
+    both(lambda told: f"{scoring.step_coverage(fits(told)):.1%}")
+    both(each(claims_falsely))
+    both(lambda told: f"{1000 * np.median([answer.get('seconds', np.nan) for answer in told]):.0f}")
+    return row
+
+
+HEAD = [
+    "tier",
+    "joint F1",
+    "good settings",
+    "no verdict",
+    "tied set holds the best",
+    "its median size",
+    "90 % interval holds (phases)",
+    "(steps)",
+    "false claims",
+    "ms",
+]
+
+
+def sum_counts(curves: Sequence[Curve], told: Answers) -> np.ndarray:
+    """Joint counts of each curve; shape (curves, 3)."""
+    return np.array([joint_counts(c, a) for c, a in zip(curves, told, strict=True)])
+
+
+def draw(tier: str, count: int, seed: int) -> list[Curve]:
+    """Curves of any tier."""
+    return draw_hard(tier, count, seed) if tier in HARD_TIERS else draw_tier(tier, count, seed)
+
+
+def page(libs: Sequence[Path], given: argparse.Namespace) -> str:
+    """The comparison in Markdown; a line is printed as soon as its tier is done."""
+    old_counts, new_counts, rows = [], [], []
+    errors: dict[str, int] = {}
+    for tier in given.tiers:
+        curves = draw(tier, given.count, given.seed)
+        old, new = (
+            answers_of(lib, f"{tier}-{given.count}-{given.seed}", curves, False, given.jobs) for lib in libs
+        )
+        old_counts.append(sum_counts(curves, old))
+        new_counts.append(sum_counts(curves, new))
+        rows.append(tier_row(tier, curves, old, new))
+        print("  ".join(rows[-1]), flush=True)
+        for answer in new:
+            if "error" in answer:
+                errors[answer["error"]] = errors.get(answer["error"], 0) + 1
+    text = [
+        "# The engine beside the one before",
+        f"Written by `benchmarks/old_and_new.py --old {given.old} --count {given.count} --seed {given.seed}`; not edited by hand.",
+        f"{given.count} curves a tier, the same for both. Where two figures stand, the first is the old engine's. False claims: a "
+        "setting said to be worse than the best (95 %) by more than it is, on so many of the curves.",
+        _markdown([HEAD, *rows]),
+    ]
+    if rows:
+        difference, low, high = paired_difference(old_counts, new_counts)
+        text.append(
+            f"Joint F1 over all tiers, new less old: {difference:+.4f} (paired 95 % interval {low:+.4f} to {high:+.4f})."
+        )
+    if given.equal:
+        text += ["## Equal settings that scatter differently", EQUAL, equal_table(libs, given)]
+    if errors:
+        text += [
+            "## Curves that the new engine refuses",
+            *(f"{n} times: {said}" for said, n in errors.items()),
+        ]
+    return "\n\n".join(text) + "\n"
+
+
+EQUAL = (
+    "Two to twelve settings of equal value, three to twenty trials each. Share of draws in which any setting is said to be worse than "
+    "the best; 5 % is allowed."
+)
+
+
+def equal_table(libs: Sequence[Path], given: argparse.Namespace) -> str:
+    """False claims at equal settings, by the ratio of scatters, of a knob with an order and of words."""
+    rows = [["ratio of scatters", "numbers", "words"]]
+    for ratio in EQUAL_RATIOS:
+        curves, row = draw_equal(ratio, given.equal, given.seed), [str(ratio)]
+        for words in (False, True):
+            name = f"equal_{ratio}-{'words' if words else 'numbers'}-{given.equal}-{given.seed}"
+            shares = [
+                _share([claims_falsely(c, a) for c, a in zip(curves, told, strict=True)])
+                for told in (answers_of(lib, name, curves, words, given.jobs) for lib in libs)
+            ]
+            row.append(shares[0] if shares[0] == shares[1] else " → ".join(shares))
+        rows.append(row)
+        print("  ".join(row), flush=True)
+    return _markdown(rows)
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
+
+
+def main() -> int:
+    """Compare, and print the page."""
+    every = [*TIERS, *OTHER_TIERS, *HARD_TIERS]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--old", required=True, help="commit, or folder that holds lib")
+    parser.add_argument("--new", default=str(ROOT), help="the same; by default this folder")
+    parser.add_argument("--count", type=int, default=20, help="curves a tier")
+    parser.add_argument(
+        "--equal", type=int, default=100, help="draws of equal settings a ratio; 0 leaves them out"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=secrets.randbelow(10**6), help="of the curves; fresh by default"
+    )
+    parser.add_argument("--tiers", nargs="*", default=every, choices=every, metavar="TIER", help="only these")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--page", type=Path, help="file to write as well")
+    given = parser.parse_args()
+    with ExitStack() as stack:
+        libs = [stack.enter_context(engine_folder(named)) for named in (given.old, given.new)]
+        text = page(libs, given)
+    print("\n" + text)
+    if given.page:
+        given.page.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""Two engines are compared on the same curves, each in processes of its own."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import old_and_new
+from benchmarks.synthetic.curves import draw_tier
+from benchmarks.synthetic.hard_curves import draw_equal
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_an_engine_beside_itself_differs_by_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(old_and_new, "KEPT", tmp_path)
+    given = Namespace(old="x", count=2, seed=1, tiers=["cliff"], jobs=1, equal=0)
+    with old_and_new.engine_folder(str(ROOT)) as lib:
+        text = old_and_new.page((lib, lib), given)
+    assert "new less old: +0.0000 (paired 95 % interval +0.0000 to +0.0000)" in text
+    assert "| cliff |" in text
+    assert len(list(tmp_path.rglob("cliff-2-1.pkl"))) == 1
+
+
+def test_the_interval_of_a_difference_is_that_of_pairs():
+    rng = np.random.default_rng(1)
+    old = np.column_stack([rng.integers(0, 3, 400), np.full(400, 3), np.full(400, 3)])
+    new = old + np.array([1, 0, 0]) * (rng.random(400) < 0.1)[:, None]
+    difference, low, high = old_and_new.paired_difference([old], [new])
+    assert low < difference < high
+    assert difference == pytest.approx((new - old)[:, 0].sum() / 1200)
+    assert low > 0.02 and high < 0.05
+
+
+def test_a_claim_is_false_where_the_loss_said_is_more_than_the_true_one():
+    curve = draw_equal(10, 1, 1)[0]
+    first = float(curve.levels[0])
+    assert not old_and_new.claims_falsely(curve, {"loss_low": {first: 0.0}})
+    assert old_and_new.claims_falsely(curve, {"loss_low": {first: 0.01}})
+    assert old_and_new.claims_falsely(curve, {"loss_low": {f"n{first:g}": 0.01}})
+
+
+def test_no_verdict_is_no_good_decision():
+    curve = draw_tier("typical", 1, 1)[0]
+    best = float(curve.levels[int(np.argmin(curve.log_settings))])
+    assert not old_and_new.decided_well(curve, {"setting": None})
+    assert old_and_new.holds_best(curve, {"tied": [best]})
+    assert not old_and_new.holds_best(curve, {"tied": []})
