@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
+from deadzone.visible import visible
+
 EXIT_OK = 0
 EXIT_USAGE = 2
 EXIT_STOPPED = 3
@@ -27,9 +29,12 @@ EXIT_INTERRUPTED = 130
 
 
 class DeadzoneError(Exception):
-    """Base of all errors that are reported as a sentence, without a traceback."""
+    """Base of all errors that are reported as a sentence, without a traceback; others may have a word in it."""
 
     exit_code: ClassVar[int] = EXIT_USAGE
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class StudyError(DeadzoneError):

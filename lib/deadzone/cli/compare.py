@@ -9,6 +9,7 @@ import click
 
 from deadzone import places
 from deadzone.errors import EXIT_WORSE, CompareError
+from deadzone.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ def command(
     why = explain_change(before, after, result.factors, asked[0], result.overall["goal"][0])
     found = [(side.name, finding) for side in (one, other) for finding in _findings(side, asked)]
     for name, finding in found:
-        click.echo(f"deadzone: {name}: {finding}", err=True)
+        click.echo(f"deadzone: {visible(name)}: {finding}", err=True)
     findings = [{"of": name, **finding.to_dict()} for name, finding in found]
     explained = records(why.table) if why else []
     told = {**result.to_dict(), "findings": findings, "mechanisms": explained}

@@ -14,6 +14,7 @@ from deadzone.language.catalogue import say
 from deadzone.measuring.targets.promises import state_folder
 from deadzone.study.loading import load_study
 from deadzone.study.masking import masked
+from deadzone.visible import visible
 
 EXECUTED = ("argv", "setup", "prepare", "cleanup", "hook", "restore", "script", "image")
 """Keys of a study whose text is executed, or names what is."""
@@ -29,7 +30,7 @@ def agree_to_execute(path: Path) -> None:
     agreed = state_folder("agreed") / key
     if not commands or agreed.exists():
         return
-    click.echo("\n  ".join([say("executing.outside", path=str(path)), *commands]), err=True)
+    click.echo("\n  ".join([say("executing.outside", path=str(path)), *map(visible, commands)]), err=True)
     if sys.stdin.isatty() and sys.stderr.isatty():
         click.confirm(say("executing.ask"), abort=True, err=True)
         with suppress(OSError):  # who keeps no state is asked again

@@ -8,6 +8,7 @@ import click
 
 from deadzone.cli.parameters import decision_options, wishes_of
 from deadzone.study.levels import format_level
+from deadzone.visible import visible
 
 
 @click.command("fit")
@@ -85,7 +86,7 @@ def command(
     said = [str(one) for one in wrong]
     for where, one in models:
         if where:
-            said.append(", ".join(f"{name} = {level}" for name, level in where.items()))
+            said.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
         said += drawn(quiet, one, one.recommend() if by else found.recommend())
         why = None if by else explained(frame, one)
         said += [str(one.summary()), *sentences(why), *untold({}, why)]
@@ -93,7 +94,8 @@ def command(
         said.append(page(found, found.recommend()))
     said += surface_sentences(surface)
     if wishes:  # what was said holds the advice for the usual goal already
-        said.append(f"For {', '.join(f'{name} {_shown(wish)}' for name, wish in wishes.items())}: {advice}")
+        wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
+        said.append(f"For {visible(wished)}: {advice}")
     click.echo("\n".join(said))
 
 

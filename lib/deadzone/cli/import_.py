@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from deadzone.cli.options import FILE
+from deadzone.visible import visible
 
 
 @click.command("import")
@@ -66,7 +67,7 @@ def command(
         rows_said = f"{len(table)} row{'s' if len(table) != 1 else ''}"
         click.echo(f"{output}: {rows_said}, {len(table.columns)} columns")
     for warning in warnings:
-        click.echo(f"deadzone: {warning}", err=True)
+        click.echo(f"deadzone: {visible(warning)}", err=True)
 
 
 def _print_formats(context: click.Context, asked: bool) -> None:

@@ -1,8 +1,8 @@
 """The command `deadzone`: finds the subcommand, and turns errors into a sentence and an exit code."""
 
 import gc
+import io
 import os
-import re
 import signal
 import sys
 import time
@@ -22,14 +22,12 @@ from deadzone.errors import (
     system_reason,
 )
 from deadzone.measuring.targets.interrupts import INTERRUPTS
+from deadzone.visible import visible
 
 REMEDY = (
     "Free disk, processes, files or memory, put back what was moved or taken away, then do it again; "
     "a sweep goes on with --resume."
 )
-
-OBEYED = re.compile(r"(\x1b\[[\d;]*[mFJ])|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that a terminal obeys and does not show; those of Deadzone's own pictures are its first group."""
 
 LOOK_FOR_GARBAGE_AFTER = 50_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700, they take a tenth of
@@ -125,41 +123,26 @@ def main() -> None:
     # jsonschema, which nbformat loads, does without it; it would compile grammars of addresses beyond ASCII: 1.6 s of CPU time.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     _heed_interrupts()
-    for stream in (sys.stdout, sys.stderr):
-        _shield(stream)
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
-        sentence = str(error).replace("\x1b", r"\x1b")  # none of ours has a colour or a picture in it
-        print(f"deadzone: {_shown(sentence)}", file=sys.stderr)
+        print(f"deadzone: {error}", file=sys.stderr)
         code = error.exit_code
     except (OSError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno not in REFUSALS:
             raise
-        print(f"deadzone: The machine refuses: {system_reason(error)}. {REMEDY}", file=sys.stderr)
+        print(f"deadzone: The machine refuses: {visible(system_reason(error))}. {REMEDY}", file=sys.stderr)
         code = EXIT_STOPPED
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
-        error.show()
+        error.show(file=(words := io.StringIO()))
+        print(visible(words.getvalue()), end="", file=sys.stderr)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         print("deadzone: interrupted", file=sys.stderr)
         code = EXIT_INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _shown(text: str) -> str:
-    """A text in which others may have a word, such as what a program printed: a terminal obeys nothing in it but colours
-    and what redraws a picture in its place."""
-    return OBEYED.sub(lambda found: found[1] or ascii(found[0])[1:-1], text)
-
-
-def _shield(stream: Any) -> None:
-    """Whatever is written to a terminal is shown; what goes to a file or a program stays what it is."""
-    if stream.isatty():
-        write = stream.write
-        stream.write = lambda text: write(_shown(text))
 
 
 def _heed_interrupts() -> None:

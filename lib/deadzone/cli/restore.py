@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deadzone.errors import TargetError
+from deadzone.visible import visible
 
 if TYPE_CHECKING:
     from deadzone.measuring.targets.kubernetes.restoring import Restored
@@ -45,9 +46,9 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         click.echo(json.dumps(found_out))
     else:
         said = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
-        click.echo("\n".join(said) or "Nothing was left over.")
+        click.echo(visible("\n".join(said)) or "Nothing was left over.")
         for sentence in busy:
-            click.echo(f"left alone: {sentence}", err=True)
+            click.echo(f"left alone: {visible(sentence)}", err=True)
     if problems:
         raise TargetError("\n".join(problems))
 

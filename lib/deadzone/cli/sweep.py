@@ -17,6 +17,7 @@ from deadzone.store.run import Run, list_runs
 from deadzone.study.design import coming_answer, refuse_unanswerable
 from deadzone.study.loading import find_study
 from deadzone.study.plan import Plan
+from deadzone.visible import visible
 
 
 @click.command("sweep")
@@ -121,9 +122,9 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
         click.echo(json.dumps(told))
         return
     click.echo(f"{told['study']}: {len(told['treatments'])} treatments x {told['replicates']} replicates")
-    click.echo(f"answer: {told['answer']}")
+    click.echo(f"answer: {visible(told['answer'])}")
     for treatment in told["treatments"]:
-        click.echo("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
+        click.echo(visible("  " + "  ".join(f"{name}={level}" for name, level in treatment.items())))
     if plan.is_adaptive:
         click.echo(
             f"at most {told['n_trials']} trials, chosen as the sweep goes on, in no more time than the grid takes, "
@@ -135,4 +136,4 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
         click.echo(f"{told['n_remaining']} of them are left")
     click.echo(f"estimated time: {told['estimated']}")
     if "warning" in told:
-        click.echo(told["warning"])
+        click.echo(visible(told["warning"]))

@@ -24,6 +24,7 @@ from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
 from deadzone.study.trying import Wishes, as_typed, study_text
+from deadzone.visible import visible
 
 LONG_S = 600.0
 """A sweep that takes longer than this is asked about first where there is a terminal [s]."""
@@ -146,7 +147,7 @@ def _print_plan(plan: Plan) -> None:
     design = plan.study.design
     levels = levels_of(plan.study).items()
     shown = [f"{name} {', '.join(map(format_level, known))}" for name, known in levels]
-    click.echo(f"{plan.study.study}: {' x '.join(shown)}")
+    click.echo(visible(f"{plan.study.study}: {' x '.join(shown)}"))
     if plan.is_adaptive:
         click.echo(say("adaptive.plan", n=len(plan.treatments)))
         return

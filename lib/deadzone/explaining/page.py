@@ -14,6 +14,7 @@ import pandas as pd
 from deadzone.language.catalogue import Message, spoken
 from deadzone.language.rendering import rendered
 from deadzone.language.tabling import Tabled
+from deadzone.visible import visible
 
 WIDTH = 88
 """Characters of the text page: fits a terminal split in two on a wide screen."""
@@ -32,7 +33,7 @@ class Page:
 
     def __str__(self) -> str:
         """The page as plain text; a heading without sentences is left out."""
-        lines = ["=" * WIDTH, self.title.center(WIDTH).rstrip(), "=" * WIDTH]
+        lines = ["=" * WIDTH, visible(self.title).center(WIDTH).rstrip(), "=" * WIDTH]
         for section in self.sections:
             lines += [section.caption, "-" * WIDTH]
             lines += _pairs_text(section.frame) if section.paired else _table_text(section.frame)

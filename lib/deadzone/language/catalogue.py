@@ -22,6 +22,7 @@ from typing import Any
 from deadzone.errors import ReportError, check_known
 from deadzone.language import formats
 from deadzone.language.formats import Template
+from deadzone.visible import visible
 
 LANGUAGES = ("en", "ko")
 """Languages with a catalogue; the first is spoken by default."""
@@ -134,7 +135,7 @@ def keys_of(section: str) -> tuple[str, ...]:
 
 def _written(key: str, values: Mapping[str, Any], language: str) -> str:
     if not key:
-        return str(values["separator"]).join(values["parts"])
+        return str(values["separator"]).join(map(visible, values["parts"]))
     try:
         entry = catalogue(language)[key]
     except KeyError:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from string import Formatter
 from typing import Any
 
+from deadzone.visible import visible
+
 FIRST_SYLLABLE, LAST_SYLLABLE = 0xAC00, 0xD7A3
 """Unicode's block of Hangul syllables; a syllable's final consonant is its offset modulo 28."""
 
@@ -51,7 +53,7 @@ class Template(Formatter):
             own, _, pair = format_spec.rpartition(" ")
             text = str(self.format_field(value, own))
             return f"{text}{particle(text, pair)}"
-        return super().format_field(value, format_spec)
+        return super().format_field(visible(value) if isinstance(value, str) else value, format_spec)
 
 
 def percent(fraction: float, language: str) -> str:

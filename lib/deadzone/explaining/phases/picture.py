@@ -19,6 +19,7 @@ from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.language.catalogue import say
 from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, PHASE_STYLES, RECOMMENDED_COLOUR
+from deadzone.visible import visible
 
 LEAST_WIDTH, MOST_WIDTH = 40, 240
 """Characters: narrower, the names of phases have no room; wider, no eye follows a line."""
@@ -65,7 +66,7 @@ class Canvas:
 
     def write(self, x: int, y: int, text: str, colour: str = "") -> None:
         """Write a text from a place on; what does not fit into the line is left out."""
-        for letter in text:
+        for letter in visible(text):
             if x + width_of(letter) > len(self._cells[y]):
                 return
             self._cells[y][x] = (letter, colour)

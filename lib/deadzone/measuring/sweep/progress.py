@@ -10,6 +10,7 @@ from statistics import fmean, median
 from typing import Any, TextIO
 
 from deadzone.study.design import PlannedTrial, Treatment
+from deadzone.visible import visible
 
 REMEMBERED = 15
 """So many latest trials of a treatment say what the next one takes."""
@@ -149,7 +150,7 @@ class BarProgress(Progress):
 
     def note(self, sentence: str) -> None:
         """Print a line above the bar."""
-        self._bar.write(sentence, file=self._bar.fp)
+        self._bar.write(visible(sentence), file=self._bar.fp)
 
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
@@ -158,7 +159,7 @@ class BarProgress(Progress):
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""
         self._bar.close()
-        print(sentence, file=self._bar.fp)
+        print(visible(sentence), file=self._bar.fp)
 
 
 class LineProgress(Progress):
@@ -176,7 +177,7 @@ class LineProgress(Progress):
 
     def note(self, sentence: str) -> None:
         """Print a line."""
-        print(sentence, file=self._stream, flush=True)
+        print(visible(sentence), file=self._stream, flush=True)
 
 
 def progress_on(stream: TextIO | None = None) -> Progress:
@@ -190,4 +191,5 @@ def progress_on(stream: TextIO | None = None) -> Progress:
 
 
 def _state(current: str, left_s: float | None) -> str:
+    current = visible(current)
     return current if left_s is None else f"{current}, about {in_words(left_s)} left"

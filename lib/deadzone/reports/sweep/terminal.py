@@ -1,7 +1,6 @@
 """An analysis as a terminal shows it: the curve, a line a phase, the setting and how sure it is, every doubt."""
 
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -18,9 +17,7 @@ from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.analysis import Analysis, analyse
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
-
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""What a terminal would obey in place of showing it."""
+from deadzone.visible import visible
 
 
 @dataclass(frozen=True)
@@ -37,8 +34,9 @@ class Terminal:
 
     def paragraph(self, text: str, indent: str = "") -> str:
         """A text in lines that fit."""
-        clean = CONTROL.sub("?", text)
-        return "\n".join(textwrap.wrap(clean, self.width, subsequent_indent=indent, break_long_words=False))
+        return "\n".join(
+            textwrap.wrap(visible(text), self.width, subsequent_indent=indent, break_long_words=False)
+        )
 
 
 def terminal_of(stream: TextIO, quiet: bool = False) -> Terminal | None:
@@ -70,7 +68,9 @@ def drawn_of(run: Run, quiet: bool) -> list[str]:
     if quiet or not sys.stdout.isatty() or run.study().analysis_notebook != PHASES:
         return []
     found = analyse(load_source(str(run.folder)))
-    curves = [text for one in found for text in (one.name, *drawn(quiet, one.model, one.advice)) if text]
+    curves = [
+        text for one in found for text in (visible(one.name), *drawn(quiet, one.model, one.advice)) if text
+    ]
     return [*curves, *sentences(found.surface)]
 
 
@@ -85,7 +85,7 @@ def _lines(analysis: Analysis, terminal: Terminal | None) -> Iterator[str]:
         yield wide.paragraph(str(finding), "  ")
     for one in analysis:
         if one.name:
-            yield f"{one.name}:"
+            yield visible(f"{one.name}:")
         if terminal:
             yield terminal.curve(one.model, one.advice)
             yield ""
