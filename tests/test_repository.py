@@ -220,6 +220,16 @@ def test_no_text_names_another_place():
         assert not found, f"{path.relative_to(ROOT)} names {found.group(0)}"
 
 
+def test_what_a_run_writes_is_ignored_and_what_is_published_is_not():
+    tracked()  # skips where this is no git checkout
+    written = ["reports/index.html", "reports/xz-threads/latest/index.html", "data/runs/xz-threads/x/trials.jsonl"]
+    published = ["reports/published.html", "reports/disk-io/reference/index.html"]
+    ignored = subprocess.run(
+        ("git", "check-ignore", "--no-index", *written, *published), cwd=ROOT, capture_output=True, text=True
+    )
+    assert ignored.stdout.split() == written
+
+
 def test_json_and_yaml_of_the_repository_are_readable():
     for path in tracked():
         if path.suffix == ".json":

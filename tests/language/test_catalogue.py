@@ -202,4 +202,6 @@ def test_numbers_and_dates_are_written_as_the_reader_expects():
     assert date("unknown", "en") == "unknown"
     assert percent(0.021, "en") == "2.1 %"
     assert percent(0.14, "ko") == "14%"
-    assert percent(12.34, "en") == "1,234 %"
+    assert percent(2.99, "en") == "299 %"
+    assert percent(12.34, "en") == "13 times"
+    assert percent(6.04, "ko") == "7.0배"

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from deadzone.cli.options import details_option
 from deadzone.cli.parameters import decision_options, wishes_of
 from deadzone.study.levels import format_level
 from deadzone.visible import visible
@@ -33,6 +34,7 @@ from deadzone.visible import visible
 )
 @decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
+@details_option
 @click.option("--json", "as_json", is_flag=True, help="Print the model as JSON.")
 def command(
     table: Path,
@@ -41,6 +43,7 @@ def command(
     goal: str,
     by: tuple[str, ...],
     quiet: bool,
+    details: bool,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -50,6 +53,7 @@ def command(
     from deadzone.explaining.mechanisms.explaining import explained
     from deadzone.explaining.mechanisms.joints import joints_of
     from deadzone.explaining.mechanisms.wording import sentences, untold
+    from deadzone.explaining.page import MOST_ROWS, wrapped
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
     from deadzone.explaining.settings.wording import page
@@ -83,19 +87,20 @@ def command(
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
         click.echo(json.dumps({**facts, **told}))
         return
-    said = [str(one) for one in wrong]
+    said = [wrapped(str(one)) for one in wrong]
     for where, one in models:
         if where:
             said.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
         said += drawn(quiet, one, one.recommend() if by else found.recommend())
         why = None if by else explained(frame, one)
-        said += [str(one.summary()), *sentences(why), *untold({}, why)]
+        said.append(one.summary().page().text(None if details else MOST_ROWS))
+        said += map(wrapped, [*sentences(why), *untold({}, why)])
     if by or not models or models[0][1].n_levels < len(found.candidates):
-        said.append(page(found, found.recommend()))
-    said += surface_sentences(surface)
+        said.append(page(found, found.recommend()).text(None if details else MOST_ROWS))
+    said += map(wrapped, surface_sentences(surface))
     if wishes:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
-        said.append(f"For {visible(wished)}: {advice}")
+        said.append(wrapped(f"For {visible(wished)}: {advice}"))
     click.echo("\n".join(said))
 
 

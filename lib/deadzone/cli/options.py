@@ -6,3 +6,7 @@ import click
 
 FILE = click.Path(path_type=Path)
 """A file or folder, which need not be there yet."""
+
+details_option = click.option(
+    "--details", is_flag=True, help="Print every sentence and all rows, in place of what fits a screen."
+)

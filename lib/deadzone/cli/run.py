@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
+from deadzone.cli.options import details_option
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_language
 from deadzone.cli.sweep import print_plan
@@ -82,11 +84,25 @@ def archive_report(archive: Archive | None, run: Run, page: Path) -> None:
     click.echo(f"deadzone: copied to {archive.url}", err=True)
 
 
+def _answer(run: Run, quiet: bool, details: bool) -> str:
+    """The answer of a run to which phases are fitted, for a terminal; empty elsewhere, where the report's path is printed."""
+    from deadzone.reports.document.publishing import PHASES
+    from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.source import load_source
+    from deadzone.reports.sweep.terminal import in_terminal, terminal_of
+
+    terminal = terminal_of(sys.stdout)
+    if terminal is None or run.study().analysis_notebook != PHASES:
+        return ""
+    return in_terminal(analyse(load_source(str(run.folder))), terminal, details, quiet)
+
+
 @click.command("run")
 @study_options
 @archive_option
-@click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
-def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
+@click.option("-q", "--quiet", is_flag=True, help="Draw no picture: the setting and its doubts.")
+@details_option
+def command(asked: Asked, archive_url: str | None, quiet: bool, details: bool) -> None:
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with exit code 6 where
@@ -103,14 +119,14 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
         print_plan(asked, is_analysed=True)
         return
     from deadzone.reports.document.publishing import publish_run, read_entry
-    from deadzone.reports.sweep.terminal import drawn_of
 
     archive = Archive(archive_url) if archive_url else None
     run = _sweep(asked, archive)
     published = publish_run(run, analysis)
-    for text in drawn_of(run, quiet or asked.as_json):
-        click.echo(text)
-    if verdict := read_entry(published.folder).verdict:
+    answer = "" if asked.as_json else _answer(run, quiet, details)
+    if answer:
+        click.echo(answer)
+    elif verdict := read_entry(published.folder).verdict:
         click.echo(f"deadzone: {verdict}", err=True)
     archive_report(archive, run, published.front)
     since = _since_previous(run, analysis)
@@ -119,7 +135,7 @@ def command(asked: Asked, archive_url: str | None, quiet: bool) -> None:
     judged = say_claims(run)
     moved = since is not None and since.moved
     found = since.now.findings if since else ()
-    for one in found:
+    for one in () if answer else found:
         click.echo(f"deadzone: {one}", err=True)
     shown = {
         "run_id": run.run_id,
@@ -209,16 +225,19 @@ class _Watcher:
         self._run = run
         self._archived = ArchivedRun(archive, run) if archive else None
         self._journal = JournalTail(run.journal_file, TRIAL)
-        self._is_open = plan.is_adaptive
+        self._plan, self._is_open = plan, plan.is_adaptive
         self._batches = JournalTail(run.folder / BATCHES_FILE, BATCH)
         self._left = {trial.trial: trial for trial in plan.trials}
         self._total = len(self._left)
         self._estimate = Estimate(tuple(self._left.values()), plan.design.cooldown_s)
         self._progress = Rehearsing(progress_on(), plan, run, judge_of(plan))
+        if plan.is_adaptive:
+            self._progress.choose()
 
     def look(self) -> None:
         """Show how far the sweep is, if the journal has grown; reads no record twice, for it must not disturb."""
         from deadzone.measuring.sweep.proposed import batch_trials
+        from deadzone.measuring.sweep.running import ahead
 
         batches = self._batches.new_records()
         self._is_open &= not any("stopped" in batch for batch in batches)
@@ -240,7 +259,9 @@ class _Watcher:
         following = next(iter(self._left.values()), None)
         last = "choosing the next trials" if self._is_open else "fitting and reporting"
         current = following.treatment.label() if following else last
-        self._progress.show(self._total - len(self._left), self._total, current, self._estimate.left_s())
+        done = self._total - len(self._left)
+        total, left_s = ahead(self._plan, self._estimate, done, self._total)
+        self._progress.show(done, total, current, left_s)
 
     def interrupt(self) -> None:
         """Ask the process that measures to stop; it cleans up behind itself."""

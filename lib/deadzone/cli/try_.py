@@ -11,7 +11,7 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
-from deadzone.cli.options import FILE
+from deadzone.cli.options import FILE, details_option
 from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
 from deadzone.cli.sweep import measure, print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
@@ -78,7 +78,10 @@ LONG_S = 600.0
 @click.option("--resume", metavar="RUN", help="Go on with an interrupted run of the same line.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")
 @rehearse_option
-@click.option("-q", "--quiet", is_flag=True, help="No plan, no progress, no picture.")
+@click.option(
+    "-q", "--quiet", is_flag=True, help="No plan, no progress, no picture: the setting and its doubts."
+)
+@details_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask about a long sweep.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(**given: Any) -> None:
@@ -113,13 +116,13 @@ def command(**given: Any) -> None:
         return
     runs = places.runs_folder()
     run = Run.find(runs, given["resume"]) if given["resume"] else Run.create(runs, plan.study)
-    progress = Progress() if quiet else watched(progress_on(), look_of(plan, run))
+    progress = Progress() if quiet else watched(progress_on(bound="--timeout"), look_of(plan, run))
     try:
         measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except WorkloadError as error:
         raise StudyError(str(error)) from error
     _export(run, given["export_json"], given["export_csv"])
-    _print_result(run, given["report"], given["quiet"], given["as_json"], given["fail_on"])
+    _print_result(run, given)
 
 
 def _wishes(given: dict[str, Any]) -> Wishes:
@@ -200,7 +203,7 @@ def _export(run: Run, as_json: Path | None, as_csv: Path | None) -> None:
                 path.write_text(text, encoding="utf-8")
 
 
-def _print_result(run: Run, report: bool, quiet: bool, as_json: bool, fail_on: str | None) -> None:
+def _print_result(run: Run, given: dict[str, Any]) -> None:
     """What was found, what became of the claims, and where the run is kept."""
     from deadzone.reports.sweep.analysis import analyse
     from deadzone.reports.sweep.claims import line
@@ -209,11 +212,11 @@ def _print_result(run: Run, report: bool, quiet: bool, as_json: bool, fail_on: s
 
     analysis, judged = analyse(load_source(str(run.folder))), judged_of(run)
     page = None
-    if report:
+    if given["report"]:
         from deadzone.reports.document.publishing import publish_run
 
         page = publish_run(run).front
-    if as_json:
+    if given["as_json"]:
         models = [{"slice": one.name, **one.model.to_dict()} for one in analysis]
         advice = analysis.advice.to_dict() if analysis.advice else None
         facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
@@ -222,12 +225,14 @@ def _print_result(run: Run, report: bool, quiet: bool, as_json: bool, fail_on: s
         found = {"models": models, "recommendation": advice, "findings": findings, **claims}
         click.echo(json.dumps({**facts, **found}))
     else:
-        click.echo(in_terminal(analysis, terminal_of(sys.stdout, quiet)))
+        quiet = given["quiet"]
+        click.echo(in_terminal(analysis, terminal_of(sys.stdout), given["details"], quiet))
         for one in judged:
             click.echo(line(one))
         name = f"{run.folder.parent.name}/{run.run_id}"
-        click.echo(f"Run: {os.path.relpath(run.folder)}")
-        click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")
+        if not quiet:
+            click.echo(f"Run: {os.path.relpath(run.folder)}")
+            click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")
     if analysis.is_spoilt:
         raise click.exceptions.Exit(EXIT_FINDING)
-    fail_where_claims_fell(judged, fail_on)
+    fail_where_claims_fell(judged, given["fail_on"])

@@ -4,20 +4,28 @@ The HTML has no styles or scripts of its own; its classes (`dz-summary`, `dz-tab
 `dz-notes`) are what a report's style sheet refers to.
 """
 
+import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import pandas as pd
 
-from deadzone.language.catalogue import Message, spoken
+from deadzone.language.catalogue import Message, say, spoken
 from deadzone.language.rendering import rendered
 from deadzone.language.tabling import Tabled
 from deadzone.visible import visible
 
-WIDTH = 88
-"""Characters of the text page: fits a terminal split in two on a wide screen."""
+LEAST_WIDTH, USUAL_WIDTH, MOST_WIDTH = 40, 88, 120
+"""Characters of the text page: as wide as the terminal within these bounds, and the usual width where there is none."""
+
+MOST_ROWS = 10
+"""Of a longer table the page prints the first so many and counts the rest."""
+
+LEAST_COLUMN = 12
+"""A column of words is not made narrower."""
 
 TEMPLATE = Path(__file__).with_suffix(".html.j2")
 GAP = "  "
@@ -32,24 +40,52 @@ class Page:
     notes: Mapping[str, Sequence[str]]
 
     def __str__(self) -> str:
-        """The page as plain text; a heading without sentences is left out."""
-        lines = ["=" * WIDTH, visible(self.title).center(WIDTH).rstrip(), "=" * WIDTH]
+        """The page as plain text, as wide as the terminal."""
+        return self.text(MOST_ROWS)
+
+    def text(self, most_rows: int | None = None) -> str:
+        """The page as plain text, as wide as the terminal; a heading without sentences is left out.
+
+        most_rows: of a table; None for all of them.
+        """
+        width = page_width()
+        lines = [
+            "=" * width,
+            *(line.center(width).rstrip() for line in textwrap.wrap(visible(self.title), width)),
+        ]
+        lines.append("=" * width)
         for section in self.sections:
-            lines += [section.caption, "-" * WIDTH]
-            lines += _pairs_text(section.frame) if section.paired else _table_text(section.frame)
-            lines.append("-" * WIDTH)
+            lines += [*textwrap.wrap(visible(section.caption), width), "-" * width]
+            if section.paired:
+                lines += _pairs_text(section.frame, width)
+            else:
+                lines += _table_text(section.frame, width, most_rows)
+            lines.append("-" * width)
         for heading, sentences in self.notes.items():
             if sentences:
                 lines.append(f"{heading}:")
-                for sentence in map(translated, sentences):
-                    lines += textwrap.wrap(sentence, WIDTH, initial_indent="  - ", subsequent_indent="    ")
-        lines.append("=" * WIDTH)
+                for sentence in map(visible, map(translated, sentences)):
+                    lines += textwrap.wrap(sentence, width, initial_indent="  - ", subsequent_indent="    ")
+        lines.append("=" * width)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """The page as one HTML section, every text escaped."""
         told = {"title": self.title, "tables": self.sections, "notes": self.notes}
         return rendered(TEMPLATE, is_number, translated, **told)
+
+
+def page_width() -> int:
+    """Characters of a line: those of the terminal, within bounds."""
+    columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+    return min(max(columns, LEAST_WIDTH), MOST_WIDTH)
+
+
+def wrapped(text: str) -> str:
+    """A sentence, or several in lines, that fit the page."""
+    return "\n".join(
+        textwrap.fill(visible(line), page_width(), subsequent_indent="  ") for line in text.splitlines()
+    )
 
 
 class Paged:
@@ -69,42 +105,61 @@ class Paged:
         return self.page()._repr_html_()
 
 
-def _table_text(table: pd.DataFrame) -> list[str]:
-    """Columns as wide as their longest text; numbers to the right, words to the left, the last one wrapped."""
-    texts = {str(name): [str(value) for value in table[name]] for name in table.columns}
-    wide = {name: max(len(name), *map(len, cells)) if cells else len(name) for name, cells in texts.items()}
-    *others, last = wide
-    indent = " " * sum(wide[name] + len(GAP) for name in others)
-    room = WIDTH - len(indent)
+def _table_text(table: pd.DataFrame, width: int, most_rows: int | None) -> list[str]:
+    """The rows of a table in lines of a width; columns that do not fit beside the others stand below them, beside the first."""
+    shown = table if most_rows is None else table.iloc[:most_rows]
+    texts = {str(name): [str(value) for value in shown[name]] for name in shown.columns}
     right = {name: all(is_number(cell) for cell in cells) for name, cells in texts.items()}
-    if wide[last] > room and not right[last]:
-        wide[last] = max(room, 12)
-    lines = [_row({name: name for name in texts}, wide, right)]
-    for i in range(len(table)):
-        first, *more = textwrap.wrap(texts[last][i], wide[last]) or [""]
-        cells = {name: column[i] for name, column in texts.items()}
-        lines += [_row({**cells, last: first}, wide, right), *(f"{indent}{piece}" for piece in more)]
+    wide = {name: max([len(name), *map(len, cells)]) for name, cells in texts.items()}
+    for name in sorted((name for name in wide if not right[name]), key=lambda name: -wide[name]):
+        over = sum(wide.values()) + len(GAP) * (len(wide) - 1) - width
+        longest = max(len(word) for text in (name, *texts[name]) for word in text.split() or [""])
+        wide[name] = min(wide[name], max(wide[name] - max(over, 0), longest, min(LEAST_COLUMN, wide[name])))
+    lines: list[str] = []
+    for block in _blocks(wide, width):
+        lines += _row({name: name for name in block}, block, right)
+        for i in range(len(shown)):
+            lines += _row({name: texts[name][i] for name in block}, block, right)
+    if len(shown) < len(table):
+        lines.append(say("summary.more_rows", n=len(table) - len(shown)))
     return lines
 
 
-def _row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool]) -> str:
-    padded = [
-        cells[name].rjust(wide[name]) if right[name] else cells[name].ljust(wide[name]) for name in wide
+def _blocks(wide: dict[str, int], width: int) -> list[dict[str, int]]:
+    """Columns that fit beside each other, by name with their widths; the first column begins each block."""
+    (first, own), *others = ((name, min(size, width)) for name, size in wide.items())
+    blocks = [{first: own}]
+    for name, size in others:
+        block = blocks[-1]
+        if len(block) > 1 and sum(block.values()) + len(GAP) * len(block) + size > width:
+            blocks.append(block := {first: own})
+        block[name] = min(size, max(width - own - len(GAP), 1))
+    return blocks
+
+
+def _row(cells: dict[str, str], wide: dict[str, int], right: dict[str, bool]) -> list[str]:
+    """The cells of a row in as many lines as the longest takes."""
+    pieces = {name: textwrap.wrap(cells[name], wide[name]) or [""] for name in wide}
+    return [
+        GAP.join(
+            text.rjust(wide[name]) if right[name] else text.ljust(wide[name])
+            for name, text in zip(wide, line, strict=True)
+        ).rstrip()
+        for line in zip_longest(*pieces.values(), fillvalue="")
     ]
-    return GAP.join(padded).rstrip()
 
 
-def _pairs_text(table: pd.DataFrame) -> list[str]:
+def _pairs_text(table: pd.DataFrame, width: int) -> list[str]:
     """Name and value pairs in two columns; a pair too long for half the width gets a line of its own."""
     pairs = [f"{name}:  {value}" for name, value in zip(table.iloc[:, 0], table.iloc[:, 1], strict=True)]
-    half, has_room = WIDTH // 2, False
+    half, has_room = width // 2, False
     lines: list[str] = []
     for pair in pairs:
         if has_room and len(pair) < half:
             lines[-1] = f"{lines[-1].ljust(half)}{pair}"
             has_room = False
         else:
-            lines.append(pair)
+            lines += textwrap.wrap(pair, width, subsequent_indent="  ")
             has_room = len(pair) < half
     return lines
 

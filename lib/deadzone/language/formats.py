@@ -25,6 +25,9 @@ MONTHS = (
 )  # fmt: skip
 
 
+MOST_PERCENT = 3.0
+"""A larger share reads easier as a multiple."""
+
 USUAL_DIGITS = 4
 """Significant digits of a number about whose uncertainty nothing is known."""
 
@@ -57,7 +60,13 @@ class Template(Formatter):
 
 
 def percent(fraction: float, language: str) -> str:
-    """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`; in Korean `14%`."""
+    """A share as a percentage with a digit more below ten per cent: `2.1 %`, `14 %`; in Korean `14%`.
+
+    A change of more than MOST_PERCENT is said as what it makes of the whole: a change of 6.04 as `7.0 times`.
+    """
+    if MOST_PERCENT < fraction < math.inf:
+        times = f"{1 + fraction:,.1f}" if fraction < 9 else f"{1 + fraction:,.0f}"
+        return f"{times}배" if language == "ko" else f"{times} times"
     value = 100 * fraction
     digits = f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
     return f"{digits}%" if language == "ko" else f"{digits} %"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from deadzone import fit_phases
-from deadzone.explaining.page import WIDTH, Page
+from deadzone.explaining.page import USUAL_WIDTH, Page
 from deadzone.explaining.phases.quantities import axis_label, level_number, listing, number, setting, unit_of
 from deadzone.explaining.phases.summary import diagnose, durbin_watson, r_squared
 from deadzone.language.tabling import Tabled
@@ -130,7 +130,7 @@ def test_every_part_is_printed(summary):
     ):
         assert wanted in text
     assert text == repr(summary)
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text.splitlines())) <= USUAL_WIDTH
 
 
 def test_the_warnings_of_the_model_are_passed_on():
@@ -175,7 +175,7 @@ def test_three_levels_without_replicates_are_summarised():
 def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
     table = pd.DataFrame({"model": ["a"], "parameters": ["word " * 40]})
     page = Page("Title", [Tabled("Part", table)], {"Warnings": []})
-    assert max(map(len, str(page).splitlines())) <= WIDTH
+    assert max(map(len, str(page).splitlines())) <= USUAL_WIDTH
     assert "Warnings" not in str(page)
     assert "Warnings" not in page._repr_html_()
 

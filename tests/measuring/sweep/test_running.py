@@ -268,7 +268,7 @@ def test_progress_counts_trials_and_knows_the_time_left(write_study):
     assert {total for _, total, *_ in listener.shown} == {6}
     assert listener.shown[0][3] is None
     assert all(left > 0 for *_, left in listener.shown[1:])
-    assert listener.notes == [f"Run {opened.run.run_id}: 6 trials, recorded in {opened.run.folder}"]
+    assert listener.notes == [f"6 trials, recorded in {opened.run.folder}"]
 
 
 def test_a_finished_run_is_not_measured_again_but_its_tables_are_put_back(write_study, sweep):

@@ -51,7 +51,7 @@ def test_the_same_in_korean(grid):
 
 
 def test_a_terminal_has_a_line_a_region_and_the_ridge(grid):
-    lines = in_terminal(grid, None).splitlines()
+    lines = in_terminal(grid, None, details=True).splitlines()
     assert sum("pays (elasticity" in line for line in lines) == 2
     assert any(line.startswith("Raise them together") for line in lines)
 

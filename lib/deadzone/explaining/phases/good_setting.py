@@ -23,8 +23,7 @@ def chance_of_good(candidates: Candidates, found: BestSet, price: float, eligibl
     another tolerance, and hardly larger than the ideal.
     """
     taken = candidates.doublings
-    drawn = candidates.sign * candidates.estimates.log_response + found.drawn
-    worse = drawn - drawn.min(axis=1, keepdims=True)
+    worse = _worse(candidates, found)
     allowed = np.log1p(found.tolerance)
     loss = np.maximum(worse - allowed, 0.0) + price * taken
     ideal = np.argmin(np.where(eligible, loss, np.inf), axis=1)
@@ -32,3 +31,14 @@ def chance_of_good(candidates: Candidates, found: BestSet, price: float, eligibl
     _, place = np.unique(taken, return_inverse=True)
     hardly = (place <= place[ideal][:, None] + 1) | (taken <= taken[ideal][:, None] + HARDLY_LARGER)
     return np.where(eligible, ((worse <= needed + allowed) & hardly).mean(axis=0), -np.inf)
+
+
+def chance_within(candidates: Candidates, found: BestSet) -> np.ndarray:
+    """Probability of each candidate that it is worse than the best by no more than the tolerance, shape (n,)."""
+    return (_worse(candidates, found) <= np.log1p(found.tolerance)).mean(axis=0)
+
+
+def _worse(candidates: Candidates, found: BestSet) -> np.ndarray:
+    """How much worse than the best each candidate is on each curve that the trials allow, shape (draws, n)."""
+    drawn = candidates.sign * candidates.estimates.log_response + found.drawn
+    return drawn - drawn.min(axis=1, keepdims=True)

@@ -4,6 +4,7 @@ The curve is drawn in Braille dots, two by four a character (U+2800), or in ASCI
 plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich draws tables but no curves.
 """
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -156,7 +157,9 @@ def picture(
     if beside:
         legend = say("picture.legend_apart", legend=legend, apart=marks.apart)
     title = say("picture.title", response=axis_label(model.response), knob=axis_label(model.knob))
-    return "\n".join([title, *canvas.lines(coloured), f"{'':{left + 1}}{legend}"])
+    indent = " " * max(min(left + 1, width - width_of(legend)), 0)
+    below = textwrap.wrap(legend, width, initial_indent=indent, subsequent_indent=indent)
+    return "\n".join([*textwrap.wrap(visible(title), width), *canvas.lines(coloured), *below])
 
 
 def width_of(text: str) -> int:

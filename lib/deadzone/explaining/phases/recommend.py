@@ -20,7 +20,7 @@ from deadzone.explaining.phases import reason
 from deadzone.explaining.phases.best_set import BestSet, best_set
 from deadzone.explaining.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
 from deadzone.explaining.phases.cost_expression import parse_cost
-from deadzone.explaining.phases.good_setting import chance_of_good
+from deadzone.explaining.phases.good_setting import chance_of_good, chance_within
 from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.result import PhaseResult
@@ -54,10 +54,12 @@ class Recommendation:
     cost as written. confidence:
     family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would decide
     between the best and the next, or None where it is decided.
+    tolerance: what a setting may be worse than the best and still count as no worse, in words.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
     response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
-    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), tied, and `chance`: the
-    probability that it meets the targets, or that it is a good setting (see `good_setting`); without it for other goals.
+    better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), within (the probability that it is worse than the best by no
+    more than the tolerance), tied, and `chance`: the probability that it meets the targets, or that it is a good setting
+    (see `good_setting`); without it for other goals.
     """
 
     setting: Any
@@ -70,6 +72,7 @@ class Recommendation:
     replicates: ReplicatesNeeded | None
     table: pd.DataFrame
     is_ordered: bool = True
+    tolerance: str = ""
 
     @property
     def chosen(self) -> pd.Series:
@@ -197,6 +200,9 @@ def recommend_from(
         replicates=replicates,
         table=_table(candidates, found, choice),
         is_ordered=len(np.unique(candidates.kinds[choice.member])) < 2,
+        tolerance=candidates.scale.amount_text(
+            float(candidates.scale.amount(np.asarray(np.log1p(found.tolerance))))
+        ),
     )
 
 
@@ -299,6 +305,7 @@ def _table(candidates: Candidates, found: BestSet, choice: _Choice) -> pd.DataFr
             "loss": scale.amount(found.loss),
             "loss_low": scale.amount(found.low),
             "loss_high": scale.amount(found.high),
+            "within": chance_within(candidates, found),
             "tied": choice.member,
         }
     )

@@ -11,6 +11,9 @@ from deadzone.language.catalogue import Message, join, say
 TITLE_UNCERTAINTY = 0.1
 """A title shows values as if they were this uncertain, which leaves three digits: more is for the tables."""
 
+MOST_AS_WELL = 4
+"""Of more settings that do as well the decision names the first and the last, and counts the rest."""
+
 FLAT = 0.1
 """A single plateau that changes by less than this in ln(response) over the whole range is called flat."""
 
@@ -30,6 +33,30 @@ def advice_text(advice: Recommendation) -> str:
         return say("verdict.no_setting")
     opening = _opening(advice, float(advice.chosen["loss"]))
     return say("verdict.advice", opening=opening, chosen=chosen_text(advice))
+
+
+def decision(advice: Recommendation) -> Message:
+    """The setting to choose, what it gives and how sure that is, in one form for every reader.
+
+    `Set 2 threads: 0.178 s, >99 % sure to be within 3.0 % of the best. 3 threads do as well.` For other goals than the
+    fastest, and where no setting does what was asked, the reason of the recommendation.
+    """
+    if advice.setting is None or advice.goal != "fastest":
+        return join([advice.reason])
+    row = advice.chosen
+    half = (float(row["high"]) - float(row["low"])) / 2
+    value = response(float(row["estimate"]), advice.quantity, half)
+    said = say(
+        "verdict.set",
+        setting=row["name"],
+        value=value,
+        chance=float(row["within"]),
+        tolerance=advice.tolerance,
+    )
+    table = advice.table
+    others = [str(name) for name in table["name"][table["tied"] & (table["name"] != row["name"])]]
+    as_well = say("verdict.as_well", settings=listing(others, MOST_AS_WELL), n=len(others)) if others else ""
+    return join([said, as_well])
 
 
 def chosen_text(advice: Recommendation) -> str:

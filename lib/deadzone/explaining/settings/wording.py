@@ -181,7 +181,7 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
     }
 
 
-def page(answer: Answer, advice: Recommendation) -> str:
+def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal: their table, how words compare, the recommendation and what to know."""
     slices = [grid_verdict(advice, answer.in_each_slice())] if answer.others else []
     title = say("settings.title", response=axis_label(answer.response), factors=", ".join(answer.factors))
@@ -190,7 +190,7 @@ def page(answer: Answer, advice: Recommendation) -> str:
         say("summary.recommendation"): [*slices, advice.reason, *advice.caveats],
         say("summary.warnings"): list(answer.notes),
     }
-    return str(Page(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes))
+    return Page(title, [Tabled(say("settings.heading"), settings_frame(answer, advice))], notes)
 
 
 def compared_in_words(answer: Answer) -> list[Message]:

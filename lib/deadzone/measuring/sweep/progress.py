@@ -1,8 +1,12 @@
 """How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then elsewhere; and how
 long the trials that are left will take."""
 
+import contextlib
+import math
 import os
 import sys
+import textwrap
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,6 +74,13 @@ class Estimate:
             for label, n in counted.items()
         )
 
+    def most_s(self, n_trials: int) -> float | None:
+        """Time that so many further trials take [s], as those measured took on average; None before anything was measured."""
+        if not self._typical:
+            return None
+        attempts = self._attempts / self._finals if self._finals else 1
+        return n_trials * (attempts * fmean(self._typical.values()) + self._cooldown_s)
+
 
 def in_words(seconds: float) -> str:
     """A duration as a person says it: 45 s, 3 min 20 s, 2 h 5 min."""
@@ -94,6 +105,9 @@ class Progress:
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """done trials of total are finished, `current` is the treatment under way, left_s the time left [s]."""
 
+    def choose(self) -> None:
+        """Trials are chosen as the sweep goes on: their number and the time left are the most that there may be."""
+
     def note(self, sentence: str) -> None:
         """Something a person should read meanwhile."""
 
@@ -115,6 +129,10 @@ class Beside(Progress):
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
 
+    def choose(self) -> None:
+        """Tell it."""
+        self._progress.choose()
+
     def note(self, sentence: str) -> None:
         """Tell it."""
         self._progress.note(sentence)
@@ -132,37 +150,100 @@ class Beside(Progress):
         self._progress.close(sentence)
 
 
-class BarProgress(Progress):
-    """A progress bar on a terminal."""
+class Told(Progress):
+    """What a bar and plain lines say of a trial under way."""
 
-    def __init__(self, stream: TextIO) -> None:
+    _most = ""
+
+    def choose(self) -> None:
+        """Say that the numbers are the most that there may be."""
+        self._most = "at most "
+
+    def _count(self, done: int, total: int) -> str:
+        return f"trial {min(done + 1, total)} of {self._most}{total}"
+
+    def _state(self, current: str, left_s: float | None) -> str:
+        left = "" if left_s is None else f", {self._most or 'about '}{in_words(left_s)} left"
+        return f"{visible(current)}{left}"
+
+
+LONG_S, LONGER = 5.0, 10.0
+"""A trial that runs for so long [s], and so many times longer than the longest before it, may never end."""
+
+LOOK_S = 1.0
+"""How often the bar looks whether the trial under way does [s]."""
+
+
+class BarProgress(Told):
+    """A progress bar on a terminal, which says so where a trial takes far longer than its like."""
+
+    def __init__(self, stream: TextIO, bound: str) -> None:
+        """bound: the option that ends such a trial."""
         from tqdm import tqdm
 
         self._bar = tqdm(total=1, file=stream, bar_format="{desc}", leave=False, dynamic_ncols=True)
+        self._bound, self._shown = bound, ""
+        self._began_s = self._longest_s = 0.0
+        self._seen, self._turn, self._ended = 0, threading.RLock(), threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Redraw the bar."""
-        self._bar.total = total
-        self._bar.n = done
-        state = _state(current, left_s).replace("{", "{{").replace("}", "}}")
-        self._bar.bar_format = f"trial {min(done + 1, total)} of {total} |{{bar:24}}| {state}"
+        with self._turn:
+            now_s = time.monotonic()
+            if self._seen:
+                self._longest_s = max(self._longest_s, now_s - self._began_s)
+            self._began_s, self._seen = now_s, self._seen + 1
+            self._bar.total = total
+            self._bar.n = done
+            self._shown = self._count(done, total)
+            state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
+            self._draw(f"{self._shown} |{{bar:24}}| {state}")
+
+    def _draw(self, form: str) -> None:
+        self._bar.bar_format = form
         self._bar.refresh()
+
+    def _watch(self) -> None:
+        """Says how long the trial under way has been running, where that is far longer than the others took."""
+        while not self._ended.wait(LOOK_S):
+            with self._turn:
+                took_s = time.monotonic() - self._began_s
+                if self._seen > 1 and self._shown and took_s > max(LONG_S, LONGER * self._longest_s):
+                    bound_s = max(LONG_S, math.ceil(LONGER * self._longest_s))
+                    others = f"the others took {self._longest_s:.2g} s"
+                    bounds = f"{self._bound} {bound_s:.0f} bounds it"
+                    place = f"{self._bar.n + 1}/{self._bar.total}"
+                    self._draw(f"{place} running for {in_words(took_s)}, {others}; {bounds}")
 
     def note(self, sentence: str) -> None:
         """Print a line above the bar."""
-        self._bar.write(visible(sentence), file=self._bar.fp)
+        with self._turn:
+            self._bar.write(self._fitted(sentence), file=self._bar.fp)
 
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
-        self._bar.clear()
+        with self._turn:
+            self._shown = ""
+            self._bar.clear()
 
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""
-        self._bar.close()
-        print(visible(sentence), file=self._bar.fp)
+        self._ended.set()
+        with self._turn:
+            self._shown = ""
+            self._bar.close()
+            print(self._fitted(sentence), file=self._bar.fp)
+
+    def _fitted(self, sentence: str) -> str:
+        """A sentence in lines of the terminal that are broken between words."""
+        with contextlib.suppress(OSError, ValueError):
+            columns = os.get_terminal_size(self._bar.fp.fileno()).columns
+            return textwrap.fill(visible(sentence), columns, break_long_words=False, break_on_hyphens=False)
+        return visible(sentence)
 
 
-class LineProgress(Progress):
+class LineProgress(Told):
     """Plain lines, for logs and notebooks."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -173,23 +254,18 @@ class LineProgress(Progress):
         """Print a line if the last one is old enough."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + PLAIN_LINE_EVERY_S
-            self.note(f"trial {min(done + 1, total)} of {total}: {_state(current, left_s)}")
+            self.note(f"{self._count(done, total)}: {self._state(current, left_s)}")
 
     def note(self, sentence: str) -> None:
         """Print a line."""
         print(visible(sentence), file=self._stream, flush=True)
 
 
-def progress_on(stream: TextIO | None = None) -> Progress:
-    """A bar where the stream is a terminal that can draw one, else plain lines."""
+def progress_on(stream: TextIO | None = None, bound: str = "-p design.timeout_s") -> Progress:
+    """A bar where the stream is a terminal that can draw one, else plain lines. bound: the option that ends a long trial."""
     if os.environ.get(PROGRESS_VARIABLE) == "silent":
         return Progress()
     stream = stream or sys.stderr
     if stream.isatty() and os.environ.get("TERM") != "dumb":
-        return BarProgress(stream)
+        return BarProgress(stream, bound)
     return LineProgress(stream)
-
-
-def _state(current: str, left_s: float | None) -> str:
-    current = visible(current)
-    return current if left_s is None else f"{current}, about {in_words(left_s)} left"

@@ -1,10 +1,13 @@
 """The sweep: executes every trial of a study that its run does not hold yet."""
 
+import math
+import os
 import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from deadzone.errors import StoreError, StudyError, SweepError
@@ -113,7 +116,7 @@ def run_sweep(
             progress.close(_keep(run, max(len(plan.trials), sweep.total)))
             raise
         repeats = f", {sweep.repeats} attempts at them repeated" if sweep.repeats else ""
-        progress.close(f"Run {run.run_id}: {len(run.finished())} trials{repeats}, recorded in {run.folder}")
+        progress.close(f"{len(run.finished())} trials{repeats}, recorded in {_shortest(run.folder)}")
     return run
 
 
@@ -161,6 +164,8 @@ class _Sweep:
             self._attempts[record["trial"]] = record["attempt"]
             self._sound += record["status"] == "ok"
         self._done = self.total = len(finished_trials(records))
+        if self._plan.is_adaptive:
+            self._progress.choose()
         self._fresh = not self._attempts
 
     def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring) -> None:
@@ -179,7 +184,8 @@ class _Sweep:
 
     def _measure(self, worker: Measuring, trial: PlannedTrial) -> None:
         with self._turn:
-            self._progress.show(self._done, self.total, trial.treatment.label(), self._estimate.left_s())
+            total, left_s = ahead(self._plan, self._estimate, self._done, self.total)
+            self._progress.show(self._done, total, trial.treatment.label(), left_s)
         last = self._until_trusted(worker, trial)
         with self._turn:
             self._estimate.add(last)
@@ -304,6 +310,17 @@ def _failing(last: Mapping[str, Any], failures: int) -> str:
     )
 
 
+def ahead(plan: Plan, estimate: Estimate, done: int, total: int) -> tuple[int, float | None]:
+    """How many trials there will be, and the time left [s]; where they are chosen on the way, the most there may be."""
+    if not plan.is_adaptive:
+        return total, estimate.left_s()
+    most = max(total, len(plan.trials) + plan.most_trials)
+    longest_s, left_s = estimate.most_s(plan.grid_trials), estimate.most_s(most - done)
+    if longest_s is None or left_s is None:
+        return most, None
+    return most, max(min(longest_s, plan.design.budget_s or math.inf) - estimate.measured_s, 0.0)
+
+
 def grid_s(plan: Plan, records: Sequence[Mapping[str, Any]]) -> float | None:
     """Time that every trial of the grid would take [s]; None before anything was measured."""
     every = [PlannedTrial(0, 1, 1, False, one) for one in plan.treatments]
@@ -342,3 +359,8 @@ def preview(
         **({"warning": plan.warning} if plan.warning else {}),
         "order": [trial.treatment.label() for trial in left],
     }
+
+
+def _shortest(folder: Path) -> str:
+    """The path of a folder from here, or from the root where that is shorter."""
+    return min(str(folder), os.path.relpath(folder), key=len)

@@ -87,7 +87,7 @@ def told(document: Document) -> dict[str, Any]:
             "abstract": say("report.abstract_head"),
             "figure": say("report.figure", n=""),
             "table": say("report.table", n=""),
-            "page": say("report.page_of", page="\u0001", pages="\u0002"),
+            "page": say("report.page_of", page="\ue001", pages="\ue002"),
         },
         "parts": [part_told(part, document.names) for part in document.parts],
     }

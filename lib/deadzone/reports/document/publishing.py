@@ -227,19 +227,20 @@ def write_front_page(study: Path) -> Path:
     return page
 
 
-def publish_index(lang: str = LANGUAGES[0]) -> Path:
-    """Write `reports/index.html` anew: every study with its newest report; returns the page.
+def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None = None) -> Path:
+    """Write the index of reports anew: every study with its newest report; returns the page.
 
-    Raises ReportError if it cannot be written.
+    name: of the page in `reports/`. run_id: only reports of runs of this name. Raises ReportError if it cannot be written.
     """
     reports = places.reports_folder()
     with speaking(lang):
-        written = index_page(entries(reports), reports, lang)
+        found = [entry for entry in entries(reports) if run_id in (None, entry.run_id)]
+        written = index_page(found, reports, lang)
     with SaidAs(ReportError, f"{reports}: the index cannot be written"):
         reports.mkdir(parents=True, exist_ok=True)
-        with written_whole(reports / PAGE) as draft:
+        with written_whole(reports / name) as draft:
             draft.write_text(written, encoding="utf-8")
-    return reports / PAGE
+    return reports / name
 
 
 def index_page(found: Sequence[Entry], reports: Path, lang: str) -> str:

@@ -12,10 +12,19 @@ from deadzone.contents import beside
 from deadzone.errors import ReportError, check_known
 from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.reports.document.fonts import REMEDY, korean_font
-from deadzone.reports.document.publishing import PAGE, own_name, publish_notebook, write_front_page
+from deadzone.reports.document.publishing import (
+    PAGE,
+    own_name,
+    publish_index,
+    publish_notebook,
+    write_front_page,
+)
 
 NOTEBOOKS: dict[str, str] = beside(__file__)
 """The notebook that reports each published study."""
+
+INDEX = "published.html"
+"""The index of these reports, committed as they are; `index.html` also holds the reports of runs, and is not."""
 
 FOLDER = "reference"
 """Name of a published study's report among the runs of its study."""
@@ -31,7 +40,9 @@ def publish_reference(studies: Sequence[str] = ()) -> list[Path]:
         check_known(ReportError, f"No published study {name!r}", name, NOTEBOOKS, "There are:")
     if korean_font() is None:
         raise ReportError(f"The Korean reports need a font with Korean letters: {REMEDY}.")
-    return [_publish(name) for name in studies or NOTEBOOKS]
+    folders = [_publish(name) for name in studies or NOTEBOOKS]
+    publish_index(name=INDEX, run_id=FOLDER)
+    return folders
 
 
 def _publish(study: str) -> Path:

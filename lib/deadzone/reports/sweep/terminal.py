@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
+from deadzone.explaining.mechanisms.wording import limits
+from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.picture import picture
 from deadzone.explaining.phases.recommend import Recommendation
+from deadzone.explaining.phases.verdict import decision
 from deadzone.explaining.surfaces.wording import sentences
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.analysis import Analysis, analyse
-from deadzone.reports.sweep.source import load_source
-from deadzone.store.run import Run
+from deadzone.reports.sweep.analysis import Analysis
+from deadzone.style import PHASE_STYLES
 from deadzone.visible import visible
 
 
@@ -32,11 +34,12 @@ class Terminal:
         """The picture of a phase model."""
         return picture(model, advice, self.width, coloured=self.coloured, plain=self.plain)
 
-    def paragraph(self, text: str, indent: str = "") -> str:
-        """A text in lines that fit."""
-        return "\n".join(
-            textwrap.wrap(visible(text), self.width, subsequent_indent=indent, break_long_words=False)
+    def paragraph(self, text: str, indent: str = "", most_lines: int | None = None) -> str:
+        """A text in lines that fit, cut where it takes more than it may."""
+        lines = textwrap.wrap(
+            visible(text), self.width, subsequent_indent=indent, max_lines=most_lines, placeholder=" ..."
         )
+        return "\n".join(lines)
 
 
 def terminal_of(stream: TextIO, quiet: bool = False) -> Terminal | None:
@@ -61,26 +64,79 @@ def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
     return [terminal.curve(model, advice), ""] if terminal else []
 
 
-def drawn_of(run: Run, quiet: bool) -> list[str]:
-    """The curves of a run, where phases are fitted to it and there is a terminal to draw them in."""
-    from deadzone.reports.document.publishing import PHASES
+MOST_LIMITS = 3
+"""Phases of which the answer says what limits them; the rest is counted."""
 
-    if quiet or not sys.stdout.isatty() or run.study().analysis_notebook != PHASES:
-        return []
-    found = analyse(load_source(str(run.folder)))
-    curves = [
-        text for one in found for text in (visible(one.name), *drawn(quiet, one.model, one.advice)) if text
-    ]
-    return [*curves, *sentences(found.surface)]
+MOST_DOUBTS = 3
+"""Doubts that the answer holds; the rest is counted."""
+
+DOUBT_LINES = (2, 1, 1)
+"""Lines of each of them: the answer fits below its picture on a screen."""
 
 
-def in_terminal(analysis: Analysis, terminal: Terminal | None) -> str:
-    """The analysis in text; with the curve of each slice where there is a terminal to draw it in."""
-    return "\n".join(_lines(analysis, terminal))
+def in_terminal(
+    analysis: Analysis, terminal: Terminal | None, details: bool = False, quiet: bool = False
+) -> str:
+    """The answer of an analysis in text, with the curve of each slice where there is a terminal to draw it in.
 
-
-def _lines(analysis: Analysis, terminal: Terminal | None) -> Iterator[str]:
+    details: every sentence, in place of the setting with the first of its limits and doubts. quiet: the setting and
+    the doubts alone.
+    """
     wide = terminal or Terminal(10_000, False, False)
+    return "\n".join(
+        _all_lines(analysis, terminal, wide) if details else _lines(analysis, terminal, wide, quiet)
+    )
+
+
+def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet: bool) -> Iterator[str]:
+    if terminal and not quiet:
+        for one in analysis:
+            if one.name:
+                yield visible(f"{one.name}:")
+            yield terminal.curve(one.model, one.advice)
+            yield ""
+    if analysis.stopped or analysis.advice is None:
+        yield wide.paragraph(analysis.problem if analysis.stopped else no_fit(analysis))
+    else:
+        yield wide.paragraph(decision(analysis.advice), "  ")
+    if not quiet:
+        yield from _limits(analysis, wide)
+    found = [str(one) for one in analysis.findings if one.severity == "doubts"]
+    doubts = list(dict.fromkeys([*found, *(say("terminal.doubt", doubt=one) for one in _doubts(analysis))]))
+    for doubt, lines in zip(doubts[:MOST_DOUBTS], DOUBT_LINES, strict=False):
+        yield wide.paragraph(doubt, "  ", lines)
+    if len(doubts) > MOST_DOUBTS:
+        yield say("terminal.more_doubts", n=len(doubts) - MOST_DOUBTS)
+
+
+def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
+    """What limits the phases, a line each, or which of two knobs pays where; nothing where the trials do not tell."""
+    for said in sentences(analysis.surface)[:MOST_LIMITS]:
+        yield wide.paragraph(said, "  ", 2)
+    one = analysis.slices[0] if len(analysis.slices) == 1 else None
+    if one is None or one.why is None:
+        return
+    phases = one.model.phases.to_dict("records")
+    for number, row in enumerate(phases[:MOST_LIMITS]):
+        where = {end: level_text(one.model, float(row[end])) for end in ("start", "stop")}
+        phase = PHASE_STYLES[str(row["label"])].name
+        text = say("terminal.limit", phase=phase, limits=limits(one.why, number), **where)
+        yield wide.paragraph(text, "  ", 1)
+    if len(phases) > MOST_LIMITS:
+        yield say("terminal.more_phases", n=len(phases) - MOST_LIMITS)
+
+
+def _doubts(analysis: Analysis) -> list[str]:
+    caveats = analysis.advice.caveats if analysis.advice else ()
+    return [*analysis.source.doubts, *caveats, *(said for one in analysis for said in one.model.warnings)]
+
+
+def no_fit(analysis: Analysis) -> str:
+    """Why there is no setting."""
+    return say("report.no_fit_because", reason=analysis.problem)
+
+
+def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:
     for finding in analysis.findings:
         yield wide.paragraph(str(finding), "  ")
     for one in analysis:
@@ -95,9 +151,8 @@ def _lines(analysis: Analysis, terminal: Terminal | None) -> Iterator[str]:
     for said in sentences(analysis.surface):
         yield wide.paragraph(said, "  ")
     if analysis.advice is None:
-        yield wide.paragraph(say("report.no_fit_because", reason=analysis.problem))
+        yield wide.paragraph(no_fit(analysis))
     else:
         yield wide.paragraph(say("terminal.setting", reason=analysis.advice.reason), "  ")
-    doubts = [*analysis.source.doubts, *(analysis.advice.caveats if analysis.advice else ())]
-    for doubt in dict.fromkeys([*doubts, *(said for one in analysis for said in one.model.warnings)]):
+    for doubt in dict.fromkeys(_doubts(analysis)):
         yield wide.paragraph(say("terminal.doubt", doubt=doubt), "  ")

@@ -1,0 +1,182 @@
+"""What a person sees of a command in a terminal: a line that moves, one picture, an answer that fits."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WIDTHS = (60, 80, 140)
+BELOW_PICTURE = 12
+"""Lines of the answer at 80 columns."""
+
+SWEEP = ("try", "-y", "-L", "n", "1,2,4", "-r", "3", "-w", "0", "--foreign-cpu", "99")
+PROGRAM = ("--", "sh", "-c", "sleep 0.0{n}")
+OBEYED = re.compile(r"\\x[01][0-9a-f]|\\r|\\u20|\^\[")
+"""Control characters that stand as text."""
+
+LEGEND = re.compile(r"^\s+[●o] trial")
+
+
+def seen(screen):
+    """What must hold of every screen; gives its lines."""
+    lines = screen.lines()
+    assert not OBEYED.search(screen.text()), screen.text()
+    assert not [line for line in lines if len(line) > screen.columns]
+    assert "Traceback" not in screen.text()
+    assert not re.search(r"trial \d+ of", screen.text()), "a bar is left behind"
+    return lines
+
+
+def answer(lines):
+    """The lines below the legend of the picture."""
+    last = max(number for number, line in enumerate(lines) if LEGEND.match(line))
+    return [line for line in lines[last + 1 :] if line]
+
+
+def write_table(folder: Path, rows: int = 6) -> Path:
+    path = folder / "sweep.csv"
+    lines = [f"{n},{8 / min(n, 4) * (1 + i / 99)}" for n in (1, 2, 4, 8) for i in range(rows)]
+    path.write_text("threads,wall_s\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_sweep_leaves_one_picture_and_an_answer_that_fits(in_terminal, columns):
+    screen = in_terminal(*SWEEP, *PROGRAM, columns=columns)
+    assert screen.end() == 0, screen.text()
+    lines = seen(screen)
+    assert sum("wall time (s) over n" in line for line in lines) == 1, (
+        "the live curve is redrawn in its place"
+    )
+    below = answer(lines)
+    assert below[0].startswith("Set n 1: "), below
+    assert "sure to be within 3.0 % of the best" in " ".join(map(str.strip, below))
+    assert any(line.startswith("Report: ") for line in below)
+    if columns >= 80:
+        assert len(below) <= BELOW_PICTURE
+    assert b"\x1b[38;5;" in screen.raw
+
+
+def test_details_tell_every_sentence_and_quiet_the_setting_and_doubts_alone(in_terminal, tmp_path):
+    study = ("--resume", "latest", *PROGRAM)
+    assert in_terminal(*SWEEP, *PROGRAM).end() == 0
+    whole = in_terminal(*SWEEP, "--details", *study)
+    assert whole.end() == 0
+    assert "elasticity" in whole.text() and "What could not be told" in whole.text()
+    short = in_terminal(*SWEEP, "-q", *study)
+    assert short.end() == 0
+    lines = seen(short)
+    assert lines[0].startswith("Set n 1: ") and all(line.startswith(("Doubt", "  ")) for line in lines[1:])
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_without_colour_or_on_a_dumb_terminal_the_same_is_told(in_terminal, environment):
+    screen = in_terminal(*SWEEP, *PROGRAM, **environment)
+    assert screen.end() == 0
+    assert b"\x1b[38;5;" not in screen.raw
+    if environment.get("TERM") == "dumb":
+        assert b"\x1b" not in screen.raw.replace(b"\x1b[?2004", b"")
+        assert "trial 1 of 9" in screen.text(), "plain lines in place of a bar"
+    else:
+        seen(screen)
+    assert any(line.startswith("Set n 1: ") for line in screen.lines())
+
+
+def test_a_window_that_is_made_narrower_meanwhile_keeps_one_bar(in_terminal):
+    screen = in_terminal(*SWEEP, "-r", "8", *PROGRAM, columns=100)
+    screen.wait_for("of 24")
+    screen.resize(70)
+    assert screen.end() == 0
+    assert sum(line.startswith("Set n 1: ") for line in screen.lines()) == 1
+    assert not OBEYED.search(screen.text())
+
+
+def test_an_interrupt_in_mid_sweep_leaves_a_sentence_on_a_clear_screen(in_terminal):
+    screen = in_terminal(*SWEEP, "-r", "50", "--", "sleep", "0.{n}")
+    screen.wait_for("trial 4 of 150")
+    screen.interrupt()
+    assert screen.end() in (3, 130)
+    lines = seen(screen)
+    assert re.search(r"--resume \d{8}T", " ".join(lines))
+
+
+def test_a_trial_that_takes_far_longer_than_its_like_is_said(in_terminal):
+    program = ("--", "sh", "-c", ": {n}; echo >>tries; [ $(wc -l <tries) -lt 4 ] || sleep 60")
+    screen = in_terminal(*SWEEP, *program)
+    screen.wait_for("running for", 30)
+    assert re.search(r"running for \d+ s, the others took [\d.]+ s; --timeout 5 bounds it", screen.text())
+    screen.interrupt()
+    screen.end()
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_the_summary_of_a_table_is_as_wide_as_the_terminal(in_terminal, tmp_path, columns):
+    table = write_table(tmp_path)
+    screen = in_terminal("fit", table, "--knob", "threads", "--response", "wall_s", columns=columns)
+    assert screen.end() == 0
+    lines = seen(screen)
+    rule = max((line for line in lines if set(line) == {"="}), key=len)
+    assert len(rule) == min(columns, 120)
+    assert "Phases" in lines
+
+
+def test_a_long_table_is_cut_and_its_rest_counted(in_terminal, tmp_path):
+    path = tmp_path / "many.csv"
+    rows = [f"{n},{100 / n * (1 + i / 99) * (40 if i == 7 else 1)}" for n in range(1, 31) for i in range(8)]
+    path.write_text("n,wall_s\n" + "\n".join(rows) + "\n")
+    command = ("fit", path, "--knob", "n", "--response", "wall_s")
+    short, whole = in_terminal(*command), in_terminal(*command, "--details", columns=140)
+    assert (short.end(), whole.end()) == (0, 0)
+    assert re.search(r"\.\.\. and \d+ rows more \(--details\)", short.text())
+    assert "more (--details)" not in whole.text() and len(whole.lines()) > len(short.lines())
+
+
+STRANGE = "\x1b]0;owned\x07\u202e"
+SHOWN = "\\x1b]0;owned\\x07\\u202e"
+
+
+def test_a_terminal_obeys_nothing_that_others_wrote(in_terminal, tmp_path):
+    """Levels, names of columns and files, what a program prints, and the YAML of a study from elsewhere."""
+    table = tmp_path / "strange.csv"
+    rows = [
+        f"{word}{STRANGE},{tier},{value}"
+        for tier in (f"a{STRANGE}", "b")
+        for word, value in (("x", 1), ("y", 2), ("z", 3))
+        for _ in range(3)
+    ]
+    table.write_text(f"codec,tier{STRANGE},wall\n" + "\n".join(rows) + "\n")
+    study = tmp_path / "strange.yaml"
+    study.write_text(
+        "study: strange\nworkload: {kind: command, argv: [sh, -c, 'echo \"\\x1b]0;owned\\a\" >&2; exit {n}']}\n"
+        "factors: {n: [3, 4]}\ndesign: {replicates: 1, warmup: 0}\n"
+    )
+    commands = [
+        ("fit", table, "--knob", "codec", "--response", "wall", "--by", f"tier{STRANGE}"),
+        ("fit", tmp_path / f"no{STRANGE}.csv", "--knob", "a", "--response", "b"),
+        ("sweep", study),
+        (f"no{STRANGE}",),
+    ]
+    for command in commands:
+        screen = in_terminal(*command, columns=140)
+        screen.read(2)
+        if b"[Y/n]" in screen.raw or b"[y/N]" in screen.raw:
+            screen.interrupt()
+        screen.end()
+        assert b"owned" in screen.raw, screen.text()
+        rest = re.sub(rb"\x1b\[[\d;?]*[mFJAKhl]", b"", screen.raw)
+        assert not re.search(rb"[\x1b\x07]", rest), rest
+        assert "\u202e" not in rest.decode(), command
+
+
+def test_a_pipe_and_a_file_get_the_answer_without_picture_or_bar(tmp_path):
+    argv = (sys.executable, "-m", "deadzone.cli.main", *SWEEP, *PROGRAM)
+    with (tmp_path / "out.txt").open("w") as out:
+        done = subprocess.run(argv, cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0
+    text = (tmp_path / "out.txt").read_text()
+    assert re.search(r"^Set n 1: .* of the best\.", text, re.MULTILINE)
+    assert "\x1b" not in text + done.stderr and "\r" not in text + done.stderr and "─" not in text
