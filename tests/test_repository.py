@@ -222,7 +222,11 @@ def test_no_text_names_another_place():
 
 def test_what_a_run_writes_is_ignored_and_what_is_published_is_not():
     tracked()  # skips where this is no git checkout
-    written = ["reports/index.html", "reports/xz-threads/latest/index.html", "data/runs/xz-threads/x/trials.jsonl"]
+    written = [
+        "reports/index.html",
+        "reports/xz-threads/latest/index.html",
+        "data/runs/xz-threads/x/trials.jsonl",
+    ]
     published = ["reports/published.html", "reports/disk-io/reference/index.html"]
     ignored = subprocess.run(
         ("git", "check-ignore", "--no-index", *written, *published), cwd=ROOT, capture_output=True, text=True
