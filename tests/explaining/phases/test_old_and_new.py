@@ -37,9 +37,11 @@ def test_the_interval_of_a_difference_is_that_of_pairs():
 def test_a_claim_is_false_where_the_loss_said_is_more_than_the_true_one():
     curve = draw_equal(10, 1, 1)[0]
     first = float(curve.levels[0])
-    assert not old_and_new.claims_falsely(curve, {"loss_low": {first: 0.0}})
-    assert old_and_new.claims_falsely(curve, {"loss_low": {first: 0.01}})
-    assert old_and_new.claims_falsely(curve, {"loss_low": {f"n{first:g}": 0.01}})
+    for named in (first, f"n{first:g}"):
+        assert not old_and_new.bounds_fail(curve, {"loss_low": {named: 0.0}})
+        assert old_and_new.bounds_fail(curve, {"loss_low": {named: 0.01}})
+        assert old_and_new.says_falsely(curve, {"loss_low": {named: 0.01}, "tied": []})
+        assert not old_and_new.says_falsely(curve, {"loss_low": {named: 0.01}, "tied": [named]})
 
 
 def test_no_verdict_is_no_good_decision():
