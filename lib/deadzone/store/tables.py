@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
+from deadzone.study.scales import NO_LIMIT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,9 +55,33 @@ def _read_csv(path: Path) -> pd.DataFrame:
         first = file.readline()
     if (cells := first.count(",")) > MOST_COLUMNS:
         raise ValueError(f"its first line has {cells:,} cells, more than any table has columns")
-    if ";" in first and "," not in first:
-        return pd.read_csv(path, sep=";", decimal=",")
-    return pd.read_csv(path)
+    how: dict[str, Any] = {"sep": ";", "decimal": ","} if ";" in first and "," not in first else {}
+    return _with_words(pd.read_csv(path, **how), path, how)
+
+
+def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:
+    """The table with `inf`, `none` and their like as the words that they are in the file; pandas makes numbers and empty cells
+    of them, which 1e400 and an empty cell are too."""
+    import numpy as np
+    import pandas as pd
+
+    unclear = {
+        name: np.flatnonzero(values.isna() | (np.isinf(values) if values.dtype.kind == "f" else False))
+        for name, values in table.items()
+        if values.dtype.kind in "fO"
+    }
+    unclear = {name: rows for name, rows in unclear.items() if len(rows)}
+    if not unclear or not isinstance(table.index, pd.RangeIndex):
+        return table
+    text = pd.read_csv(path, **how, dtype=str, keep_default_na=False, usecols=[*unclear])
+    for name, rows in unclear.items():
+        words = text[name].iloc[rows].str.strip()
+        is_word = words.str.lower().isin(NO_LIMIT).to_numpy()
+        if is_word.any():
+            cells = table[name].to_numpy(dtype=object)
+            cells[rows[is_word]] = words[is_word]
+            table[name] = cells
+    return table
 
 
 def _check_writable(path: Path) -> None:

@@ -27,8 +27,14 @@ Place = float | Literal["apart", "beyond"]
 """Where a study puts a level that is no number: at a number, apart from the others, or beyond the largest."""
 APART, BEYOND = "apart", "beyond"
 
-NO_LIMIT = (NONE, "unlimited", "inf", "max")
+NO_LIMIT = (NONE, "unlimited", "inf", "infinity", "max")
 """Spellings of a level without a limit, which lies beyond the largest number of a ratio scale."""
+
+MISSING = ""
+"""The name of a level that is not known: an empty cell is no level."""
+
+NO_VALUES = ("None", "nan", "<NA>", "NaT")
+"""How the values that Python and pandas hold in an empty cell are written."""
 
 SPECIAL = (*NO_LIMIT, "auto", "off", "default", "on", "disabled", "enabled")
 """Words that numbers are often mixed with; any other word among fewer numbers than words makes all of them words."""
@@ -74,10 +80,10 @@ class KnobScale:
 
 
 def level_name(value: Any) -> str:
-    """A level as it is written, from a cell of a table: 4, 0.25, 64MB, true, and none for a missing one."""
+    """A level as it is written, from a cell of a table: 4, 0.25, 64MB, true; MISSING for an empty one."""
     item = value.item() if hasattr(value, "item") else value
-    if item is None or (isinstance(item, float) and math.isnan(item)):
-        return NONE
+    if not isinstance(item, str) and str(item) in NO_VALUES:
+        return MISSING
     if isinstance(item, bool):
         return str(item).lower()
     if isinstance(item, int | float):
@@ -86,17 +92,27 @@ def level_name(value: Any) -> str:
     return text.lower() if text.lower() in SPECIAL else text
 
 
+def is_infinite(value: Any) -> bool:
+    """Whether a cell of a table is a number without end, or one too large for a float; `inf` as a word is none."""
+    name = level_name(value)
+    written = WRITTEN.fullmatch(name)
+    is_word = isinstance(value, str) and name in NO_LIMIT
+    return not is_word and (
+        name in ("inf", "-inf") or (written is not None and math.isinf(float(written[1])))
+    )
+
+
 def scale_of(
     levels: Iterable[Any], wanted: str | None = None, places: Mapping[str, Place] | None = None
 ) -> KnobScale:
     """The scale of a knob with these levels.
 
-    levels: as written, or as a table holds them; repeated ones count once. wanted: the scale a study asks for.
+    levels: as written, or as a table holds them; repeated ones count once, missing ones not. wanted: the scale a study asks for.
     places: where a study puts single levels.
 
     Raises ValueError where the levels do not fit the scale that is wanted.
     """
-    names = tuple(dict.fromkeys(level_name(level) for level in levels))
+    names = tuple(name for name in dict.fromkeys(map(level_name, levels)) if name != MISSING)
     places = {level_name(name): place for name, place in (places or {}).items()}
     numbers, unit = _numbers([name for name in names if name not in places])
     numbers |= {name: float(p) for name, p in places.items() if name in names and is_number(p)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from deadzone.errors import CompareError, check_known
-from deadzone.study.levels import NONE
+from deadzone.study.scales import NO_LIMIT, level_name
 
 UNLIMITED = math.inf
 """The CPU limit of an environment that has none."""
@@ -78,25 +78,29 @@ def roles_of(
 def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
     """CPU limit of each environment where the table says it; an environment with several limits has none that is known.
 
-    trials: one row a trial. by: column of the environment's name. A missing level of the factor cpu_limit is none; a
+    trials: one row a trial. by: column of the environment's name. A missing level of the factor cpu_limit is unknown; a
     missing limit in force is none where throttling was counted, else unknown.
     """
     if CPU_LIMIT in trials:
-        limits = trials[CPU_LIMIT]
+        limits = trials[CPU_LIMIT].map(_cores)
     elif IN_FORCE in trials and COUNTED in trials:
-        limits = trials.loc[trials[IN_FORCE].notna() | trials[COUNTED].notna(), IN_FORCE]
+        counted = trials[IN_FORCE].notna() | trials[COUNTED].notna()
+        limits = trials.loc[counted, IN_FORCE].map(_cores).fillna(UNLIMITED)
     else:
         return {}
     found: dict[str, float] = {}
-    for name, levels in limits.map(_cores).groupby(trials[by], sort=False):
-        if len(values := set(levels)) == 1:
-            found[str(name)] = values.pop()
+    for name, levels in limits.groupby(trials[by], sort=False):
+        if levels.notna().all() and levels.nunique() == 1:
+            found[str(name)] = float(levels.iloc[0])
     return found
 
 
 def _cores(level: object) -> float:
+    """A limit as a table holds it [cores]: UNLIMITED where it says so, nan where it says nothing."""
+    name = level_name(level)
+    if name in NO_LIMIT:
+        return UNLIMITED
     try:
-        cores = float(str(level))
+        return float(name)
     except ValueError:
-        return UNLIMITED if str(level) in (NONE, "<NA>", "None") else math.nan
-    return UNLIMITED if math.isnan(cores) else cores
+        return math.nan

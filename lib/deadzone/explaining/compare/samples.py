@@ -152,7 +152,7 @@ def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
 
 def _written(level: object) -> str:
     """A level as text, the same for 4, 4.0 and "4"."""
-    return format_level(read_level(level_name(None if level is pd.NA else level)))
+    return format_level(read_level(level_name(level))) or "-"
 
 
 def _has_blocks(frame: pd.DataFrame) -> bool:

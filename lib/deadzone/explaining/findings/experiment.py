@@ -13,7 +13,8 @@ import pandas as pd
 from deadzone.explaining import marks
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.marks import marked, well
-from deadzone.study.levels import NONE, format_level, is_number, read_level
+from deadzone.study.levels import format_level, is_number, read_level
+from deadzone.study.scales import MISSING, level_name
 
 if TYPE_CHECKING:
     from deadzone.explaining.phases.model import PhaseModel
@@ -42,9 +43,9 @@ class Experiment:
 
     @cached_property
     def attempts(self) -> pd.DataFrame:
-        """All attempts in order, with `level` (which treatment), `place` (of the knob's level among its levels), `number` (of
+        """All attempts at a known level, in order, with `level` (which treatment), `place` (of the knob's level among its levels), `number` (of
         the trial) and `order`."""
-        table = self.table.reset_index(drop=True)
+        table = self.table[self.table[self.knob].map(level_name) != MISSING].reset_index(drop=True)
         if "started_at" in table and table["started_at"].notna().all():
             table = table.sort_values("started_at", kind="stable", ignore_index=True)
         factors = [*dict.fromkeys((self.knob, *self.by))]
@@ -76,7 +77,7 @@ class Experiment:
     @cached_property
     def levels(self) -> list[Any]:
         """The levels of the knob, ascending; words behind the numbers."""
-        found = list(dict.fromkeys(plain(level) for level in self.table[self.knob]))
+        found = [one for one in dict.fromkeys(map(plain, self.table[self.knob])) if one != MISSING]
         return sorted(found, key=lambda level: (not is_number(level), level if is_number(level) else 0))
 
     def at(self, rows: pd.DataFrame) -> tuple[Any, ...]:
@@ -112,9 +113,9 @@ class Experiment:
 
 
 def plain(level: Any) -> Any:
-    """A level as Python knows it: a number where it is one; a missing one is no limit, as in a fit."""
-    if pd.isna(level):
-        return NONE
+    """A level as Python knows it: a number where it is one; MISSING where it is not known."""
+    if level_name(level) == MISSING:
+        return MISSING
     return read_level(level.item() if hasattr(level, "item") else level)
 
 

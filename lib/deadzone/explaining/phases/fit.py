@@ -252,7 +252,8 @@ def fit_phases(
     frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
         `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where false
         unless keep_untrusted).
-    knob: column of the levels, 3 to 500 numbers, or "none" for no limit; other words and, beside positive numbers,
+    knob: column of the levels, 3 to 500 numbers, or the word "none" for no limit; rows without a level or a response are
+        left out, and `warnings` say how many; other words and, beside positive numbers,
         0 stand apart and are left out. Negative ones make the scale an interval scale (see `KnobAxis`).
     response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a throughput).
     by: a second factor; each of its values is fitted as a slice and a PhaseModels is returned.
@@ -333,7 +334,10 @@ def _fit_slices(
     check_column(frame, by)
     models: dict[Any, PhaseModel] = {}
     warnings = []
-    for value, rows in frame.groupby(by, sort=True, dropna=False):
+    known = frame[by].notna()
+    if without := int((~known).sum()):
+        warnings.append(say("doubt.no_value", n=without, trials=len(frame), response=repr(by)))
+    for value, rows in frame[known].groupby(by, sort=True):
         try:
             model = _fit_curve(rows, knob, response, goal, **how)
         except PhaseError as error:

@@ -16,7 +16,18 @@ from deadzone.explaining.phases.axis import KnobAxis
 from deadzone.explaining.phases.censored import completed, is_bound
 from deadzone.explaining.phases.nodes import node_effects
 from deadzone.language.catalogue import Message, say
-from deadzone.study.scales import FEWEST_LEVELS, INTERVAL, WORDS, KnobScale, Place, level_name, scale_of
+from deadzone.study.levels import NONE
+from deadzone.study.scales import (
+    FEWEST_LEVELS,
+    INTERVAL,
+    MISSING,
+    WORDS,
+    KnobScale,
+    Place,
+    is_infinite,
+    level_name,
+    scale_of,
+)
 
 GOALS = ("min", "max")
 
@@ -110,6 +121,9 @@ def measured_trials(
     _check_call(frame, factors, response, goal)
     table, notes = usable(frame.reset_index(drop=True), response, keep_untrusted)
     table, more = _measured(table, response)
+    for factor in dict.fromkeys(factors):
+        table, without = _with_level(table, factor)
+        more += without
     if bounds := int(is_bound(table, response).sum()):
         more.append(say("doubt.bounds", n=bounds, trials=len(table)))
     return completed(table, list(factors), response), [*notes, *more]
@@ -168,19 +182,34 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
     """Keep the rows whose response is a number; refuse words and infinite ones."""
     column = table[response]
     values = pd.to_numeric(column, errors="coerce")
-    words = column[values.isna() & column.notna()]
+    words = column[values.isna() & (column.map(level_name) != MISSING) & (column.map(level_name) != NONE)]
     if len(words):
         raise PhaseError(
             f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} in {_rows(words.index[:1])}."
         )
-    infinite = table.index[np.isinf(values)]
-    if len(infinite):
-        raise PhaseError(f"{response!r} is infinite in {_rows(infinite)}; remove or repeat these trials.")
+    _refuse_infinite(table.index[np.isinf(values)], response, "remove or repeat these trials")
     missing = int(values.isna().sum())
     if missing == len(values):
         raise PhaseError(f"No trial has a value of {response!r}.")
     notes = [say("doubt.no_value", n=missing, trials=len(values), response=repr(response))] if missing else []
     return table.assign(**{response: values})[values.notna()], notes
+
+
+def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Message]]:
+    """Keep the rows that say which level of a factor they were measured at; refuse infinite numbers."""
+    remedy = "write none where there is no limit, and remove or repeat the others"
+    _refuse_infinite(table.index[table[factor].map(is_infinite).astype(bool)], factor, remedy)
+    known = table[factor].map(level_name) != MISSING
+    missing = int((~known).sum())
+    if missing == len(table):
+        raise PhaseError(f"No trial that has a response has a value of {factor!r}.")
+    notes = [say("doubt.no_value", n=missing, trials=len(table), response=repr(factor))] if missing else []
+    return table[known], notes
+
+
+def _refuse_infinite(rows: pd.Index, column: str, remedy: str) -> None:
+    if len(rows):
+        raise PhaseError(f"{column!r} is infinite in {_rows(rows)}; {remedy}.")
 
 
 def refuse_not_positive(values: pd.Series) -> None:

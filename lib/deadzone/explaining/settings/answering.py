@@ -238,6 +238,8 @@ def answer(
         is_zero = group["place"] == ZERO
         pieces = [only(own, part.index.to_numpy()) for part in (group[is_zero], group[~on_axis & ~is_zero])]
         if model is not None:
+            if not by:
+                model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
             models[levels] = model
             pieces.insert(1, replace(candidates_of(model), scale=measured))
             spoiled[rows.index[model.trials["row"].to_numpy(int)]] = model.trials["outlier"].to_numpy(bool)

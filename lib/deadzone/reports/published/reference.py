@@ -143,9 +143,16 @@ def _find_resource(study: str, table: str) -> dict[str, Any]:
 
 
 def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:
-    missing = column == ""
+    words = column[column.isin([word for word in field.get("missingValues", []) if word])]
+    missing = (column == "") | column.index.isin(words.index)
     required = field.get("constraints", {}).get("required", False)
     dtype: Any = DTYPES[field["type"]][0 if required else 1]
+    if len(words):
+        return (
+            _typed(column.mask(missing, ""), {**field, "missingValues": []}, path)
+            .astype(object)
+            .where(~missing, words)
+        )
     try:
         if required and missing.any():
             raise ValueError("a value is missing")
