@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.explaining.phases.test_fit_bad_input import sweep
 
 from deadzone import fit_phases
 from deadzone.errors import PhaseError
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.settings.answering import answer
 from deadzone.store.tables import read_table
-from tests.explaining.phases.test_fit_bad_input import sweep
 
 LEFT_OUT = "1 of 24 trials has no value of 'threads' and is left out."
 
