@@ -183,12 +183,34 @@ hundredths() { # hundredths TEXT: an uptime as a whole number, in $dz_whole
   dz_whole=${1%.*}${1#*.}
 }
 
+# What the launcher starts in the background, its sleeps too, is also waited for: a container's first process may reap nobody.
+nap() { # nap SECONDS: a sleep that is ended with its process, once that has said `naps`
+  sleep "$1" 2>/dev/null &
+  wait $! && return 0
+  sleep 1 &
+  wait $!
+}
+
+naps() { # from now on a TERM to this process ends its sleep as well; `$!` is set as soon as that is there, a variable is later
+  dz_inherited=$!
+  trap end_nap TERM
+}
+
+end_nap() {
+  if [ "$!" != "$dz_inherited" ]; then
+    kill $! 2>/dev/null
+    wait $! 2>/dev/null
+  fi
+  exit 0
+}
+
 sampler() { # sampler PID TIMEOUT PERIOD: the time series, the peak memory, and the end of a trial that takes too long
   read -r dz_uptime _ </proc/uptime
   hundredths "$dz_uptime"
   dz_began=$dz_whole
+  naps
   dz_pause=0.2 # the first reading comes soon, for the memory of short trials
-  while sleep "$dz_pause" 2>/dev/null || sleep 1; do
+  while nap "$dz_pause"; do
     dz_pause=$3
     if [ -e "$dz_mine/ended" ]; then return 0; fi
     read -r dz_uptime _ </proc/uptime
@@ -236,8 +258,9 @@ looker() { # looker PID: looks at the threads of a trial, as often as a hundredt
   read -r dz_began _ </proc/uptime
   hundredths "$dz_began"
   dz_began=$dz_whole dz_pause=0.05
+  naps
   read -r dz_last _ </proc/self/schedstat || return 0
-  while sleep "$dz_pause" 2>/dev/null || sleep 1; do
+  while nap "$dz_pause"; do
     if [ -e "$dz_mine/ended" ] || [ ! -d "/proc/$1" ]; then return 0; fi
     read -r dz_uptime _ </proc/uptime
     look "$1" >>"$dz_mine/threads"
@@ -302,6 +325,7 @@ core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of it
     } >"$dz_mine/after"
     : >"$dz_mine/ended"
     kill "$dz_watcher" "$dz_looker" 2>/dev/null
+    wait "$dz_watcher" "$dz_looker" 2>/dev/null
     dz_ended=0
     if [ -n "$dz_detach" ]; then end_session "$dz_program"; fi
     echo "code $dz_code $dz_ended" >"$dz_mine/result.part"
