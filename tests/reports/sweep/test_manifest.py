@@ -12,6 +12,7 @@ from deadzone.errors import TableError
 from deadzone.measurement import Sample
 from deadzone.reports.sweep import manifest
 from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
@@ -142,3 +143,20 @@ def test_a_patch_for_nothing_is_refused(repository, workload, container, words):
     analysis = analyse(load_source(str(write(repository).folder)))
     with pytest.raises(TableError, match=words):
         manifest.destination(analysis, workload, container, None)
+
+
+def test_the_patch_is_for_the_container_that_the_run_swept(repository):
+    run = write(repository)
+    source = load_source(str(run.folder))
+    swept = {"workload": "deployment/encoder in the namespace shop", "container": "app"}
+    analysis = analyse(replace(source, provenance={**source.provenance, **swept}))
+    where = manifest.destination(analysis, None, None, None)
+    assert (where.workload, where.container, where.namespace) == ("deployment/encoder", "app", "shop")
+    assert manifest.destination(analysis, None, "other", None).container == "other"
+    command = str(manifest.command_of(analysis))
+    assert command.startswith('kubectl -n shop patch deployment encoder -p \'{"spec":')
+    assert '"name":"app"' in command
+    assert command in [
+        line for block in SweepReport(analysis).verdict() for line in getattr(block, "lines", ())
+    ]
+    assert manifest.command_of(analyse(source)) is None

@@ -4,6 +4,7 @@ The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `p
 are set in two places drift apart; here both come from one treatment of one run.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ REQUEST_PERCENTILES = (50, 90)
 
 LEAST_REQUEST_MILLICORES = 10
 """Less than a hundredth of a core is nothing a scheduler can place by."""
+
+IN_NAMESPACE = " in the namespace "
+"""Between a workload and its namespace in the provenance of a run."""
 
 TRIAL = ["trial", "attempt"]
 """Columns that tell whose a reading is."""
@@ -104,10 +108,13 @@ def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
 def destination(
     analysis: Analysis, workload: str | None, container: str | None, namespace: str | None
 ) -> Destination:
-    """Where a patch goes: as said, else as the study's Kubernetes target says.
+    """Where a patch goes: as said, else the container that the run changed and entered, else as the study's target says.
 
     Raises TableError if workload or container are said nowhere, or the workload is of a kind that has no pod template.
     """
+    swept = swept_container(analysis.source.provenance)
+    workload, container = workload or swept.workload, container or swept.container
+    namespace = namespace or swept.namespace
     target = analysis.source.study.target if analysis.source.study else None
     if isinstance(target, KubernetesTarget):
         workload, container = workload or target.workload, container or target.container
@@ -121,6 +128,31 @@ def destination(
         known = " or ".join(f"{known}/NAME" for known in KINDS)
         raise TableError(f"--workload {workload}: a patch is for a workload with a pod template: {known}.")
     return Destination(workload, container, namespace)
+
+
+def swept_container(provenance: Mapping[str, Any]) -> Destination:
+    """The container that a run says it swept; empty names where it says none."""
+    workload, _, namespace = str(provenance.get("workload") or "").partition(IN_NAMESPACE)
+    if not namespace:
+        return Destination("", "")
+    return Destination(workload, str(provenance.get("container") or ""), namespace)
+
+
+def command_of(analysis: Analysis) -> str | None:
+    """The command that applies the recommended setting to the container that the run swept; None where it swept none, or
+    recommends none."""
+    where = swept_container(analysis.source.provenance)
+    if analysis.stopped or analysis.advice is None or analysis.source.folder is None or not where.container:
+        return None
+    try:
+        levels = recommended_levels(analysis)
+        used = usage(Run(analysis.source.folder), levels, analysis.source.analysed)
+        document = patch(analysis, levels, used, destination(analysis, None, None, None))
+    except TableError:
+        return None
+    kind, _, name = where.workload.partition("/")
+    change = json.dumps({key: document[key] for key in ("spec",)}, separators=(",", ":"))
+    return f"kubectl -n {where.namespace} patch {kind} {name} -p '{change}'"
 
 
 def patch(

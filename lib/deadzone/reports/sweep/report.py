@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from deadzone.explaining.settings.wording import compared_in_words
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Title, section
+from deadzone.reports.document.display import Block, Claim, Command, Evidence, Prose, Title, section
 from deadzone.reports.document.regression import regression
-from deadzone.reports.sweep import figures, prose, tables
+from deadzone.reports.sweep import figures, manifest, prose, tables
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.reports.sweep.chosen import chosen_trials
 from deadzone.reports.sweep.claims import claims_section
@@ -30,8 +30,11 @@ class SweepReport:
         return prose.title(self.analysis)
 
     def verdict(self) -> list[Block]:
-        """The recommendation with its evidence, what would decide where the data cannot, and the cores."""
-        return list(prose.verdict(self.analysis))
+        """The recommendation with its evidence, what would decide where the data cannot, the command that applies it to the
+        container that was swept, and the cores."""
+        box, *checks = prose.verdict(self.analysis)
+        applies = manifest.command_of(self.analysis)
+        return [box, *([Command((applies,), say("heading.patch"))] if applies else []), *checks]
 
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
         """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line, or as mappings."""
