@@ -25,6 +25,7 @@ EXIT_WORSE = 5
 EXIT_MOVED = 6
 EXIT_FINDING = 7
 EXIT_CLAIM_FELL = 8
+EXIT_NOT_GIVEN_BACK = 10
 EXIT_INTERRUPTED = 130
 
 
@@ -95,6 +96,16 @@ class TargetError(DeadzoneError):
     """A target cannot run trials as the study asks, for example no limit mechanism is permitted."""
 
     exit_code = EXIT_UNAVAILABLE
+
+
+class NotGivenBackError(TargetError):
+    """Something that a sweep changed could not be given back; the message says what mends it."""
+
+    exit_code = EXIT_NOT_GIVEN_BACK
+
+
+class LostError(TargetError):
+    """What a trial runs in is gone, such as a pod that was deleted: the trial is lost, the next one may have another."""
 
 
 class ReportError(DeadzoneError):

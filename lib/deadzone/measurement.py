@@ -92,6 +92,7 @@ class Measurement:
     on another machine; times are seconds, sizes bytes.
     stdout and stderr hold the end of what the program printed. placed: where it ran, in a cluster: node, pod, cpu_max.
     counted: what else was counted of it, by column of the tidy table; empty where nothing could be.
+    changed: what others changed, before or meanwhile, at that which trials run in: no later trial is as the first ones were.
     """
 
     started_at: str
@@ -111,6 +112,7 @@ class Measurement:
     telemetry: tuple[Sample, ...] = ()
     placed: Mapping[str, str] = field(default_factory=dict)
     counted: Mapping[str, float] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
 
     @property
     def cpu_efficiency(self) -> float | None:

@@ -148,7 +148,7 @@ def test_a_token_that_expires_ends_the_sweep_with_the_command_that_restores(
         design={"replicates": 90},
     )
     said = deadzone("sweep", study)
-    assert said.code == 4, said.err
+    assert said.code == 10, said.err
     assert "no longer accepts the credentials" in said.err
     assert "`deadzone restore` gives them back" in said.err
     assert "go on with --resume" in said.err

@@ -104,7 +104,8 @@ Exit codes: 0 done; 1 a defect of Deadzone; 2 wrong usage, study or table;
 4 something needed is missing here; 5 `compare --fail-on worse` found something worse;
 6 `run` found that phases moved since the previous run;
 7 something is wrong with the experiment, so that no verdict is given;
-8 `--fail-on` found a claim contradicted, or not supported; 130 interrupted."""
+8 `--fail-on` found a claim contradicted, or not supported;
+10 something that a sweep changed could not be given back; 130 interrupted."""
 
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadzone.errors import TargetError
+from deadzone.errors import NotGivenBackError, TargetError
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         for sentence in busy:
             click.echo(f"left alone: {visible(sentence)}", err=True)
     if problems:
-        raise TargetError("\n".join(problems))
+        kind = NotGivenBackError if any(one.is_left for one in found) else TargetError
+        raise kind("\n".join(problems))
 
 
 def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | None, list[str]]:

@@ -33,7 +33,7 @@ def doubts(
         _above(seen.clock_drift, limits.max_clock_drift, "the clocks disagree by {:.1%} (threshold {:.1%})"),
         _unmeant_throttling(measurement, cpu_limit),
     ]
-    return tuple(reason for reason in found if reason)
+    return (*measurement.changed, *(reason for reason in found if reason))
 
 
 def foreign_cpu(seen: Interference, threshold: float) -> str | None:

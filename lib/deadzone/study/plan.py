@@ -34,12 +34,13 @@ class PlannedTarget:
     """Where trials or services are executed.
 
     limits: each that will be asked for there, once. io_folder: a folder on the disk that I/O limits are for; None where
-    nothing names one.
+    nothing names one. is_asked: whether a service there is asked by a client, and nothing is executed.
     """
 
     spec: AnyTarget
     limits: tuple[Limits, ...]
     io_folder: Path | None = None
+    is_asked: bool = False
 
     def levels(self, limit: str) -> tuple[Level, ...]:
         """Every level of one limit, in the order of the treatments."""
@@ -167,7 +168,7 @@ def _targets(
         spec = study.target_in(study.environment_of(names[0]))
         there = (one.levels for one in planned if _environment_of(study, one) in names)
         limits = tuple(dict.fromkeys(design.limits_of(study, levels) for levels in there))
-        found[target] = PlannedTarget(spec, limits, _io_folder(study, spec, folder))
+        found[target] = PlannedTarget(spec, limits, _io_folder(study, spec, folder), bool(services))
     return found
 
 

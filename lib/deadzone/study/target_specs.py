@@ -163,6 +163,15 @@ class KubernetesTarget(Spec):
     change: Literal["auto", "resize", "patch"] = "auto"
     """exec: how the limit is changed: in place, by patching the workload and waiting for the rollout, or in place where that is possible"""
 
+    on_change: Literal["stop", "continue"] = "stop"
+    """exec: what to do where others change the workload meanwhile: their change stays; stop the sweep, or go on with trials that are not trusted"""
+
+    autoscaler: Literal["refuse", "pause"] = "refuse"
+    """exec: what to do about an autoscaler of the workload: refuse the sweep, or hold it at its replicas meanwhile and give it back"""
+
+    pods: Literal["one", "all"] = "one"
+    """exec: which pods of the workload are at the level of a trial; all, where a load reaches all of them through a Service"""
+
     allow: bool = False
     """exec: sweep a workload that lacks the annotation deadzone.dev/sweep"""
 

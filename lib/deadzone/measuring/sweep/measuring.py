@@ -7,7 +7,7 @@ A treatment may be of a service: that is started in its environment, asked by a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import asdict, replace
@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
-from deadzone.errors import StudyError
+from deadzone.errors import LostError, StudyError
 from deadzone.measurement import Measurement, Status, not_measured
 from deadzone.measuring.capture.capturing import Subject
 from deadzone.measuring.services.base import Host, ServiceError, Use, placeholders_of
@@ -23,7 +23,7 @@ from deadzone.measuring.services.belonging.watching import Belongings
 from deadzone.measuring.services.service import Service
 from deadzone.measuring.sweep.checks import check
 from deadzone.measuring.sweep.profiling import Profiling, with_profiles
-from deadzone.measuring.targets.base import Executing, Surroundings, Target
+from deadzone.measuring.targets.base import Executing, Seen, Surroundings, Target
 from deadzone.measuring.targets.interference import WINDOW_S
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.limits.base import THROTTLING, as_cores
@@ -42,6 +42,9 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 class Measuring:
     """A plan's workload on its target. A context manager: the target is open inside it."""
+
+    is_one_of_many = False
+    """Whether others measure at the same time, so that what is lost here says nothing of the next trial."""
 
     def __init__(self, plan: Plan, around: Surroundings | None = None, target: Target | None = None) -> None:
         """around: what the target is told. target: where the workload runs, by default the plan's."""
@@ -87,6 +90,7 @@ class Measuring:
 
     def _worker(self, part: Executing) -> Measuring:
         worker = copy(self)
+        worker.is_one_of_many = True
         worker._runs_on = part
         worker._workload = self._at_place_of(part, copy(self._workload))
         return worker
@@ -126,7 +130,7 @@ class Measuring:
         What belongs to it is there, under its limits, or the trial is lost. Raises TargetError or WorkloadError where it
         cannot be started as the study asks.
         """
-        return self.belongings.beside(treatment.levels, lambda: self._measure(treatment))
+        return self.belongings.beside(treatment.levels, lambda: self._looked_after(treatment))
 
     def looked_on(self, measured: Measurement) -> Measurement:
         """The last trial, where it was short with its neighbours counted after it as well; as it was where they cannot be."""
@@ -139,6 +143,23 @@ class Measuring:
         """What other processes use while no trial runs [cores], by name; None where they cannot be seen."""
         target = self._target
         return target.others_between_trials(seconds) if isinstance(target, LocalTarget) else None
+
+    def _looked_after(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
+        """A trial; lost where what it runs in is gone or replaced, with what others changed there."""
+        target = self._where(treatment)
+        look: Callable[[], Seen] = getattr(target, "look", Seen)
+        try:
+            measured, outcome = self._measure(treatment)
+            seen = look()
+        except LostError as error:
+            return not_measured(str(error), "lost"), Outcome()
+        if seen.lost:
+            measured = replace(measured, status="lost", error=seen.lost)
+        return replace(measured, changed=seen.changed), outcome
+
+    def _where(self, treatment: Treatment) -> object:
+        """What the trial's program or service runs in."""
+        return self._runs_on
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         self._runs_on.prepare(treatment)
@@ -209,6 +230,10 @@ class ServiceMeasuring(Measuring):
                 for name, one in planned.items()
             },
         }
+
+    def _where(self, treatment: Treatment) -> object:
+        name = self._plan.services[self._plan.environment_of(treatment)].target
+        return None if name is None else self._hosts[name]
 
     def looked_on(self, measured: Measurement) -> Measurement:
         """The last trial as it was: its service may work on after it."""

@@ -35,7 +35,7 @@ INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 """Figures of a measurement, and of what disturbed it, that are columns of the journal."""
 
 FAILURES_IN_A_ROW = 3
-"""After so many failed trials one after the other the next ones would fail too."""
+"""After so many failed trials one after the other the next ones would fail too, and so would those that are lost."""
 
 OPENING = 0.5
 """The least that an adaptive sweep measures: about half of the treatments, once."""
@@ -149,7 +149,7 @@ class _Sweep:
         self._estimate = Estimate((), plan.design.cooldown_s)
         self._harm, self._spares = Harm(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
-        self._failures, self._sound, self._unread, self._done = 0, 0, 0, 0
+        self._failures, self._sound, self._unread, self._done, self._losses = 0, 0, 0, 0, 0
         self.total = self.repeats = 0
         self._turn = threading.Lock()
 
@@ -221,7 +221,7 @@ class _Sweep:
             # While it is open whose the CPU is, a trial for warm-up is not repeated for it, and others are until it is decided.
             spared = recognising.is_open and trial.warmup and not lost
             bound = trust.max_attempts + (LOOKS if recognising.asks_again(measured) else 0)
-            more = not spared and attempt < bound
+            more = not spared and attempt < bound and not measured.changed
             again = bool(lost or reasons) and more
             record = trial_record(trial, attempt, measured, outcome, reasons, final=not again)
             record |= {"recognised": recognised} if recognised else {}
@@ -232,6 +232,11 @@ class _Sweep:
                 self._attempts[trial.trial] = attempt
                 if again:
                     self._tell_repeat(trial, masked((*lost, *reasons)[0]))
+                self._losses = self._losses + 1 if lost else 0
+                if self._losses >= FAILURES_IN_A_ROW and not worker.is_one_of_many:
+                    raise SweepError(
+                        f"The last {self._losses} trials were lost, the last one with: {masked('; '.join(lost))}. The sweep was stopped."
+                    )
             if not again:
                 break
         printed = measured.stdout + measured.stderr if outcome.unread else measured.stderr or measured.stdout

@@ -19,6 +19,18 @@ class Surroundings:
     note: Callable[[str], None] = lambda sentence: None
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What a target saw after a trial of what it runs in.
+
+    lost: why the trial is not one of its treatment, such as a pod that was replaced meanwhile. changed: what others changed
+    since the sweep began.
+    """
+
+    lost: str | None = None
+    changed: tuple[str, ...] = ()
+
+
 class Companion(Protocol):
     """What belongs to a trial beside its command, such as the service that a client asks; read at the same moments."""
 

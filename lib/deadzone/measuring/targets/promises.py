@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from deadzone.errors import TargetError, system_reason
+from deadzone.errors import NotGivenBackError, system_reason
 from deadzone.measuring.targets.limits.base import (
     EMPTYING_TIMEOUT_S,
     GROUP_PREFIX,
@@ -78,11 +78,11 @@ def keep(note: Path) -> str | None:
 
 
 def tell(problem: str | None, error: BaseException | None, note: Callable[[str], None]) -> None:
-    """Say that something was not given back: beside the error that ends a sweep, or as one. Raises TargetError."""
+    """Say that something was not given back: beside the error that ends a sweep, or as one. Raises NotGivenBackError."""
     if problem:
         said = f"{masked(problem)}. `deadzone restore` tries again."
         if error is None:
-            raise TargetError(said)
+            raise NotGivenBackError(said)
         note(said)
 
 

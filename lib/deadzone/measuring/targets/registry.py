@@ -30,7 +30,7 @@ def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> T
         case KubernetesSpec():
             from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
 
-            return ExecTarget(spec, levels, around or Surroundings())
+            return ExecTarget(spec, levels, around or Surroundings(), planned.is_asked)
 
 
 def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:

@@ -22,6 +22,9 @@ Object = dict[str, Any]
 
 Answer = TypeVar("Answer")
 
+MANAGER = "deadzone"
+"""The name under which a sweep's changes stand in the managedFields of an object."""
+
 REQUEST_TIMEOUT_S = (5.0, 30.0)
 """To connect, and between two pieces of an answer [s]."""
 
@@ -77,6 +80,9 @@ class Cluster:
         self.api_client = client.ApiClient(self.configuration)
         self.core = client.CoreV1Api(self.api_client)
         self.apps = client.AppsV1Api(self.api_client)
+        self.autoscaling = client.AutoscalingV2Api(self.api_client)
+        self.authorization = client.AuthorizationV1Api(self.api_client)
+        self.custom = client.CustomObjectsApi(self.api_client)
         self.batch = client.BatchV1Api(self.api_client)
         self.coordination = client.CoordinationV1Api(self.api_client)
         self.version = client.VersionApi(self.api_client)

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Self
 
-from deadzone.errors import DeadzoneError, TargetError
+from deadzone.errors import DeadzoneError, NotGivenBackError, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.interrupts import undisturbed
@@ -59,14 +59,21 @@ class ClusterTarget(ABC):
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._cluster is None:
             return
+        stopped = self._stopped_by()
         with undisturbed(), self._cluster.cleaning_up():
             problem = self._close()
+        if problem and self.must_give_back and isinstance(error, DeadzoneError | KeyboardInterrupt | None):
+            raise NotGivenBackError(f"{error}\n{problem}" if str(error or "") else problem) from error
         if problem and isinstance(error, DeadzoneError):
             raise type(error)(f"{error}\n{problem}") from error
-        if problem and self.must_give_back and (error is None or isinstance(error, KeyboardInterrupt)):
-            raise TargetError(problem) from error
         if problem:
             self.around.note(problem)
+        if error is None and stopped:
+            raise stopped
+
+    def _stopped_by(self) -> DeadzoneError | None:
+        """What ends a sweep with an error although each of its trials was measured."""
+        return None
 
     @abstractmethod
     def _close(self) -> str | None:

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from deadzone.errors import TargetError
+from deadzone.errors import EXIT_STOPPED, LostError, TargetError
 
 LACKS_A_VERB = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\w+) resource "(?P<resource>[^"]*)"'
@@ -25,7 +25,7 @@ class ClusterError(TargetError):
     """The cluster refused, or could not do, what was asked of it."""
 
 
-class AbsentError(ClusterError):
+class AbsentError(ClusterError, LostError):
     """The object does not exist (any more), or is being deleted with its namespace."""
 
 
@@ -47,6 +47,12 @@ class CredentialsError(ClusterError):
 
 class UnreachableError(ClusterError):
     """The API server did not answer, also not after waiting for it."""
+
+
+class ChangedError(ClusterError):
+    """Others changed the workload since the sweep began, so the sweep is stopped."""
+
+    exit_code = EXIT_STOPPED
 
 
 class BusyError(ClusterError):

@@ -3,23 +3,48 @@
 import contextlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from deadzone.errors import DeadzoneError, SaidAs, TargetError
+from deadzone.errors import DeadzoneError, LostError, SaidAs, TargetError
 from deadzone.measurement import Command, Measurement
-from deadzone.measuring.targets.base import Surroundings
-from deadzone.measuring.targets.kubernetes import lending, originals, resources, restoring, trial
-from deadzone.measuring.targets.kubernetes.cluster import Object
+from deadzone.measuring.targets.base import Seen, Surroundings
+from deadzone.measuring.targets.kubernetes import (
+    autoscaler,
+    giving_back,
+    history,
+    lending,
+    originals,
+    reached,
+    resources,
+    restoring,
+    trial,
+)
+from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
-from deadzone.measuring.targets.kubernetes.container import Container, verified
-from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError
+from deadzone.measuring.targets.kubernetes.container import Container, Probe, verified
+from deadzone.measuring.targets.kubernetes.errors import (
+    AbsentError,
+    ChangedError,
+    ClusterError,
+    ConflictError,
+    MissingVerbError,
+    RefusedError,
+)
 from deadzone.measuring.targets.kubernetes.lease import lease_name
+from deadzone.measuring.targets.kubernetes.others import Others
 from deadzone.measuring.targets.kubernetes.place import PodPlace
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ready, resize
+from deadzone.measuring.targets.kubernetes.trying import try_levels
+from deadzone.measuring.targets.kubernetes.workload import (
+    POD,
+    Workload,
+    container_of,
+    resize,
+)
 from deadzone.measuring.targets.limits.base import Counters, as_cores
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
@@ -36,9 +61,12 @@ class ExecTarget(ClusterTarget):
     counts_from_afar = True
     must_give_back = True
 
-    def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
-        """levels: the CPU limits the study will ask for."""
+    def __init__(
+        self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings, is_asked: bool = False
+    ) -> None:
+        """levels: the CPU limits the study will ask for. is_asked: whether a client asks a service in the pods."""
         super().__init__(spec, levels, around)
+        self._is_asked = is_asked
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
         self.scratch = Path(self._home / "work")
         self.place = PodPlace(spec.inputs)
@@ -46,6 +74,10 @@ class ExecTarget(ClusterTarget):
         self._original: originals.Original
         self._container: Container | None = None
         self._pod: Object = {}
+        self._probe: Probe
+        self._is_lost = False
+        self._beside: list[tuple[Object, Container]] = []
+        self._others: Others | None = None
         self._is_kept = False
         self._counted = Counters()
 
@@ -60,7 +92,7 @@ class ExecTarget(ClusterTarget):
         self._workload = workload
         self._lock(lease_name(workload), str(workload))
         if left := originals.kept(workload.read(cluster), str(workload)):
-            for said in restoring.restore_workload(cluster, workload, left):
+            for said in restoring.restore_workload(cluster, workload, left, spec.start_timeout_s):
                 note(f"left by the killed run {left.run}: {said}")
             if workload.kind != POD:
                 workload.await_rollout(cluster, left.container, spec.start_timeout_s, frozenset())
@@ -72,12 +104,24 @@ class ExecTarget(ClusterTarget):
         cpu = CpuResources.of(container)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         original = originals.Original(
-            self._name, cpu.limit, cpu.request, self.around.run_id, started, str(self._home)
+            self._name, cpu.limit, cpu.request, self.around.run_id, started, str(self._home), manager=MANAGER
         )
+        self._others = Others(workload, self._name, found, note)
+        if held := autoscaler.pausable(cluster, workload, is_paused=spec.autoscaler == "pause"):
+            original = replace(original, autoscalers=held)
         self._keep(original)
+        autoscaler.hold(cluster, workload, held, int(found["spec"].get("replicas", 1)))
         self._choose_pod()
         node, cores = self._pod["spec"].get("nodeName"), float(self._probe.cores)
         self._check_fits(cores, f"the node {node}, which has {cores:g} to give: it would limit nothing")
+        if self._is_asked:
+            reached.check(cluster, workload, self._pod, is_all=spec.pods == "all")
+        levels = [self._cores(level) for level in self.levels]
+        pods = [pod for pod, _ in self._members()]
+        try_levels(cluster, workload, self._name, self._original.cpu, pods, levels, spec.change)
+
+    def _cores(self, level: Level) -> float | None:
+        return self._original.cpu.limit_cores if level == UNCHANGED else as_cores(level)
 
     def _close(self) -> str | None:
         problem = None
@@ -96,7 +140,9 @@ class ExecTarget(ClusterTarget):
             return None  # another sweep has the workload now, and restores it
         self._clean_container()
         try:
-            originals.give_back(self.cluster, self._workload, self._original)
+            with contextlib.suppress(ClusterError):
+                self._look_at_workload()  # to say what others changed since the last trial
+            giving_back.give_back(self.cluster, self._workload, self._original, self.spec.start_timeout_s)
         except DeadzoneError as error:
             return (
                 f"The resources of {self._workload} could not be given back: {error} "
@@ -110,29 +156,72 @@ class ExecTarget(ClusterTarget):
         """Kill what trials left running in the pod, and remove the folder; a pod that is gone has neither."""
         if self._container is None:
             return
-        container, self._container = self._container, None
-        try:
-            container.clean()
-        except DeadzoneError as error:
-            if not isinstance(error, AbsentError):
-                self.around.note(f"{container.home} in {container.spot} could not be removed: {error}")
+        every = [self._container, *(container for _, container in self._beside)]
+        self._container, self._beside = None, []
+        for container in every:
+            try:
+                container.clean()
+            except DeadzoneError as error:
+                if not isinstance(error, AbsentError):
+                    self.around.note(f"{container.home} in {container.spot} could not be removed: {error}")
 
     # --- one treatment ---------------------------------------------------------------------------------
 
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limit in force, and see it in the container's own control group."""
+        self._look_at_workload()
+        if stopped := self._stopped_by():
+            raise stopped
         level = treatment.levels.get("cpu_limit", self.spec.cpu_limit)
         if self._container is None or self._is_lost or not self._still_there():
             self._choose_pod()
-        cores = self._original.cpu.limit_cores if level == UNCHANGED else as_cores(level)
-        if CpuResources.of(self._now()).limit_cores != cores:
+        cores = self._cores(level)
+        if any(CpuResources.of(self._in(pod)).limit_cores != cores for pod, _ in self._members()):
             self._change(cores)
         assert self._container is not None
         self._probe = verified(self._container, cores)
+        for _, container in self._beside:
+            verified(container, cores)
+
+    def _members(self) -> list[tuple[Object, Container]]:
+        """The pods that are at the level of a trial, with their containers; the one that trials run in first."""
+        assert self._container is not None
+        return [(self._pod, self._container), *self._beside]
+
+    def _in(self, pod: Object) -> Object:
+        return container_of(pod["spec"], self._name, str(self._workload))
 
     def _now(self) -> Object:
         """The container's specification as the pod has it."""
-        return container_of(self._pod["spec"], self._name, str(self._workload))
+        return self._in(self._pod)
+
+    # --- what others change ----------------------------------------------------------------------------
+
+    def look(self) -> Seen:
+        """What happened to the workload and its pods in a trial that has just ended."""
+        self._look_at_workload()
+        lost = None
+        if self._is_asked and not self._is_lost and not self._still_there():
+            self._is_lost = True
+            lost = f"the pods of {self._workload} that are asked were replaced, or are more or less, during the trial"
+        return Seen(lost, tuple(map(str, self._others.changes if self._others else ())))
+
+    def _stopped_by(self) -> ChangedError | None:
+        is_open = self._others is not None and self.spec.on_change == "stop"
+        return self._others.stopped() if self._others and is_open else None
+
+    def _look_at_workload(self) -> None:
+        """See what others changed since the last look; where the sweep goes on, it gives back what they made of it."""
+        now = self._others.look(self.cluster) if self._others else None
+        if now is None or self.spec.on_change == "stop":
+            return
+        original = giving_back.taken_over(self._workload, now, self._original)
+        with contextlib.suppress(MissingVerbError):
+            if known := original.history:
+                fresh = history.recorded(self.cluster, self._workload, now)
+                revisions = {**fresh["revisions"], **known["revisions"]}
+                original = replace(original, history={**known, "revisions": revisions})
+        self._keep(original)
 
     def _change(self, cores: float | None) -> None:
         self.check_lease()
@@ -144,7 +233,8 @@ class ExecTarget(ClusterTarget):
                     f"The limit of {self._workload} cannot be changed to {_words(cores)} by a resize: {why_not}. Use "
                     "target.change: auto or patch."
                 )
-            self._resize(container, cores)
+            self._pod = self._resize(self._pod, cores)
+            self._beside = [(self._resize(pod, cores), one) for pod, one in self._beside]
             return
         if self._workload.kind == POD:
             raise TargetError(
@@ -153,20 +243,54 @@ class ExecTarget(ClusterTarget):
             )
         self._patch(cores)
 
-    def _resize(self, container: Object, cores: float) -> None:
-        original = self._original.with_pod(self._pod, CpuResources.of(container))
-        before = next(pod for pod in original.pods if pod.uid == self._pod["metadata"]["uid"])
-        wanted = resources.for_resize(self._pod, container, cores, before)
+    def _resize(self, pod: Object, cores: float) -> Object:
+        container = self._in(pod)
+        original = self._original.with_pod(pod, CpuResources.of(container))
+        before = next(known for known in original.pods if known.uid == pod["metadata"]["uid"])
+        wanted = resources.for_resize(pod, container, cores, before)
         assert wanted is not None
         self._keep(original)
-        self._pod = resize(self.cluster, self._pod, self._name, wanted, self.spec.start_timeout_s)
+        return resize(self.cluster, pod, self._name, wanted, self.spec.start_timeout_s)
 
     def _patch(self, cores: float | None) -> None:
         self._workload.check_rollout_possible(self._workload.read(self.cluster))
         self._clean_container()
         wanted = resources.for_template(self._original.cpu, cores)
-        self._workload.patch_template(self.cluster, self._name, wanted)
+        room_made = self._keep_history()
+        while True:
+            found = self._workload.read(self.cluster)
+            if self._others and (by_others := self._others.between(found)):
+                raise LostError(f"others changed {self._workload} before the trial: {by_others[0]}")
+            original = replace(self._original, rolled=True)
+            try:
+                self._workload.patch_template(
+                    *(self.cluster, self._name, wanted, found),
+                    annotations={originals.ANNOTATION: original.dumps()},
+                    spec=room_made,
+                )
+            except ConflictError:  # something wrote meanwhile: look who it was
+                self.cluster.pause(0.1)
+                continue
+            break
+        self._original = original
+        self._write(original)
         self._choose_pod()
+
+    def _keep_history(self) -> Object:
+        """Note the history of rollouts before the first template of the sweep; what the specification needs to keep it."""
+        found = self._workload.read(self.cluster)
+        if self._original.history is None:
+            try:
+                kept = history.recorded(self.cluster, self._workload, found)
+            except MissingVerbError as error:
+                if not self._original.rolled:
+                    self.around.note(
+                        f"the history of rollouts will have the levels of this sweep in it: {error}"
+                    )
+                return {}
+            self._original = replace(self._original, history=kept)
+        assert self._original.history is not None
+        return history.room_for(self._original.history, len(self.levels))
 
     @property
     def _originals_file(self) -> Path:
@@ -178,13 +302,20 @@ class ExecTarget(ClusterTarget):
         if self._is_kept and original == self._original:
             return
         self._original = original
+        self._write(original)
+        was, self._is_kept = self._is_kept, True
+        try:
+            self._workload.annotate(self.cluster, {originals.ANNOTATION: original.dumps()})
+        except (MissingVerbError, RefusedError):
+            self._is_kept = was
+            raise
+
+    def _write(self, original: originals.Original) -> None:
         path = self._originals_file
         with SaidAs(TargetError, f"{path}: cannot be written, so nothing was changed"):
             path.write_text(original.dumps() + "\n", encoding="utf-8")
             with path.open() as handle:
                 os.fsync(handle.fileno())
-        self._is_kept = True
-        self._workload.annotate(self.cluster, {originals.ANNOTATION: original.dumps()})
 
     # --- the pod and its container ---------------------------------------------------------------------
 
@@ -193,24 +324,35 @@ class ExecTarget(ClusterTarget):
         cluster, name, timeout_s = self.cluster, self._name, self.spec.start_timeout_s
         resized = {pod.uid for pod in self._original.pods}
         self._pod = self._workload.await_rollout(cluster, name, timeout_s, resized)
-        image = self.spec.launcher_image
-        lent = lending.lend(cluster, self._pod, name, image, self._home, timeout_s) if image else None
-        self._container = container = Container(cluster, Spot.of(self._pod, name), self._home, lent)
+        self._container = container = self._container_in(self._pod)
         self._probe = container.open()
-        self._is_lost: bool = False
+        self._beside = []
+        if self.spec.pods == "all":
+            uid = self._pod["metadata"]["uid"]
+            for pod in self._workload.pods(cluster):
+                if pod["metadata"]["uid"] != uid:
+                    self._beside.append((pod, self._container_in(pod)))
+                    self._beside[-1][1].open()
+        self._is_lost = False
         self.place.enter(container)
 
+    def _container_in(self, pod: Object) -> Container:
+        cluster, name, image = self.cluster, self._name, self.spec.launcher_image
+        timeout_s = self.spec.start_timeout_s
+        lent = lending.lend(cluster, pod, name, image, self._home, timeout_s) if image else None
+        return Container(cluster, Spot.of(pod, name), self._home, lent)
+
     def _still_there(self) -> bool:
-        """Whether the pod is the one of before, and runs; its specification is read anew."""
-        name, namespace = self._pod["metadata"]["name"], self._pod["metadata"]["namespace"]
-        try:
-            now = Workload(POD, namespace, name).read(self.cluster)
-        except AbsentError:
+        """Whether the pods are those of before, and run; their specifications are read anew."""
+        now = [(trial.as_it_is(self.cluster, pod, self._name), one) for pod, one in self._members()]
+        if any(pod is None for pod, _ in now):
             return False
-        same = now["metadata"]["uid"] == self._pod["metadata"]["uid"] and is_ready(now, self._name)
-        restarted = trial.restarts(now, self._name) != trial.restarts(self._pod, self._name)
-        self._pod = now
-        return same and not restarted
+        (first, _), *beside = now
+        self._pod, self._beside = first or {}, [(pod, one) for pod, one in beside if pod is not None]
+        if self.spec.pods == "one":
+            return True
+        ours = {pod["metadata"]["uid"] for pod, _ in self._members()}
+        return ours == {pod["metadata"]["uid"] for pod in self._workload.pods(self.cluster)}
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""
@@ -224,7 +366,7 @@ class ExecTarget(ClusterTarget):
         if self._container is None or self._is_lost:
             return Counters()
         try:
-            self._counted = self._container.count()
+            self._counted = Counters.sum([container.count() for _, container in self._members()])
         except ClusterError as error:
             status, why = trial.what_became_of(self._container, self._pod, str(error))
             self._is_lost = True
@@ -245,6 +387,7 @@ class ExecTarget(ClusterTarget):
             **trial.where_and_how(self.spec, self._pod, self._name, self._probe),
             "workload": str(self._workload),
             "container": self._name,
+            "pods_at_level": [pod["metadata"]["name"] for pod, _ in self._members()],
             "image": container.get("image"),
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",
             "qos_class": (self._pod.get("status") or {}).get("qosClass"),

@@ -6,22 +6,19 @@ is as its owner left it, and one with it can be restored by anybody who finds it
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
-from deadzone.measuring.targets.kubernetes.errors import AbsentError
+from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
-from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, is_ending, resize
 
 ANNOTATION = "deadzone.dev/original-resources"
 
-RESIZE_BACK_TIMEOUT_S = 60.0
-"""A resize takes a fraction of a second; a node that takes longer has it in its books and does it later [s]."""
+UNNAMED = "OpenAPI-Generator"
+"""Who the changes of sweeps up to version 0.1 are by: the client's own name."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,10 @@ class Original:
     """What a workload's container had before the sweep.
 
     limit, request: of the template (of the pod, where the workload is one). run: the run that changes them.
-    pods: those that were resized in place. scratch: folder of the container that trials write in.
+    pods: those that were resized in place. scratch: folder of the container that trials write in. manager: the name that its
+    changes stand under. rolled: whether the template was changed, so that pods may have a level by it. history: of the
+    rollouts, see `history.recorded`. tries: how often pods were waited for in vain. autoscalers:
+    those that are held, each with the least and most replicas that it had.
     """
 
     container: str
@@ -47,6 +47,11 @@ class Original:
     started_at: str
     scratch: str
     pods: tuple[ResizedPod, ...] = ()
+    manager: str = UNNAMED
+    rolled: bool = False
+    history: Object | None = None
+    tries: int = 0
+    autoscalers: Object | None = None
 
     @property
     def cpu(self) -> CpuResources:
@@ -83,39 +88,3 @@ def kept(found: Object, where: str) -> Original | None:
     """The original resources that an object's annotation keeps; None without one."""
     text = (found["metadata"].get("annotations") or {}).get(ANNOTATION)
     return None if text is None else Original.loads(text, where)
-
-
-def give_back(cluster: Cluster, workload: Workload, original: Original) -> list[str]:
-    """Restore every changed resource, then remove the annotation; says what was done.
-
-    Raises TargetError where something could not be restored; the annotation stays then.
-    """
-    try:
-        found = workload.read(cluster)
-    except AbsentError:
-        return [f"{workload} is gone"]
-    done = []
-    if workload.kind != POD:
-        now = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
-        if not now.same(original.cpu):
-            workload.patch_template(cluster, original.container, original.cpu)
-            done.append(f"{workload}: {original.cpu} again, was {now}")
-    # A changed template replaces every pod, the resized ones too.
-    for resized in () if done else original.pods:
-        said = _resize_back(cluster, workload, original, resized)
-        done += [said] if said else []
-    workload.annotate(cluster, {ANNOTATION: None})
-    return done or [f"{workload}: nothing was changed"]
-
-
-def _resize_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> str | None:
-    where = Workload(POD, workload.namespace, resized.name)
-    with contextlib.suppress(AbsentError):
-        pod = where.read(cluster)
-        if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
-            return None  # a rollout has replaced it, by one with the template's resources
-        now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
-        if not now.same(resized):
-            resize(cluster, pod, original.container, resized, RESIZE_BACK_TIMEOUT_S)
-            return f"{where}: {resized} again, was {now}"
-    return None

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 
-from deadzone.errors import DeadzoneError, TargetError
-from deadzone.measuring.targets.kubernetes import errors, jobs, originals
+from deadzone.errors import DeadzoneError, NotGivenBackError, TargetError
+from deadzone.measuring.targets.kubernetes import errors, giving_back, jobs, originals
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.lease import Lease, died_here, is_free, lease_name
@@ -37,11 +37,15 @@ RESTORER = "restore"
 
 @dataclass
 class Restored:
-    """What was done, what is left to sweeps that live, and what could not be done: one sentence each."""
+    """What was done, what is left to sweeps that live, and what could not be done: one sentence each.
+
+    is_left: whether something keeps what a sweep gave it.
+    """
 
     done: list[str] = field(default_factory=list)
     busy: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    is_left: bool = False
 
 
 def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: bool = False) -> Restored:
@@ -68,6 +72,7 @@ def restore_cluster(cluster: Cluster, namespaces: Iterable[str] = (), *, only: b
         except errors.BusyError as error:
             found.busy.append(str(error))
         except DeadzoneError as error:
+            found.is_left |= isinstance(error, NotGivenBackError)
             found.problems.append(str(error))
     found.problems = list(dict.fromkeys(found.problems))
     return found
@@ -152,14 +157,16 @@ def _restore(cluster: Cluster, workload: Workload) -> list[str]:
     return restore_workload(cluster, workload, original) if original else []
 
 
-def restore_workload(cluster: Cluster, workload: Workload, original: Original) -> list[str]:
+def restore_workload(
+    cluster: Cluster, workload: Workload, original: Original, timeout_s: float = giving_back.TIMEOUT_S
+) -> list[str]:
     """End what trials left running in the workload's pods, then give back its resources; says what was done.
 
     Whoever calls this holds the workload's lock.
     """
     with contextlib.suppress(errors.ClusterError, TargetError):
         _stop_trials(cluster, workload, original)
-    return originals.give_back(cluster, workload, original)
+    return giving_back.give_back(cluster, workload, original, timeout_s)
 
 
 def _stop_trials(cluster: Cluster, workload: Workload, original: Original) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.targets.kubernetes import accounting, trouble
-from deadzone.measuring.targets.kubernetes.cluster import Object
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import (
     Container,
     LauncherDiedError,
@@ -15,7 +15,13 @@ from deadzone.measuring.targets.kubernetes.container import (
     Probe,
 )
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
-from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_status, is_ending
+from deadzone.measuring.targets.kubernetes.workload import (
+    POD,
+    Workload,
+    container_status,
+    is_ending,
+    is_ready,
+)
 from deadzone.study.target_specs import KubernetesTarget
 
 START_ATTEMPTS = 3
@@ -85,6 +91,17 @@ def what_became_of(container: Container, pod: Object, said: str) -> tuple[Status
             why = ended.get("reason")
             return "lost", f"the container {spot.container} was restarted during the trial ({why})"
     return "lost", f"what measured the trial is gone: {said}"
+
+
+def as_it_is(cluster: Cluster, pod: Object, container: str) -> Object | None:
+    """A pod as it is now; None where it is gone, is not ready, or its container was restarted."""
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    try:
+        now = Workload(POD, namespace, name).read(cluster)
+    except AbsentError:
+        return None
+    same = now["metadata"]["uid"] == pod["metadata"]["uid"] and is_ready(now, container)
+    return now if same and restarts(now, container) == restarts(pod, container) else None
 
 
 def restarts(pod: Mapping[str, Any], container: str) -> int:

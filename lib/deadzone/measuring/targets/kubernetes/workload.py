@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from deadzone.errors import TargetError, did_you_mean
 from deadzone.measuring.targets.kubernetes import trouble
-from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
 
@@ -53,11 +53,14 @@ class Workload:
         """The object as it is now."""
         return cluster.call(f"read {self}", METHODS[self.kind].format("read"), self.name, self.namespace)
 
-    def patch(self, cluster: Cluster, what: str, body: Object) -> Object:
-        """Change the object by a strategic merge patch; what: the change in words."""
-        return cluster.call(
-            f"{what} of {self}", METHODS[self.kind].format("patch"), self.name, self.namespace, body
-        )
+    def patch(self, cluster: Cluster, what: str, body: Object, dry_run: bool = False) -> Object:
+        """Change the object by a strategic merge patch; what: the change in words. dry_run: only ask whether it may be.
+
+        Raises ConflictError where the body has a resourceVersion, and something changed the object since.
+        """
+        method, options = METHODS[self.kind].format("patch"), {"dry_run": "All"} if dry_run else {}
+        asked = f"{what} of {self}"
+        return cluster.call(asked, method, self.name, self.namespace, body, field_manager=MANAGER, **options)
 
     def annotate(self, cluster: Cluster, annotations: Mapping[str, str | None]) -> Object:
         """Set annotations of the object itself, which starts no rollout; None removes one."""
@@ -123,10 +126,21 @@ class Workload:
         found = pods_of(cluster, str(self), self.namespace, label_selector(now["spec"]["selector"]))
         return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
-    def patch_template(self, cluster: Cluster, container: str, wanted: CpuResources) -> None:
-        """Change the resources in a workload's template; the cluster then replaces its pods."""
-        spec = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
-        self.patch(cluster, f"set the resources ({wanted})", {"spec": {"template": spec}})
+    def patch_template(
+        self, cluster: Cluster, container: str, wanted: CpuResources, found: Object, **more: Any
+    ) -> Object:
+        """Change the resources in a workload's template; the cluster then replaces its pods.
+
+        found: the workload as it was read; one that changed since is not touched, ConflictError is raised. more:
+        annotations and spec, which are changed with it, and dry_run.
+        """
+        template = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
+        version = found["metadata"]["resourceVersion"]
+        body = {
+            "metadata": {"resourceVersion": version, "annotations": more.get("annotations") or {}},
+            "spec": {**(more.get("spec") or {}), "template": template},
+        }
+        return self.patch(cluster, f"set the resources ({wanted})", body, more.get("dry_run", False))
 
     def check_rollout_possible(self, found: Object) -> None:
         """Raise TargetError where a changed template would change no pod."""
@@ -160,7 +174,7 @@ class Workload:
             found = self.read(cluster)
             every = self.all_pods(cluster)
             present = [pod for pod in every if not is_ending(pod)]
-            if self._rolled_out(found):
+            if self.is_rolled_out(found):
                 wanted = CpuResources.of(container_of(self.template(found), container, str(self)))
                 ready = [pod for pod in present if is_ready(pod, container)]
                 if ready and self._as_wanted(ready[-1], container, wanted, ours):
@@ -176,7 +190,8 @@ class Workload:
                 break
         raise TargetError(f"The rollout of {self} {after}: {trouble.of_rollout(found, present)}.")
 
-    def _rolled_out(self, found: Object) -> bool:
+    def is_rolled_out(self, found: Object) -> bool:
+        """Whether every pod is of the present template, and ready."""
         status: dict[str, Any] = found.get("status") or {}
         if self.kind == POD:
             return True
@@ -267,6 +282,22 @@ def container_status(pod: Mapping[str, Any], container: str) -> Object:
     return next((state for state in states if state["name"] == container), {})
 
 
+def try_resize(
+    cluster: Cluster, pod: Object, container: str, wanted: CpuResources, dry_run: bool = True
+) -> None:
+    """Ask for a resize of a running container. dry_run: only whether it may be, by quotas and ranges too.
+
+    Raises ClusterError if the server has no resize or refuses it.
+    """
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    body = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
+    what = f"resize pod {name} in the namespace {namespace} to {wanted}"
+    options = {"dry_run": "All"} if dry_run else {}
+    cluster.call(
+        what, "core.patch_namespaced_pod_resize", name, namespace, body, field_manager=MANAGER, **options
+    )
+
+
 def resize(cluster: Cluster, pod: Object, container: str, wanted: CpuResources, timeout_s: float) -> Object:
     """Change the resources of a running container in place and wait until the kubelet has done it.
 
@@ -274,8 +305,7 @@ def resize(cluster: Cluster, pod: Object, container: str, wanted: CpuResources, 
     """
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     where = f"pod {name} in the namespace {namespace}"
-    body = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
-    cluster.call(f"resize {where} to {wanted}", "core.patch_namespaced_pod_resize", name, namespace, body)
+    try_resize(cluster, pod, container, wanted, dry_run=False)
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = cluster.call(f"read {where}", "core.read_namespaced_pod", name, namespace)
         pending, why = _pending(now)

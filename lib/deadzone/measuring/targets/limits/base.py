@@ -82,6 +82,17 @@ class Counters:
         again = [number for name, number in stat.items() if name.startswith(f"{total}workingset_refault")]
         return cls(major_faults=next(iter(faults), None), refaulted_pages=sum(again) if again else None)
 
+    @classmethod
+    def sum(cls, every: Sequence[Counters]) -> Counters:
+        """Of several groups together; None where any of them lacks it."""
+        if len(every) == 1:
+            return every[0]
+        columns = {name: [getattr(one, name) for one in every] for name in vars(cls())}
+        added: dict[str, Any] = {
+            name: None if None in column else sum(column) for name, column in columns.items()
+        }
+        return cls(**added)
+
     def since(self, before: Counters) -> Counters:
         """What grew since an earlier reading; None where either lacks it."""
         grown: dict[str, Any] = {

@@ -1,0 +1,213 @@
+"""Giving back what a sweep changed at a workload: until its pods run with it, and never over what others wrote since.
+
+What others set is told by the API server's managedFields, see `changes`.
+"""
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deadzone.errors import NotGivenBackError
+from deadzone.measuring.targets.kubernetes import autoscaler, history, trouble
+from deadzone.measuring.targets.kubernetes.changes import Change, cpu_path, is_ours, owner_of
+from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
+from deadzone.measuring.targets.kubernetes.errors import AbsentError, ConflictError, MissingVerbError
+from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, Original, ResizedPod
+from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.workload import (
+    DEPLOYMENT,
+    LOOK_EVERY_S,
+    NO_HOPE_AFTER_S,
+    POD,
+    Workload,
+    container_of,
+    is_ending,
+    resize,
+)
+
+TIMEOUT_S = 120.0
+"""How long pods are waited for where no study says it [s]."""
+
+RESIZE_BACK_TIMEOUT_S = 60.0
+"""A resize takes a fraction of a second; a node that takes longer has it in its books and does it later [s]."""
+
+SETTLED_S = 10.0
+"""Pods that have what they had are given back, also where their rollout does not end for a reason of its own [s]."""
+
+MOST_CONFLICTS = 20
+"""A Deployment in a rollout changes a few times a second; one that always does is not ours to wait for [count]."""
+
+
+def give_back(
+    cluster: Cluster, workload: Workload, original: Original, timeout_s: float = TIMEOUT_S
+) -> list[str]:
+    """Restore every changed resource, wait until pods run with it, then remove the annotation; says what was done.
+
+    timeout_s: how long the pods may take. Raises NotGivenBackError where pods keep what the sweep gave them, another
+    TargetError where something could not be restored; the annotation stays then.
+    """
+    try:
+        done, is_changed = _template_back(cluster, workload, original)
+        # A changed template replaces every pod, the resized ones too.
+        for resized in () if is_changed else original.pods:
+            done += _resized_back(cluster, workload, original, resized)
+        if original.rolled and not is_changed and workload.kind != POD:
+            # What is written at a workload has its controller try again at once; by itself it may pause for minutes.
+            again = replace(original, tries=original.tries + 1)
+            workload.annotate(cluster, {ANNOTATION: again.dumps()})
+        if original.rolled or is_changed:
+            _await_pods(cluster, workload, original, timeout_s)
+        done += autoscaler.let_go(cluster, workload, original.autoscalers or {})
+        _close_note(cluster, workload, original)
+    except AbsentError:
+        return [f"{workload} is gone"]
+    return done or [f"{workload}: nothing was changed"]
+
+
+def taken_over(workload: Workload, found: Object, original: Original) -> Original:
+    """What is to be given back now that others set resources of the template: theirs, in place of what was there before."""
+    now = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
+    wanted, _ = _merged(found, workload.kind, original, original.cpu, now)
+    return replace(original, limit=wanted.limit, request=wanted.request)
+
+
+def _template_back(cluster: Cluster, workload: Workload, original: Original) -> tuple[list[str], bool]:
+    """What was done to the template, and whether it was changed."""
+    if workload.kind == POD:
+        return [], False
+    for attempt in range(MOST_CONFLICTS):
+        found = workload.read(cluster)
+        now = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
+        wanted, kept = _merged(found, workload.kind, original, original.cpu, now)
+        said = [f"{workload}: {one} stays" for one in kept]
+        if now.same(wanted):
+            return said, False
+        try:
+            workload.patch_template(cluster, original.container, wanted, found)
+        except ConflictError:
+            if attempt + 1 == MOST_CONFLICTS:
+                raise
+            cluster.pause(LOOK_EVERY_S)
+            continue
+        return [f"{workload}: {wanted} again, was {now}", *said], True
+    raise AssertionError
+
+
+def _merged(
+    found: Object, kind: str, original: Original, before: CpuResources, now: CpuResources
+) -> tuple[CpuResources, list[Change]]:
+    """What a container is to have: what it had before, but for what others set since; and what that is."""
+    wanted, kept = {}, []
+    for part, name in (("limits", "limit"), ("requests", "request")):
+        path = cpu_path(kind, original.container, part)
+        had, has = getattr(before, name), getattr(now, name)
+        is_theirs = has != had and not is_ours(found, path, original.manager)
+        wanted[name] = has if is_theirs else had
+        if is_theirs:
+            kept.append(Change(f"the {name} {has}, set", owner_of(found, path)))
+    return CpuResources(**wanted), kept
+
+
+def _resized_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> list[str]:
+    where = Workload(POD, workload.namespace, resized.name)
+    with contextlib.suppress(AbsentError):
+        pod = where.read(cluster)
+        if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
+            return []  # a rollout has replaced it, by one with the template's resources
+        now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
+        wanted, kept = _merged(pod, POD, original, resized, now)
+        said = [f"{where}: {one} stays" for one in kept]
+        if now.same(wanted):
+            return said
+        resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
+        return [f"{where}: {wanted} again, was {now}", *said]
+    return []
+
+
+def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeout_s: float) -> None:
+    """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that have not."""
+    hopeless_since = settled_since = 0.0
+    for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
+        found, pods = workload.read(cluster), workload.pods(cluster)
+        wanted = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
+        left = _at_a_level(pods, original.container, wanted)
+        if not left:
+            settled_since = settled_since or time.monotonic()
+            if workload.is_rolled_out(found) or time.monotonic() - settled_since > SETTLED_S:
+                return
+            continue
+        settled_since = 0.0
+        reason = trouble.refused(found) or next(filter(None, map(trouble.hopeless, reversed(pods))), None)
+        hopeless_since = (hopeless_since or time.monotonic()) if reason else 0.0
+        if reason and time.monotonic() - hopeless_since > NO_HOPE_AFTER_S:
+            break
+    if left:
+        named = "; ".join(f"pod {name} still has {have}" for name, have in left)
+        raise NotGivenBackError(
+            f"{workload} says {wanted} again, but {named}: {trouble.of_rollout(found, pods)}. "
+            f"{_mends(workload, found, left[0][0])}"
+        )
+
+
+def _at_a_level(
+    pods: Sequence[Object], container: str, wanted: CpuResources
+) -> list[tuple[str, CpuResources]]:
+    """Pods with another limit than the template's, but for those that others resized."""
+    found = []
+    for pod in pods:
+        have = CpuResources.of(container_of(pod["spec"], container, pod["metadata"]["name"]))
+        by_others = any(
+            entry.get("subresource") == "resize" and entry.get("manager") != MANAGER
+            for entry in pod["metadata"].get("managedFields") or []
+            if not str(entry.get("manager")).startswith("kubelet")
+        )
+        if have.limit_cores != wanted.limit_cores and not by_others:
+            found.append((str(pod["metadata"]["name"]), have))
+    return found
+
+
+def _mends(workload: Workload, found: Object, pod: str) -> str:
+    """The command after which the pods are replaced."""
+    kubectl = f"kubectl -n {workload.namespace}"
+    strategy = (found["spec"].get("strategy") or {}).get("type", "RollingUpdate")
+    if workload.kind == DEPLOYMENT and strategy == "RollingUpdate":
+        one = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
+        instead = f"let the rollout end a pod before it makes one: `{kubectl} patch deployment {workload.name} -p '{one}'`"
+    else:
+        instead = f"replace the pod: `{kubectl} delete pod {pod}`"
+    return f"Remove that obstacle, or {instead}."
+
+
+def _close_note(cluster: Cluster, workload: Workload, original: Original) -> None:
+    """The history as it was, and nothing of the sweep at the workload any more."""
+    found = workload.read(cluster)
+    kept = original.history
+    if workload.kind != POD and kept:
+        with contextlib.suppress(MissingVerbError):
+            history.remove_of_sweep(cluster, workload, found, original.container, kept)
+    for attempt in range(MOST_CONFLICTS):
+        found = workload.read(cluster)
+        # Ours is no manager of anything any more: a later apply by the owner would meet it as a conflict.
+        managers = [one for one in found["metadata"].get("managedFields") or [] if one["manager"] != MANAGER]
+        body: Object = {
+            "metadata": {
+                "annotations": {ANNOTATION: None},
+                "resourceVersion": found["metadata"]["resourceVersion"],
+            },
+        }
+        if workload.kind != POD:
+            body["metadata"]["managedFields"] = managers
+        if kept and (limit := history.limit_back(found, kept)):
+            body["spec"] = limit
+        try:
+            workload.patch(cluster, "remove the note", body)
+        except ConflictError:
+            if attempt + 1 == MOST_CONFLICTS:
+                raise
+            cluster.pause(LOOK_EVERY_S)
+            continue
+        break
+    if workload.kind != POD:
+        with contextlib.suppress(MissingVerbError):
+            history.numbers_back(cluster, workload, found, kept, ANNOTATION)

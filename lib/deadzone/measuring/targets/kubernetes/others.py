@@ -1,0 +1,58 @@
+"""Looking after a workload while it is swept: what others change there since the sweep began."""
+
+from collections.abc import Callable
+
+from deadzone.measuring.targets.kubernetes import history
+from deadzone.measuring.targets.kubernetes.changes import PERMISSION_PATH, Change, cpu_path, differences
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.errors import AbsentError, ChangedError
+from deadzone.measuring.targets.kubernetes.workload import PERMISSION, Workload
+
+
+class Others:
+    """What others changed at a workload, look by look. changes: each once, in the order in which they were seen."""
+
+    def __init__(
+        self, workload: Workload, container: str, found: Object, note: Callable[[str], None]
+    ) -> None:
+        """container: whose cpu the sweep changes. found: the workload as the sweep met it. note: told of each change."""
+        self._workload, self._note, self._baseline = workload, note, found
+        parts = (cpu_path(workload.kind, container, part) for part in ("limits", "requests"))
+        self._swept = {*parts, ("spec", history.LIMIT)}
+        self.changes: list[Change] = []
+
+    def look(self, cluster: Cluster) -> Object | None:
+        """See and say what others changed since the last look; the workload as it is now, where they did and it is the one of
+        before."""
+        try:
+            now = self._workload.read(cluster)
+        except AbsentError:
+            self._add([Change("it was deleted", None)])
+            return None
+        found = self.between(now)
+        self._add(found)
+        if not found:
+            return None
+        is_same = now["metadata"]["uid"] == self._baseline["metadata"]["uid"]
+        self._baseline = now
+        return now if is_same else None
+
+    def between(self, now: Object) -> list[Change]:
+        """What others changed from the last look until the workload was read."""
+        return differences(self._baseline, now, self._swept, {(*PERMISSION_PATH, PERMISSION)})
+
+    def _add(self, found: list[Change]) -> None:
+        for change in found:
+            if str(change) not in map(str, self.changes):
+                self._note(f"{self._workload}: {change}; that stays")
+                self.changes.append(change)
+
+    def stopped(self) -> ChangedError | None:
+        """The error that ends a sweep for what others changed; None where they changed nothing."""
+        if not self.changes:
+            return None
+        return ChangedError(
+            f"Others changed {self._workload} since the sweep began: {'; '.join(map(str, self.changes))}. That stays as it "
+            "is, and the sweep is stopped, for later trials would not be as the first ones. Agree with them and sweep "
+            "again; `on_change: continue` of the target goes on, with trials that are not trusted."
+        )

@@ -1,0 +1,120 @@
+"""Whether a namespace has room for the levels of a sweep by rollout: its quotas and ranges, read before the first trial.
+
+A rolling change runs old and new pods side by side, so it needs more than either level (Kubernetes documentation, "Deployments",
+"Max Surge", and "Resource Quotas").
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from deadzone.errors import TargetError
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.errors import MissingVerbError
+from deadzone.measuring.targets.kubernetes.resources import CpuResources, cores_of
+from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, Workload
+
+AMOUNTS = {"limits.cpu": "limit", "requests.cpu": "request", "cpu": "request"}
+"""What a quota counts of a container's cpu, by its name there."""
+
+DEFAULT_SHARE = "25%"
+"""maxSurge and maxUnavailable where the owner says nothing."""
+
+ROUNDING = 1e-6
+
+
+def check(
+    cluster: Cluster, workload: Workload, found: Object, container: str, every: Sequence[CpuResources]
+) -> None:
+    """Raise TargetError where a quota or range of the namespace forbids a level, or the way from one to another.
+
+    every: what the container has before, and at each level. What the account may not read is not checked.
+    """
+    ranges = _listed(cluster, "core.list_namespaced_limit_range", workload.namespace)
+    quotas = _listed(cluster, "core.list_namespaced_resource_quota", workload.namespace)
+    spec = workload.template(found)
+    beside = [CpuResources.of(one) for one in spec["containers"] if one["name"] != container]
+    old = pods_that_stay(workload.kind, found["spec"])
+    replicas = int(found["spec"].get("replicas", 1))
+    for problem in itertools.chain(
+        out_of_range(ranges, every), beyond_quota(quotas, every, beside, replicas, old)
+    ):
+        raise TargetError(
+            f"Not every level of the sweep can be put in force in {workload}: {problem}. Nothing was changed. "
+            "Use other levels, target.change: resize, or ask for more room."
+        )
+
+
+def _listed(cluster: Cluster, method: str, namespace: str) -> list[Object]:
+    try:
+        return list(
+            cluster.call(f"look at the room of the namespace {namespace}", method, namespace)["items"]
+        )
+    except MissingVerbError:
+        return []
+
+
+def out_of_range(ranges: Sequence[Mapping[str, Any]], every: Sequence[CpuResources]) -> Iterator[str]:
+    """What a LimitRange forbids, in the words that the API server has for it."""
+    limits = [one for found in ranges for one in found["spec"]["limits"] if one["type"] == "Container"]
+    for one, wanted in itertools.product(limits, every):
+        most, least = (one.get("max") or {}).get("cpu"), (one.get("min") or {}).get("cpu")
+        if most and wanted.limit_cores is not None and wanted.limit_cores > cores_of(most) + ROUNDING:
+            yield f"maximum cpu usage per Container is {most}, but limit is {wanted.limit}"
+        lowest = wanted.request_cores if wanted.request_cores is not None else wanted.limit_cores
+        if least and lowest is not None and lowest < cores_of(least) - ROUNDING:
+            yield f"minimum cpu usage per Container is {least}, but request is {wanted.request or wanted.limit}"
+
+
+def pods_that_stay(kind: str, spec: Mapping[str, Any]) -> int:
+    """How many old pods run beside the first new one in a rollout."""
+    replicas = int(spec.get("replicas", 1))
+    if kind != DEPLOYMENT:
+        return max(replicas - 1, 0)
+    strategy = spec.get("strategy") or {}
+    if strategy.get("type") == "Recreate":
+        return 0
+    rolling = strategy.get("rollingUpdate") or {}
+    gone = _pods(rolling.get("maxUnavailable", DEFAULT_SHARE), replicas, math.floor)
+    surge = _pods(rolling.get("maxSurge", DEFAULT_SHARE), replicas, math.ceil)
+    return max(replicas - (gone if surge or gone else 1), 0)
+
+
+def _pods(share: int | str, replicas: int, rounded: Any) -> int:
+    text = str(share)
+    return int(rounded(float(text[:-1]) / 100 * replicas)) if text.endswith("%") else int(text)
+
+
+def beyond_quota(
+    quotas: Sequence[Mapping[str, Any]],
+    every: Sequence[CpuResources],
+    beside: Sequence[CpuResources],
+    replicas: int,
+    old: int,
+) -> Iterator[str]:
+    """What a quota does not leave room for, of all ways from one amount to another, in the API server's words.
+
+    every: amounts of the swept container, the first is in force now. beside: of the other containers of a pod. old: how many
+    pods of the one amount run beside the first of the other.
+    """
+    for quota in quotas:
+        if quota["spec"].get("scopes") or quota["spec"].get("scopeSelector"):
+            continue  # whether it counts these pods is not told by its name
+        hard = (quota.get("status") or {}).get("hard") or quota["spec"].get("hard") or {}
+        used = (quota.get("status") or {}).get("used") or {}
+        name = quota["metadata"]["name"]
+        for key in (key for key in AMOUNTS if key in hard):
+            cores = [getattr(one, f"{AMOUNTS[key]}_cores") for one in every]
+            if None in cores:
+                yield f"failed quota: {name}: must specify {key}"
+                continue
+            rest = sum(getattr(one, f"{AMOUNTS[key]}_cores") or 0.0 for one in beside)
+            others = cores_of(str(used.get(key, "0"))) - replicas * (cores[0] + rest)
+            for before, after in itertools.permutations(cores, 2):
+                needed = others + max(old * (before + rest) + after + rest, replicas * (after + rest))
+                if needed > cores_of(str(hard[key])) + ROUNDING:
+                    yield (
+                        f"exceeded quota: {name}, for the rollout from {before:g} to {after:g} cores needs {needed:g} of {key}, "
+                        f"with {old} old pods beside a new one, limited: {hard[key]}"
+                    )

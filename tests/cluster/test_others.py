@@ -1,0 +1,308 @@
+"""A cluster that others use too: what they change while a sweep runs stays, and what the sweep changed is given back to pods."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+from sweeping import ALLOWED, SLEEP, command, resources, target
+
+pytestmark = pytest.mark.cluster
+
+
+def patched(cluster, namespace, body, *more):
+    cluster.kubectl(
+        "patch", "deployment/worker", "--namespace", namespace, f"--patch={json.dumps(body)}", *more
+    )
+
+
+def container(**changes):
+    return {"spec": {"template": {"spec": {"containers": [{"name": "ffmpeg", **changes}]}}}}
+
+
+OTHERS = {
+    "limit": (container(resources={"limits": {"cpu": "700m"}}), "limits.cpu was changed from"),
+    "environment": (container(env=[{"name": "MODE", "value": "fast"}]), "env.MODE.value was set to fast"),
+    "replicas": ({"spec": {"replicas": 2}}, "replicas was changed from 1 to 2"),
+    "permission": (
+        {"metadata": {"annotations": {"deadzone.dev/sweep": "no"}}},
+        "deadzone.dev/sweep was changed from allowed to no",
+    ),
+}
+
+
+@pytest.fixture
+def sweep_of(namespace, deployment, write_study, start):
+    """A sweep of some trials that has measured two."""
+
+    def begin(replicas=60, **more):
+        deployment(annotations=ALLOWED)
+        study = write_study(
+            workload=command(SLEEP),
+            target=target(namespace, start_timeout_s=60, **more),
+            factors={"seconds": [0.2], "cpu_limit": [0.3, 0.5]},
+            design={"replicates": replicas},
+        )
+        begun = start("sweep", study)
+        begun.wait_for(lambda: begun.trials() > 1, "two trials")
+        return begun
+
+    return begin
+
+
+@pytest.mark.parametrize("change", ["resize", "patch"])
+@pytest.mark.parametrize("what", ["limit", "environment"])
+def test_what_others_change_stays_and_stops_the_sweep(what, change, cluster, namespace, sweep_of, left):
+    begun = sweep_of(change=change)
+    body, said = OTHERS[what]
+    patched(cluster, namespace, body, "--field-manager=colleague")
+    code, _, err = begun.end()
+    assert code == 3, err
+    assert said in err and "by colleague at" in err and "Traceback" not in err
+    limits = resources(cluster.get("deployment", "worker", "--namespace", namespace))
+    assert limits["limits"]["cpu"] == ("700m" if what == "limit" else "1")
+    left.check_nothing(limit=limits["limits"]["cpu"])
+
+
+@pytest.mark.parametrize("what", ["replicas", "permission"])
+def test_replicas_and_the_permission_are_the_owners(what, cluster, namespace, sweep_of, left):
+    begun = sweep_of()
+    body, said = OTHERS[what]
+    patched(cluster, namespace, body, "--field-manager=colleague")
+    code, _, err = begun.end()
+    assert code == 3, err
+    assert said in err and "by colleague at" in err
+    found = cluster.get("deployment", "worker", "--namespace", namespace)
+    assert found["spec"]["replicas"] == (2 if what == "replicas" else 1)
+    assert left.annotation() is None and left.leases() == []
+
+
+@pytest.mark.parametrize("how", ["restarted", "made anew"])
+def test_a_restart_and_a_new_workload_of_the_same_name_stop_it(
+    how, cluster, namespace, sweep_of, deployment, left
+):
+    begun = sweep_of()
+    if how == "restarted":
+        cluster.kubectl("rollout", "restart", "deployment/worker", "--namespace", namespace)
+    else:
+        cluster.kubectl("delete", "deployment/worker", "--namespace", namespace, "--wait=true")
+        deployment(annotations=ALLOWED)
+    code, _, err = begun.end()
+    assert code == 3, err
+    said = "its pods were restarted by kubectl-rollout at" if how == "restarted" else "it was deleted"
+    assert said in err and "Traceback" not in err
+    left.check_nothing()
+
+
+def test_a_sweep_may_go_on_with_trials_that_are_not_trusted(cluster, namespace, sweep_of, left):
+    begun = sweep_of(replicas=3, on_change="continue", change="patch")
+    patched(cluster, namespace, OTHERS["limit"][0], "--field-manager=colleague")
+    code, _, err = begun.end()
+    assert code == 0, err
+    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    assert {line["trial"] for line in lines} == {*range(1, 7)}
+    last = lines[-1]
+    assert not last["trusted"] and last["attempt"] == 1
+    assert "by colleague at" in last["distrust_reason"]
+    left.check_nothing(limit="700m")
+
+
+def test_a_killed_sweep_gives_back_what_is_its_own_and_leaves_what_is_not(
+    cluster, namespace, sweep_of, deadzone, left
+):
+    begun = sweep_of(change="patch")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    patched(cluster, namespace, OTHERS["limit"][0], "--field-manager=colleague")
+    said = deadzone("restore", "--namespace", namespace)
+    assert said.code == 0, said.err
+    assert "limit 700m, set by colleague at" in said.out
+    left.check_nothing(limit="700m")
+
+
+def quota(namespace, cores):
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "cpu", "namespace": namespace},
+        "spec": {"hard": {"limits.cpu": cores}},
+    }
+
+
+def test_a_rollout_that_needs_more_than_the_quota_leaves_is_refused_before_the_first_trial(
+    cluster, namespace, deployment, write_study, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    cluster.apply(quota(namespace, "1700m"))
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace, change="patch"),
+        factors={"cpu_limit": [0.5, 0.8]},
+        design={"replicates": 1},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 4, said.err
+    assert "exceeded quota: cpu, for the rollout from 1 to 0.8 cores needs 1.8 of limits.cpu" in said.err
+    assert "Nothing was measured" in said.err
+    left.check_nothing()
+
+
+def test_what_pods_keep_is_not_given_back_and_the_next_restore_tries_again(
+    cluster, namespace, sweep_of, deadzone, left
+):
+    begun = sweep_of(change="patch")
+    cluster.apply(quota(namespace, "500m"))
+    os.kill(begun.pid, signal.SIGINT)
+    code, _, err = begun.end()
+    assert code == 10, err
+    assert "still has limit" in err and "exceeded quota: cpu" in err
+    assert "Remove that obstacle" in err and "deadzone restore" in err
+    assert left.annotation()
+    said = deadzone("restore", "--namespace", namespace)
+    assert said.code == 10, said.err
+    cluster.kubectl("delete", "quota", "cpu", "--namespace", namespace)
+    said = deadzone("restore", "--namespace", namespace)
+    assert said.code == 0, said.err
+    left.check_nothing()
+
+
+@pytest.mark.parametrize("kind", ["deployment", "statefulset"])
+def test_the_history_of_rollouts_is_as_it_was(
+    kind, cluster, namespace, deployment, write_study, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    if kind == "statefulset":
+        found = cluster.get("deployment", "worker", "--namespace", namespace)
+        cluster.kubectl("delete", "deployment/worker", "--namespace", namespace)
+        spec = {key: found["spec"][key] for key in ("selector", "template", "replicas")}
+        metadata = {"name": "worker", "namespace": namespace, "annotations": ALLOWED}
+        spec["serviceName"] = "worker"
+        cluster.apply({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec})
+    name = f"{kind}/worker"
+    inside = ("--namespace", namespace)
+    for mode in ("a", "b"):
+        body = json.dumps(container(env=[{"name": "MODE", "value": mode}]))
+        cluster.kubectl("patch", name, *inside, f"--patch={body}")
+        cluster.kubectl("rollout", "status", name, *inside, "--timeout=120s")
+    limited = json.dumps({"spec": {"revisionHistoryLimit": 2}})
+    cluster.kubectl("patch", name, *inside, f"--patch={limited}")
+    before = cluster.kubectl("rollout", "history", name, *inside)
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace, workload=name, change="patch"),
+        factors={"cpu_limit": [0.3, 0.4, 0.5, 0.6]},
+        design={"replicates": 1},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 0, said.err
+    assert cluster.kubectl("rollout", "history", name, *inside) == before
+    found = cluster.get(kind, "worker", *inside)
+    assert found["spec"]["revisionHistoryLimit"] == 2
+    assert "deadzone" not in {one["manager"] for one in found["metadata"].get("managedFields", ())}
+    cluster.kubectl("rollout", "undo", name, *inside)
+    now = cluster.get(kind, "worker", *inside)["spec"]["template"]["spec"]["containers"][0]
+    assert (now["env"][0]["value"], now["resources"]["limits"]["cpu"]) == ("a", "1")
+    assert not [key for key in found["metadata"]["annotations"] if "original" in key]
+
+
+def test_a_pod_that_is_deleted_loses_its_trial_and_the_sweep_goes_on(cluster, namespace, sweep_of, left):
+    begun = sweep_of(replicas=6)
+    (pod,) = left.pods()
+    cluster.kubectl("delete", "pod", pod["metadata"]["name"], "--namespace", namespace, "--wait=false")
+    code, _, err = begun.end()
+    assert code == 0, err
+    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    assert sorted(line["trial"] for line in lines if line["final"]) == [*range(1, 13)]
+    assert {line["status"] for line in lines if line["final"]} == {"ok"}
+    left.check_nothing()
+
+
+def test_three_pods_lost_in_a_row_end_the_sweep(namespace, deployment, write_study, deadzone, left):
+    """The program ends its own pod's first process, as often as it runs."""
+    deployment(annotations=ALLOWED, command=["/bin/busybox", "sh", "-c", "while :; do sleep 1; done"])
+    study = write_study(
+        workload=command(["sh", "-c", "sleep 0.3; kill -KILL -1; sleep 5"]),
+        target=target(namespace, start_timeout_s=60),
+        factors={"cpu_limit": [0.3]},
+        design={"replicates": 5},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 3, said.err
+    assert "The last 3 trials were lost" in said.err and "Traceback" not in said.err
+
+
+def test_no_trial_leaves_a_process_in_its_pod(namespace, deployment, write_study, sweep, left):
+    deployment(annotations=ALLOWED)
+    before = left.inside("ps").count("\n")
+    sweep(
+        write_study(
+            workload=command(SLEEP),
+            target=target(namespace),
+            factors={"seconds": [0.05, 0.3], "cpu_limit": [0.5]},
+            design={"replicates": 30},
+        )
+    )
+    assert left.inside("ps").count("\n") == before, left.inside("ps")
+
+
+def test_every_pod_that_a_load_reaches_is_at_the_level(
+    own_cluster, namespace, deployment, write_study, deadzone, left
+):
+    cluster, inside = own_cluster, ("--namespace", namespace)
+    serve = ["/bin/busybox", "httpd", "-f", "-p", "8080", "-h", "/proc"]
+    deployment(annotations=ALLOWED, command=serve)
+    cluster.kubectl("scale", "deployment/worker", *inside, "--replicas=2")
+    cluster.kubectl("rollout", "status", "deployment/worker", *inside, "--timeout=120s")
+    spec = {"type": "NodePort", "selector": {"app": "worker"}, "ports": [{"port": 8080}]}
+    metadata = {"name": "worker", "namespace": namespace}
+    cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
+    port = cluster.get("service", "worker", *inside)["spec"]["ports"][0]["nodePort"]
+    addresses = cluster.get("nodes")["items"][0]["status"]["addresses"]
+    node = next(one["address"] for one in addresses if one["type"] == "InternalIP")
+
+    def study(**more):
+        return write_study(
+            service={"ready": {"path": "/version"}},
+            environments={"pod": {"url": f"http://{node}:{port}", "target": target(namespace, **more)}},
+            workload={"kind": "http", "url": "{service_url}/version", "answer": {"status": [200]}},
+            factors={"cpu_limit": [0.2, 0.4]},
+            design={"replicates": 2, "warmup": 0},
+            response={"name": "total_s", "unit": "s", "goal": "min"},
+        )
+
+    said = deadzone("sweep", study())
+    assert said.code == 4, said.err
+    assert "reaches 2 pods" in said.err and "`pods: all`" in said.err and "--replicas=1" in said.err
+    said = deadzone("sweep", path := study(pods="all"), "--json")
+    assert said.code == 0, said.err
+    run = next((path.parents[2] / "data" / "runs").glob("*/*/provenance.json"))
+    assert '"pods_at_level"' in run.read_text()
+    assert [one["limits"]["cpu"] for one in left.pod_resources()] == ["1", "1"]
+
+
+def test_an_autoscaler_is_told_or_held_at_its_replicas_and_given_back(
+    cluster, namespace, deployment, write_study, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    inside = ("--namespace", namespace)
+    cluster.kubectl("autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60")
+
+    def sweep(**more):
+        study = write_study(
+            workload=command(["sh", "-c", "exit 0"]),
+            target=target(namespace, **more),
+            factors={"cpu_limit": [0.3, 0.5]},
+            design={"replicates": 1},
+        )
+        return deadzone("sweep", study)
+
+    said = sweep()
+    assert said.code == 4, said.err
+    assert "The autoscaler worker scales deployment/worker" in said.err and "`autoscaler: pause`" in said.err
+    said = sweep(autoscaler="pause")
+    assert said.code == 0, said.err
+    spec = cluster.get("hpa", "worker", *inside)["spec"]
+    assert (spec["minReplicas"], spec["maxReplicas"]) == (1, 3)
+    left.check_nothing()

@@ -1,0 +1,78 @@
+"""Whether quotas and ranges leave room for every level, and for the way between two of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.room import beyond_quota, out_of_range, pods_that_stay
+
+
+def amounts(*limits):
+    return [CpuResources(limit, "20m") for limit in limits]
+
+
+def quota(hard, used, **spec):
+    return {
+        "metadata": {"name": "cpu"},
+        "spec": {"hard": {"limits.cpu": hard}, **spec},
+        "status": {"hard": {"limits.cpu": hard}, "used": {"limits.cpu": used}},
+    }
+
+
+def problems(found, every, *, beside=(), replicas=1, old=1):
+    return list(beyond_quota([found], every, beside, replicas, old))
+
+
+def test_a_rolling_change_needs_the_old_pod_beside_the_new_one():
+    (*_, last) = problems(quota("1500m", "800m"), amounts("800m", "500m", "1"))
+    assert "needs 1.8 of limits.cpu" in last and "limited: 1500m" in last
+    assert problems(quota("1800m", "800m"), amounts("800m", "500m", "1")) == []
+
+
+def test_where_the_old_pod_goes_first_one_level_has_to_fit():
+    assert problems(quota("1", "800m"), amounts("800m", "1"), old=0) == []
+    assert problems(quota("900m", "800m"), amounts("800m", "1"), old=0)
+
+
+def test_other_workloads_and_other_containers_take_their_part():
+    assert problems(quota("3", "1800m"), amounts("800m", "1")) == []
+    assert problems(quota("2500m", "1800m"), amounts("800m", "1"))
+    assert problems(quota("2", "900m"), amounts("800m", "1"), beside=amounts("100m")) == []
+    assert problems(quota("1900m", "900m"), amounts("800m", "1"), beside=amounts("100m"))
+
+
+def test_a_quota_of_limits_forbids_a_pod_without_one():
+    assert problems(quota("9", "1"), amounts("1", None)) == ["failed quota: cpu: must specify limits.cpu"]
+
+
+def test_a_quota_of_some_pods_only_is_not_judged():
+    assert problems(quota("1", "1", scopes=["Terminating"]), amounts("1", "8")) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "old"),
+    [
+        ({"replicas": 1}, 1),
+        ({"replicas": 4}, 3),
+        ({"replicas": 3, "strategy": {"type": "Recreate"}}, 0),
+        ({"replicas": 2, "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}, 2),
+        ({"replicas": 2, "strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "50%"}}}, 1),
+    ],
+)
+def test_old_pods_beside_the_first_new_one(spec, old):
+    assert pods_that_stay("deployment", spec) == old
+
+
+def test_a_stateful_set_ends_a_pod_before_it_makes_one():
+    assert pods_that_stay("statefulset", {"replicas": 3}) == 2
+
+
+def test_a_range_is_told_as_the_api_server_does():
+    ranges = [{"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}, "min": {"cpu": "50m"}}]}}]
+    assert list(out_of_range(ranges, [CpuResources("1500m", "100m")])) == [
+        "maximum cpu usage per Container is 1, but limit is 1500m"
+    ]
+    assert list(out_of_range(ranges, [CpuResources("1", "20m")])) == [
+        "minimum cpu usage per Container is 50m, but request is 20m"
+    ]
