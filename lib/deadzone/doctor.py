@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from deadzone import places
 from deadzone.contents import beside
@@ -185,6 +185,14 @@ def _container_engine() -> Check:
             return Check("container engine", "optional", f"{name} is installed, but no engine answers it")
     said = "neither podman nor docker is installed"
     return Check("container engine", "optional", said, "apt install podman")
+
+
+def examine_workload(context: str | None, named: str) -> list[Check]:
+    """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises TargetError."""
+    from deadzone.measuring.targets.kubernetes.examining import examine as examine_in_cluster
+
+    found = examine_in_cluster(context, named)
+    return [Check(one.name, cast(State, one.state), one.finding, one.remedy) for one in found]
 
 
 def _cluster() -> Check:

@@ -11,16 +11,26 @@ MARKS = {"works": "ok", "missing": "MISSING", "optional": "--"}
 
 
 @click.command("doctor")
+@click.option(
+    "--kubernetes",
+    "workload",
+    metavar="NAMESPACE/WORKLOAD",
+    help="Look at a workload in place of this machine, such as shop/deployment/burner: what a sweep of it would meet.",
+)
+@click.option(
+    "--context", "cluster", help="Context of the kubeconfig for --kubernetes; default the current one."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
-def command(context: click.Context, as_json: bool) -> None:
+def command(context: click.Context, workload: str | None, cluster: str | None, as_json: bool) -> None:
     """Try out what studies need on this machine, and say how to get what is missing.
 
-    Ends with 4 if the main job, a sweep with its report on this machine, cannot be done here.
+    Ends with 4 if the main job, a sweep with its report on this machine, cannot be done here; with --kubernetes, if a
+    sweep of that workload cannot.
     """
-    from deadzone.doctor import examine, main_job_works
+    from deadzone.doctor import examine, examine_workload, main_job_works
 
-    checks = examine()
+    checks = examine_workload(cluster, workload) if workload else examine()
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks]))
     else:
@@ -28,6 +38,6 @@ def command(context: click.Context, as_json: bool) -> None:
         for check in checks:
             click.echo(f"{MARKS[check.state]:<8}{check.name:<{width + 2}}{check.finding}")
             if check.remedy:
-                click.echo(f"{'':<{width + 10}}to get it: {check.remedy}")
+                click.echo(f"{'':<{width + 10}}to {'do' if workload else 'get it'}: {check.remedy}")
     if not main_job_works(checks):
         context.exit(EXIT_UNAVAILABLE)

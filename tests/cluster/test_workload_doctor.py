@@ -1,0 +1,42 @@
+"""`deadzone doctor --kubernetes`: what a sweep of a workload would meet, each line with what to do."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from sweeping import ALLOWED
+
+pytestmark = pytest.mark.cluster
+
+
+def test_a_workload_that_can_be_swept_is_told_line_by_line(namespace, deployment, deadzone, left):
+    deployment(annotations=ALLOWED)
+    said = deadzone("doctor", "--kubernetes", f"{namespace}/deployment/worker", "--json")
+    assert said.code == 0, said.err
+    lines = {one["name"]: one for one in json.loads(said.out)}
+    assert {one["state"] for one in lines.values()} == {"works"}
+    assert "ffmpeg: limit 1, request 50m" in lines["containers"]["finding"]
+    assert "/bin/sh" in lines["shell"]["finding"]
+    left.check_nothing()
+
+
+def test_what_is_in_the_way_is_told_with_the_remedy(cluster, namespace, deployment, deadzone, bare_image):
+    deployment(image=bare_image)
+    inside = ("--namespace", namespace)
+    cluster.kubectl("label", "deployment/worker", *inside, "argocd.argoproj.io/tracking-id=shop")
+    cluster.kubectl("autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60")
+    cluster.kubectl("create", "quota", "cpu", *inside, "--hard=limits.cpu=1500m")
+    said = deadzone("doctor", "--kubernetes", f"{namespace}/worker")
+    assert said.code == 4
+    for told in (
+        "kubectl annotate -n",
+        "target.launcher_image",
+        "exceeded quota: cpu",
+        "autoscaler: pause",
+        "made by Argo CD",
+        "pause its synchronisation",
+    ):
+        assert told in said.out, said.out
+    nowhere = deadzone("doctor", "--kubernetes", f"{namespace}/wroker")
+    assert nowhere.code == 4 and "Did you mean 'worker'?" in nowhere.err
