@@ -24,7 +24,7 @@ def container(**changes):
 
 OTHERS = {
     "limit": (container(resources={"limits": {"cpu": "700m"}}), "limits.cpu was changed from"),
-    "environment": (container(env=[{"name": "MODE", "value": "fast"}]), "env.MODE.value was set to fast"),
+    "environment": (container(env=[{"name": "MODE", "value": "fast"}]), "env.MODE.value was set"),
     "replicas": ({"spec": {"replicas": 2}}, "replicas was changed from 1 to 2"),
     "permission": (
         {"metadata": {"annotations": {"deadzone.dev/sweep": "no"}}},

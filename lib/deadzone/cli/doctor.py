@@ -6,6 +6,7 @@ from dataclasses import asdict
 import click
 
 from deadzone.errors import EXIT_UNAVAILABLE
+from deadzone.visible import visible
 
 MARKS = {"works": "ok", "missing": "MISSING", "optional": "--"}
 
@@ -36,8 +37,8 @@ def command(context: click.Context, workload: str | None, cluster: str | None, a
     else:
         width = max(len(check.name) for check in checks)
         for check in checks:
-            click.echo(f"{MARKS[check.state]:<8}{check.name:<{width + 2}}{check.finding}")
+            click.echo(f"{MARKS[check.state]:<8}{check.name:<{width + 2}}{visible(check.finding)}")
             if check.remedy:
-                click.echo(f"{'':<{width + 10}}to {'do' if workload else 'get it'}: {check.remedy}")
+                click.echo(f"{'':<{width + 10}}to {'do' if workload else 'get it'}: {visible(check.remedy)}")
     if not main_job_works(checks):
         context.exit(EXIT_UNAVAILABLE)

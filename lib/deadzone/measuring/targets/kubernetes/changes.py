@@ -109,6 +109,9 @@ def _said(path: Path, before: object, now: object) -> str:
         return "its pods were restarted"
     shown = [part for part in path if part not in ("spec", "template", "metadata", "containers")]
     name = ".".join(shown) or ".".join(path)
+    if "env" in path:  # values of the environment may be secrets
+        what = "set" if before is None else "removed" if now is None else "changed"
+        return f"{name} was {what}"
     if before is None:
         return f"{name} was set to {_short(now)}"
     return (
