@@ -373,6 +373,14 @@ class ClusterScene(Scene):
         """Nothing is forbidden in the namespace."""
         self.kubectl("delete", "limitranges,resourcequotas", "--all")
 
+    def unscale(self) -> None:
+        """The workload has no autoscaler."""
+        self.kubectl("delete", "hpa", "--all")
+
+    def uncordon(self) -> None:
+        """The node takes new pods."""
+        self.cluster.kubectl("uncordon", NODE)
+
     def restore(self) -> None:
         """As whoever finds a workload that a dead sweep left changed."""
         self.story.append("restored")

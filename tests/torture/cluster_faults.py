@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import node
+import node_places
 
 from torture.cluster import ClusterScene
 
@@ -22,7 +23,7 @@ LONGEST_AWAY_S = 8.0
 NOT_READY_AFTER_S = 120.0
 """The cluster calls a node not ready when its kubelet was silent for 50 s."""
 
-REFUSED, LOST_LOCK, INTERRUPTED, STOPPED = 4, 4, 130, 3
+REFUSED, LOST_LOCK, INTERRUPTED, STOPPED, NOT_GIVEN_BACK = 4, 4, 130, 3, 10
 
 # --- signals to the sweep ----------------------------------------------------------------------------------
 
@@ -43,7 +44,7 @@ def sweep_interrupted(scene: ClusterScene) -> None:
     for _ in range(scene.draw.choice([1, 1, 2, 3])):
         command.send(number)
         time.sleep(scene.draw.choice([0, 0.02, 0.7]))
-    scene.bears(INTERRUPTED)
+    scene.bears(INTERRUPTED, NOT_GIVEN_BACK)
     scene.settle()
 
 
@@ -61,7 +62,7 @@ def sweep_killed_in_an_outage(scene: ClusterScene) -> None:
     command.wait_for(command.heeds_signals)
     scene.link.hold()
     command.send(signal.SIGINT)
-    scene.bears(INTERRUPTED)
+    scene.bears(INTERRUPTED, NOT_GIVEN_BACK)
     if scene.draw.random() < 0.5:
         command.wait(scene.draw.uniform(0, 2))
         command.send(signal.SIGKILL)
@@ -176,7 +177,7 @@ def kubelet_suspended(scene: ClusterScene) -> None:
 def kubelet_killed(scene: ClusterScene) -> None:
     scene.instant()
     os.kill(node.program_pid("kubelet"), signal.SIGKILL)
-    scene.bears(REFUSED)
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def node_not_ready(scene: ClusterScene) -> None:
@@ -184,7 +185,7 @@ def node_not_ready(scene: ClusterScene) -> None:
     scene.instant()
     with _suspended("kubelet"):
         scene.await_true(lambda: not scene.is_answering(), "the node is not ready", NOT_READY_AFTER_S)
-    scene.bears(REFUSED)
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def _a_pod(scene: ClusterScene) -> str | None:
@@ -212,7 +213,7 @@ def pod_deleted(scene: ClusterScene) -> None:
 
 def _of_a_pod(scene: ClusterScene) -> None:
     """What the end of a pod may do to a sweep: nothing, or, where it was about to be used, an end with the reason."""
-    scene.bears(REFUSED)
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def container_killed(scene: ClusterScene) -> None:
@@ -223,7 +224,7 @@ def container_killed(scene: ClusterScene) -> None:
     for pid in scene.first_processes()[:1]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    scene.bears(REFUSED)
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def memory_exhausted(scene: ClusterScene) -> None:
@@ -242,7 +243,46 @@ def replaced_by_others(scene: ClusterScene) -> None:
             scene.kubectl("rollout", "restart", scene.workload)
         else:
             scene.kubectl("delete", "jobs", "--all", "--wait=false")
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
+
+
+# --- others who use the cluster ----------------------------------------------------------------------------
+
+
+def edited_by_others(scene: ClusterScene) -> None:
+    """Somebody sets a variable of the workload's environment: it stays, and the sweep is stopped."""
+    if not scene.workload:
+        replaced_by_others(scene)
+        return
+    scene.instant()
+    variable = {"name": "EDITED", "value": str(scene.draw.randint(1, 999))}
+    with contextlib.suppress(AssertionError):
+        scene.kubectl("set", "env", scene.workload, "{name}={value}".format(**variable))
+        scene.original["spec"]["template"]["spec"]["containers"][0]["env"] = [variable]
+    scene.bears(STOPPED, REFUSED, NOT_GIVEN_BACK)
+
+
+def autoscaler_appears(scene: ClusterScene) -> None:
+    """A sweep that begins meanwhile is refused; the one that runs goes on."""
+    scene.instant()
+    if not scene.workload.startswith("deployment"):
+        return
+    with contextlib.suppress(AssertionError):
+        scene.kubectl("autoscale", scene.workload, "--min=1", "--max=1", "--cpu-percent=60")
+    scene.repairs.append(scene.unscale)
     scene.bears(REFUSED)
+    _for_a_while(scene)
+    scene.unscale()
+
+
+def node_cordoned(scene: ClusterScene) -> None:
+    """No new pod finds a place for a while."""
+    scene.instant()
+    scene.cluster.kubectl("cordon", node_places.NODE)
+    scene.repairs.append(scene.uncordon)
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
+    _for_a_while(scene)
+    scene.uncordon()
 
 
 # --- what the cluster refuses ------------------------------------------------------------------------------
@@ -264,7 +304,7 @@ def limits_forbidden(scene: ClusterScene) -> None:
     metadata = {"name": "small", "namespace": scene.namespace}
     scene.cluster.apply({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
     scene.repairs.append(scene.unlimit)
-    scene.bears(REFUSED)
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
     _for_a_while(scene)
     scene.unlimit()
 
@@ -282,7 +322,7 @@ def permissions_taken_away(scene: ClusterScene) -> None:
     scene.instant()
     scene.repairs.append(scene.permit)
     scene.kubectl("delete", "rolebinding", "--all")
-    scene.bears(REFUSED)
+    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
     _for_a_while(scene)
     scene.permit()
 
@@ -299,7 +339,7 @@ def lock_stolen(scene: ClusterScene) -> None:
                 scene.kubectl("delete", "lease", name)
             else:
                 scene.kubectl("patch", "lease", name, "--type=merge", f"--patch={json.dumps(stolen)}")
-    scene.bears(LOST_LOCK)
+    scene.bears(LOST_LOCK, NOT_GIVEN_BACK)
     # The lock on Jobs is of one sweep alone: no later one takes it over from a thief that died.
     if scene.draw.random() < 0.7 or not scene.workload:
         command.wait()
@@ -320,6 +360,7 @@ CLUSTER_FAULTS: dict[str, Callable[[ClusterScene], None]] = {
         *(streams_cut, streams_cut_again_and_again, link_down, link_silent),
         *(kubelet_suspended, kubelet_killed, node_not_ready),
         *(pod_evicted, pod_deleted, container_killed, memory_exhausted, replaced_by_others),
+        *(edited_by_others, autoscaler_appears, node_cordoned),
         *(limits_forbidden, limit_beyond_the_node, permissions_taken_away, lock_stolen),
     )
 }

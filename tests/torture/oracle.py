@@ -12,7 +12,7 @@ from deadzone.measuring.sweep.opening import planned_file
 from deadzone.store.run import Run
 from torture.harness import Command
 
-DOCUMENTED = {0, 2, 3, 4, 7, 8, 130}
+DOCUMENTED = {0, 2, 3, 4, 7, 8, 10, 130}
 """Exit codes of a sweep that is in trouble: 1 is a defect."""
 
 OF_THE_PLAN = (
