@@ -306,3 +306,22 @@ def test_an_autoscaler_is_told_or_held_at_its_replicas_and_given_back(
     spec = cluster.get("hpa", "worker", *inside)["spec"]
     assert (spec["minReplicas"], spec["maxReplicas"]) == (1, 3)
     left.check_nothing()
+
+
+def test_a_class_of_quality_that_changes_is_told_before_the_first_trial(
+    namespace, deployment, write_study, deadzone, left
+):
+    own = {"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "1", "memory": "64Mi"}}
+    deployment(annotations=ALLOWED, resources=own)
+    study = write_study(
+        workload=command(["true"]),
+        target=target(namespace, change="patch"),
+        factors={"cpu_limit": [0.5, 1.5]},
+        design={"replicates": 1},
+    )
+    said = deadzone("sweep", study)
+    assert said.code == 0, said.err
+    told = "with limit 1500m, request 1 the pods of deployment/worker"
+    assert told in said.err and "are of the QoS class Burstable, now Guaranteed" in said.err
+    assert said.err.index(told) < said.err.index("trial 1")
+    assert left.limits() == own

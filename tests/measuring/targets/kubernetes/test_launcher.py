@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from importlib import resources
@@ -247,3 +249,24 @@ def test_threads_are_looked_at_less_often_under_a_limit(launcher):
     said.append(parse(act(launcher(*trial("limited", "sleep", "2"))).stdout))
     free, limited = ({look.split()[0] for look in one.lines["threads"]} for one in said)
     assert len(free) > len(limited) == 1
+
+
+ADOPTING = """
+import ctypes, json, os, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+for argv in json.loads(sys.argv[1]):
+    subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
+adopted = []
+try:
+    while True:
+        adopted.append(os.waitpid(-1, 0)[0])
+except ChildProcessError:
+    print(len(adopted))
+"""
+"""Runs commands as the first process of a pod would that reaps nobody, and counts what was left to it."""
+
+
+def test_no_process_is_left_to_a_first_process_that_reaps_none(launcher):
+    trials = [launcher(*trial(f"t{i}", "sleep", str(0.02 * (i % 12)))) for i in range(24)]
+    argv = (sys.executable, "-c", ADOPTING, json.dumps(trials))
+    assert act(argv).stdout == "0\n"

@@ -118,7 +118,8 @@ class ExecTarget(ClusterTarget):
             reached.check(cluster, workload, self._pod, is_all=spec.pods == "all")
         levels = [self._cores(level) for level in self.levels]
         pods = [pod for pod, _ in self._members()]
-        try_levels(cluster, workload, self._name, self._original.cpu, pods, levels, spec.change)
+        own = self._original.cpu
+        list(map(note, try_levels(cluster, workload, self._name, own, pods, levels, spec.change)))
 
     def _cores(self, level: Level) -> float | None:
         return self._original.cpu.limit_cores if level == UNCHANGED else as_cores(level)

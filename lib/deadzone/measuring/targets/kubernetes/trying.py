@@ -20,8 +20,8 @@ def try_levels(
     pods: Sequence[Object],
     levels: Sequence[float | None],
     change: str,
-) -> None:
-    """Ask whether each level may be.
+) -> list[str]:
+    """Ask whether each level may be; returns what a person should know of them before the sweep.
 
     original: what the template has. pods: those that are at the level of a trial. levels: CPU limits, None for no limit [cores].
     change: how they are put in force, as the target says.
@@ -37,11 +37,20 @@ def try_levels(
                 try_resize(cluster, pod, container, one)
         elif workload.kind != POD and change != "resize":
             rolled.append(resources.for_template(original, cores))
-    if rolled:
-        found = workload.read(cluster)
-        for template in rolled:
-            workload.patch_template(cluster, container, template, found, dry_run=True)
-        room.check(cluster, workload, found, container, [original, *rolled])
+    if not rolled:
+        return []
+    found = workload.read(cluster)
+    for template in rolled:
+        workload.patch_template(cluster, container, template, found, dry_run=True)
+    room.check(cluster, workload, found, container, [original, *rolled])
+    pod = {"spec": workload.template(found)}
+    now = resources.qos_class(pod["spec"]["containers"])
+    classes = ((one, resources.qos_class_with(pod, container, one)) for one in rolled)
+    return [
+        f"with {one} the pods of {workload} are of the QoS class {other}, now {now}"
+        for one, other in classes
+        if other != now
+    ]
 
 
 def _by_resize(pod: Object, name: str, cores: float | None) -> CpuResources | None:
