@@ -5,7 +5,8 @@ A phase has the same colour, hatch and name in every figure and table. The hues 
 meaning, so each phase also has a hatch and is labelled in words.
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,9 +66,18 @@ RC_PARAMS: dict[str, Any] = {name: COLOURS.get(str(value), value) for name, valu
 """matplotlib settings; a fixed salt keeps the ids inside an SVG the same from run to run."""
 
 
-def figure_style() -> AbstractContextManager[None]:
-    """The style of every figure, for the `with` block in which one is drawn."""
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """The style of every figure, for the `with` block in which one is drawn.
+
+    Only the settings of the style are put back: the block may be where a kernel loads its backend, which switches
+    interactive drawing on for all figures after it.
+    """
     import matplotlib as mpl
 
-    params: Any = RC_PARAMS
-    return mpl.rc_context(params)
+    before: Any = {name: mpl.rcParams[name] for name in RC_PARAMS}
+    mpl.rcParams.update(RC_PARAMS)
+    try:
+        yield
+    finally:
+        mpl.rcParams.update(before)

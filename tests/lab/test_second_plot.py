@@ -1,0 +1,54 @@
+"""In a fresh kernel every plot is drawn: the first, the second, and the user's own after each verb."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+FRAME = """
+import deadzone
+import pandas as pd
+frame = pd.DataFrame({"threads": [1, 2, 4, 8] * 4, "wall_s": [8.0, 4.1, 2.2, 2.1] * 4})
+frame["wall_s"] *= [1 + i / 500 for i in range(16)]
+"""
+OWN = "frame.plot(x='threads', y='wall_s')"
+
+PLOTS = {
+    "a model twice": [
+        "model = deadzone.fit_phases(frame, 'threads', 'wall_s')\nmodel.plot()",
+        "model.plot()",
+        OWN,
+    ],
+    "a comparison": [
+        "other = frame.assign(wall_s=frame['wall_s'] * 1.2)\n"
+        "deadzone.compare_tables(frame, other, 'wall_s', factors=['threads']).plot()",
+        OWN,
+    ],
+    "a section of a report": [
+        "from IPython.display import display\n"
+        "from deadzone.reports.sweep.analysis import analyse\n"
+        "from deadzone.reports.sweep.report import SweepReport\n"
+        "from deadzone.reports.sweep.source import load_source\n"
+        "frame.to_csv('t.csv', index=False)\n"
+        "report = SweepReport(analyse(load_source(table='t.csv', knob='threads', response='wall_s', goal='min')))\n"
+        "display(*report.section('curve'))",
+        OWN,
+        "import matplotlib.pyplot as plt\nplt.plot(frame['threads'], frame['wall_s'])",
+    ],
+}
+
+
+@pytest.mark.parametrize("plots", PLOTS.values(), ids=PLOTS)
+def test_each_plot_is_drawn_in_a_fresh_kernel(plots, tmp_path):
+    cells = [nbformat.v4.new_code_cell(source) for source in (FRAME, *plots)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}, timeout=60).execute()
+    for cell in notebook.cells[1:]:
+        assert any(map(is_picture, cell.outputs)), (cell.source, cell.outputs)
+
+
+def is_picture(output: dict) -> bool:
+    """An image, or a block of a report with its drawing."""
+    data = output.get("data", {})
+    return any(name.startswith("image/") for name in data) or "<svg" in data.get("text/html", "")
