@@ -75,9 +75,10 @@ def figure_style() -> Iterator[None]:
     """
     import matplotlib as mpl
 
-    before: Any = {name: mpl.rcParams[name] for name in RC_PARAMS}
-    mpl.rcParams.update(RC_PARAMS)
+    settings: Any = mpl.rcParams
+    before = {name: settings[name] for name in RC_PARAMS}
+    settings.update(RC_PARAMS)
     try:
         yield
     finally:
-        mpl.rcParams.update(before)
+        settings.update(before)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from statistics import fmean, median
 from typing import Any, TextIO
 
@@ -243,8 +244,39 @@ class BarProgress(Told):
         return visible(sentence)
 
 
+class NotebookProgress(Told):
+    """tqdm's bar in the output of a cell that somebody watches; a line takes its place, so that an export holds no widget."""
+
+    def __init__(self) -> None:
+        from IPython.display import display
+        from tqdm.notebook import tqdm
+
+        self._bar = tqdm(total=1, display=False, leave=True)
+        self._shown = display(self._bar.container, display_id=True)
+
+    def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
+        """Move the bar."""
+        state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
+        if self._bar.total != total:
+            self._bar.reset(total)
+        self._bar.n = done
+        self._bar.bar_format = f"{self._count(done, total)} {{bar}} {state}"
+        self._bar.refresh()
+
+    def note(self, sentence: str) -> None:
+        """Print a line below the bar."""
+        print(visible(sentence), flush=True)
+
+    def close(self, sentence: str) -> None:
+        """Leave one line in the place of the bar."""
+        from IPython.display import Pretty
+
+        self._bar.container.close()
+        self._shown.update(Pretty(visible(sentence)))
+
+
 class LineProgress(Told):
-    """Plain lines, for logs and notebooks."""
+    """Plain lines, for logs and for notebooks that nobody watches."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -262,10 +294,21 @@ class LineProgress(Told):
 
 
 def progress_on(stream: TextIO | None = None, bound: str = "-p design.timeout_s") -> Progress:
-    """A bar where the stream is a terminal that can draw one, else plain lines. bound: the option that ends a long trial."""
+    """A bar where the stream is a terminal that can draw one, or in a notebook, else plain lines.
+
+    bound: the option that ends a long trial.
+    """
     if os.environ.get(PROGRESS_VARIABLE) == "silent":
         return Progress()
+    if stream is None and in_notebook() and find_spec("ipywidgets"):
+        return NotebookProgress()
     stream = stream or sys.stderr
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return BarProgress(stream, bound)
     return LineProgress(stream)
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter executes this."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from deadzone.measuring.sweep.progress import Beside, Progress
 
-EVERY_S = 5.0
+EVERY_S = 2.0
 """A picture that changes more often is not looked at [s]."""
 
 LEAST_APART = 20.0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import DeadzoneError
 from deadzone.language.catalogue import say
+from deadzone.measuring.sweep.progress import in_notebook
 from deadzone.store.run import Run
 from deadzone.study.plan import Plan
 
@@ -24,7 +25,7 @@ def look_of(plan: Plan, run: Run) -> Callable[[], str] | None:
     if len(plan.factors) > 1 or plan.study.search:
         return None
     if not sys.stderr.isatty():
-        return _Figure(plan, run).show if _in_notebook() else None
+        return _Figure(plan, run).show if in_notebook() else None
     from deadzone.reports.sweep.terminal import terminal_of
 
     terminal = terminal_of(sys.stderr)
@@ -93,9 +94,3 @@ def drawn(model: PhaseModel, coming: str = "") -> bytes:
         kept = io.BytesIO()
         figure.savefig(kept, format="png", dpi=100)
     return kept.getvalue()
-
-
-def _in_notebook() -> bool:
-    """Whether a kernel of Jupyter executes this."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return hasattr(shell, "kernel")

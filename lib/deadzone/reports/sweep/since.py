@@ -135,7 +135,7 @@ def since_previous(analysis: Analysis) -> Since:
     earlier = _previous(source)
     if earlier is None or analysis.advice is None:
         return Since(analysis, None)
-    alike = {"knob": source.knob, "response": source.response, "goal": source.goal}
+    alike: dict[str, Any] = {"knob": source.knob, "response": source.response, "goal": source.goal}
     try:
         then = analyse(load_source(str(earlier.folder), **alike))
     except DeadzoneError:
@@ -170,7 +170,7 @@ def _claims(now: Analysis, before: Analysis, previous: str) -> str:
     return say("claims.changed", previous=previous, changes=listing(named)) if named else ""
 
 
-def since_previous_of(run: Run, **asked: str) -> Since:
+def since_previous_of(run: Run, **asked: Any) -> Since:
     """Set a run beside the one before it; the first of its study has an analysis, with its findings, and nothing beside it.
 
     asked: knob, response, goal and by, in place of what its study says.

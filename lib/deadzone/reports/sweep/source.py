@@ -16,8 +16,9 @@ from deadzone.explaining.phases.censored import is_bound
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import Message, join, say
+from deadzone.reports.published.reference import load_reference
 from deadzone.reports.sweep.emulation import emulation_doubts
-from deadzone.store.run import Run
+from deadzone.store.run import Run, list_runs
 from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table
 from deadzone.study.factors import FactorSpec
@@ -106,8 +107,11 @@ def load_source(
     response: str = "",
     goal: str = "",
     by: str = "",
+    or_reference: bool = False,
 ) -> Source:
     """A source from a run (its id, folder, or STUDY/latest) or from a CSV or Parquet table.
+
+    or_reference: where neither is named and there is no run yet, it is a published table, which the title says.
 
     knob, response, goal, by: in place of what the run's study says; a table needs knob and response.
 
@@ -121,7 +125,26 @@ def load_source(
         for column in (knob, response, *_columns(by)):
             check_column(trials, column)
         return Source(path.stem, path.stem, "", trials, knob, response, goal or "min", _columns(by))
-    return _of_run(Run.find(places.runs_folder(), run or "latest"), knob, response, goal, by)
+    runs = places.runs_folder()
+    if or_reference and run in ("", "latest") and not list_runs(runs):
+        return _of_reference(knob, response, goal, by)
+    return _of_run(Run.find(runs, run or "latest"), knob, response, goal, by)
+
+
+REFERENCE = "ffmpeg-16-cores"
+"""The published table that is shown where there is no run yet: it has all that a run of one's own has, but for telemetry."""
+
+
+def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
+    trials = load_reference(REFERENCE, "trials")
+    trials = trials[trials["thread_setting"] == "equal_to_limit"].drop(columns="thread_setting")
+    title = say("source.reference_title")
+    knob, response = knob or "cpu_limit", response or "wall_s"
+    for column in (knob, response, *_columns(by)):
+        check_column(trials, column)
+    return Source(
+        REFERENCE, title, say("source.reference"), trials, knob, response, goal or "min", _columns(by)
+    )
 
 
 def _of_run(run: Run, knob: str, response: str, goal: str, by: str) -> Source:

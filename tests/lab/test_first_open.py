@@ -1,0 +1,27 @@
+"""Every notebook works at first open on a fresh clone, where there is no run yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+OPENED = ("explore", "phases")
+"""Those that show runs; the sweep is executed in tests/lab/test_jupyterlab.py, the published studies in tests/reports/published."""
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_it_runs_to_its_end_where_there_is_no_run(name, home):
+    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    NotebookClient(notebook, resources={"metadata": {"path": str(NOTEBOOKS)}}, timeout=120).execute()
+    shown = [text for cell in notebook.cells for out in cell.get("outputs", []) for text in texts(out)]
+    assert shown
+    if name == "phases":
+        assert any("reference data" in text for text in shown)
+
+
+def texts(output: dict) -> list[str]:
+    return [*output.get("data", {}).values(), *filter(None, [output.get("text")])]

@@ -1,0 +1,111 @@
+"""Three scenes in a real JupyterLab in a real Chromium: what a researcher sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyterlab_browser import in_browser, lab, run_all, until
+from needs import needs
+
+from lab.test_second_plot import FRAME
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+@pytest.fixture
+def chromium():
+    return needs("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture
+def server(chromium, home, tmp_path):
+    """JupyterLab in a repository of its own; gives its address."""
+    with lab((sys.executable, "-m", "jupyterlab"), home / "notebooks", tmp_path, os.environ) as address:
+        yield address
+
+
+def picture(page, name, tmp_path):
+    page.screenshot(path=str(Path(os.environ.get("DEADZONE_PICTURES", str(tmp_path))) / f"{name}.png"))
+
+
+def written(path, *sources):
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+
+
+def test_two_plots_in_a_row_are_both_drawn_and_a_cell_is_edited_and_executed_on(
+    server, chromium, home, tmp_path
+):
+    model = "model = deadzone.fit_phases(frame, 'threads', 'wall_s')\nmodel.plot()"
+    own = "print('levels', len(model.levels)); frame.plot(x='threads', y='wall_s')"
+    written(home / "notebooks" / "two.ipynb", FRAME, model, "model.plot()", own)
+    with in_browser(chromium, f"{server}/lab/tree/two.ipynb?reset") as page:
+        run_all(page)
+        pictures = page.locator(".jp-OutputArea img")
+        until(page, lambda: pictures.count() == 3)
+        until(page, lambda: page.get_by_text("levels 4").count() > 0)
+        page.locator(".jp-CodeCell .cm-content").nth(1).click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("frame = frame[frame['threads'] < 8]\n")
+        run_all(page)
+        until(page, lambda: page.get_by_text("levels 3").count() > 0)
+        until(page, lambda: pictures.count() == 3)
+        picture(page, "two-plots", tmp_path)
+
+
+def test_a_sweep_shows_its_bar_and_curve_in_place_is_interrupted_and_goes_on(
+    server, chromium, home, write_study, tmp_path
+):
+    write_study(
+        "slow",
+        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
+        factors={"pause": [0.3, 0.4, 0.5]},
+        design={"replicates": 6},
+    )
+    shutil.copy(NOTEBOOKS / "sweep.ipynb", home / "notebooks")
+    path = home / "notebooks" / "sweep.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ()))
+    cell.source = 'study: str = "slow"\nrun_id: str = ""\nresume: str = ""\noverrides: dict = {}'
+    nbformat.write(notebook, path)
+    with in_browser(chromium, f"{server}/lab/tree/sweep.ipynb?reset") as page:
+        run_all(page)
+        bar, curve = (
+            page.locator(".jp-OutputArea .widget-hprogress, .jp-OutputArea progress"),
+            page.locator(".jp-OutputArea img"),
+        )
+        until(page, lambda: page.get_by_text("trial 8 of 18").count() > 0)
+        assert bar.count() == 1 and curve.count() == 1, "one bar, and one curve that is replaced"
+        bar_at, curve_at = bar.bounding_box(), curve.bounding_box()
+        assert bar_at and curve_at and bar_at["y"] < curve_at["y"]
+        picture(page, "sweep-running", tmp_path)
+        page.locator('[data-command="notebook:interrupt-kernel"]').first.click()
+        until(page, lambda: page.get_by_text("go on with --resume").count() > 0)
+        until(page, lambda: page.get_by_text("| Idle").count() > 0)
+        page.wait_for_timeout(
+            2000
+        )  # the kernel drops what is asked of it while it drops the cells after the interrupt
+        [journal] = (home / "data" / "runs" / "slow").glob("*/trials.jsonl")
+        kept = len(journal.read_text().splitlines())
+        assert kept >= 7
+        page.locator(".jp-CodeCell .cm-content").first.click()
+        page.keyboard.press("Control+End")
+        page.keyboard.type('\nresume = "latest"')
+        run_all(page)
+        until(page, lambda: page.get_by_text("18 trials, recorded in").count() > 0)
+        assert bar.count() == 0, "the line takes the bar's place"
+        picture(page, "sweep-ended", tmp_path)
+        page.keyboard.press("Control+s")
+        until(page, lambda: "18 trials, recorded in" in path.read_text())
+    finished = [json.loads(line)["trial"] for line in journal.read_text().splitlines()]
+    assert sorted(finished) == list(range(1, 19))
+    saved = nbformat.read(path, as_version=4)
+    data = [out.get("data", {}) for cell in saved.cells for out in cell.get("outputs", ())]
+    assert not [one for one in data if "application/vnd.jupyter.widget-view+json" in one]
