@@ -8,10 +8,11 @@ PYTEST := $(BIN)/python -m pytest
 # the library anew and takes three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Real programs are at the mercy of neighbours: a test that fails is tried once more, and if it fails again, a last time when all
-# others have ended, for neighbours come for minutes. The summary names those that passed so.
-ONCE_MORE  = --reruns 1 --reruns-delay 5 -rfER --record $(1)
-LAST_TIME  = $(BIN)/python tests/tally.py $(1) | xargs --no-run-if-empty --delimiter='\n' $(PYTEST) -rfE --record $(1)
+# A test that fails has failed. Only one that is marked `alone`, which measures time or CPU, is tried again, once, for a
+# neighbour may have taken its share; the summary names what passed so. What was skipped because the machine was busy is
+# tried once more too. The record keeps the output of every failure.
+ALONE_AGAIN = --reruns 1 --reruns-delay 5 -rfER
+BUSY_AGAIN  = $(BIN)/python tests/tally.py busy $(1) | xargs --no-run-if-empty --delimiter='\n' $(PYTEST) --record $(1)
 
 # Tests whose outcome hangs on the time or the CPU that they are given are marked `alone` and run one at a time; all others,
 # those that sweep among them, run at once, four more than there are cores, for they wait half of their time.
@@ -26,7 +27,7 @@ LONGEST := $(addprefix tests/,torture/test_torture.py test_wheel.py test_gallery
 # Both halves always run; what became of each test is added up at the end. ONLY names the record of an earlier run,
 # of which the tests are run that were skipped there; the checks were made there.
 RECORD   := build/tests.jsonl
-RECORDED := $(call ONCE_MORE,$(RECORD)) $(if $(ONLY),--skipped-in $(ONLY))
+RECORDED := --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
 HERE     := not cluster and not cgroup2
 CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 
@@ -48,9 +49,9 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
 	@rm -f $(RECORD)
 	-OPENBLAS_NUM_THREADS=1 $(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(CHECKED) $(LONGEST) tests
-	-$(PYTEST) $(RECORDED) -m "$(HERE) and alone" $(ALONE)
-	-@$(call LAST_TIME,$(RECORD))
-	@$(BIN)/python tests/tally.py $(RECORD) 2
+	-$(PYTEST) $(RECORDED) $(ALONE_AGAIN) -m "$(HERE) and alone" $(ALONE)
+	-@$(call BUSY_AGAIN,$(RECORD))
+	@$(BIN)/python tests/tally.py total $(RECORD) 2
 
 torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7, or OF=input, OF=cluster
 	cd tests && PYTHONPATH=cluster ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \
@@ -67,10 +68,10 @@ cluster-down: $(VENV)/.dev  ## remove all of that node
 
 test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG names or on that node
 	@rm -f $(CLUSTER_RECORD)
-	-$(PYTEST) $(call ONCE_MORE,$(CLUSTER_RECORD)) tests/cluster -m "cluster and not alone" -n 4
-	-$(PYTEST) $(call ONCE_MORE,$(CLUSTER_RECORD)) tests/cluster -m "cluster and alone"
-	-@$(call LAST_TIME,$(CLUSTER_RECORD))
-	@$(BIN)/python tests/tally.py $(CLUSTER_RECORD) 2
+	-$(PYTEST) --record $(CLUSTER_RECORD) tests/cluster -m "cluster and not alone" -n 4
+	-$(PYTEST) --record $(CLUSTER_RECORD) $(ALONE_AGAIN) tests/cluster -m "cluster and alone"
+	-@$(call BUSY_AGAIN,$(CLUSTER_RECORD))
+	@$(BIN)/python tests/tally.py total $(CLUSTER_RECORD) 2
 
 lab: $(VENV)/.main  ## open the notebooks in JupyterLab
 	cd notebooks && ../$(BIN)/jupyter lab $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)

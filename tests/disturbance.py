@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import pandas as pd
 import pytest
+from tally import BUSY
 
 NO_DOUBTS = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 """Trust of a study in which interference is not the subject: it must measure on a busy machine."""
@@ -33,7 +34,7 @@ def undisturbed(
         measured = measure()
         if not disturbed(measured):
             return measured
-    pytest.skip(f"neighbours disturbed what was measured, {attempts} times: this machine cannot tell now")
+    pytest.skip(f"{BUSY}neighbours disturbed it {attempts} times")
 
 
 def trusted(trials: pd.DataFrame) -> pd.DataFrame:

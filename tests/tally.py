@@ -1,8 +1,9 @@
 """One summary of several runs of pytest: what passed, what failed, what was skipped, and what would bring each.
 
-The runs append to a record, a line a test (`pytest --record FILE`); `python tests/tally.py FILE RUNS` adds it up, and
-`python tests/tally.py FILE` names what failed, so that one more run can try it. With `--skipped-in FILE` only the tests run that
-an earlier run had skipped.
+The runs append to a record, a line a test, with the output of what failed (`pytest --record FILE`).
+`python tests/tally.py total FILE RUNS` adds it up. `python tests/tally.py busy FILE` names the tests that measured
+nothing because the machine was busy, for one more run. `python tests/tally.py not-run FILE...` names those that were
+skipped for it in both. With `--skipped-in FILE` only the tests run that an earlier run had skipped.
 """
 
 from __future__ import annotations
@@ -20,6 +21,16 @@ SOME_FAILED = 1
 NO_TEST_RAN = 5
 """Exit codes of pytest: which failed is on the record, and a half without tests to run is no failure of theirs."""
 
+MOST_OUTPUT = 20_000
+"""Characters of a failure's output that are kept: a traceback and what the test printed last."""
+
+
+BUSY = "this machine is too busy to measure it: "
+"""How the reason of a skip begins that says so. Such a test is tried once more; CI names those that were not run."""
+
+MISSED = ("rerun", "failed")
+"""Outcomes of a try that did not pass."""
+
 
 class Recorder:
     """Appends what becomes of each test to a file."""
@@ -34,20 +45,34 @@ class Recorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
             reason = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+            output = {"output": output_of(report)} if report.outcome in MISSED else {}
             self._append(
                 test=report.nodeid,
                 outcome=report.outcome,
                 reason=reason.removeprefix("Skipped: "),
                 wall_s=round(report.duration, 2),
+                **output,
             )
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be read has tests that nobody counts."""
         if report.failed:
-            self._append(test=report.nodeid, outcome="failed", reason="it cannot be collected", wall_s=0.0)
+            self._append(
+                test=report.nodeid,
+                outcome="failed",
+                reason="it cannot be collected",
+                wall_s=0.0,
+                output=output_of(report),
+            )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         self._append(ended=int(exitstatus))
+
+
+def output_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """The traceback of a failure and what the test printed, the end of it where it is long."""
+    texts = [report.longreprtext, *(f"-- {title}\n{text}" for title, text in report.sections)]
+    return "\n".join(texts)[-MOST_OUTPUT:]
 
 
 def addoption(parser: pytest.Parser) -> None:
@@ -90,11 +115,20 @@ def failed(lines: list[dict[str, Any]]) -> list[str]:
     return [test for test, (outcome, _) in outcomes(lines).items() if outcome == "failed"]
 
 
+def busy(lines: list[dict[str, Any]]) -> list[str]:
+    """The tests that were last skipped because neighbours disturbed what they measured."""
+    return [
+        test
+        for test, (outcome, reason) in outcomes(lines).items()
+        if outcome == "skipped" and reason.startswith(BUSY)
+    ]
+
+
 def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
     """The sentences of the summary, and whether all is well. runs: how many runs there were at least."""
     last = outcomes(lines)
     counts = Counter(outcome for outcome, _ in last.values())
-    missed = {line["test"] for line in lines if line.get("outcome") in ("rerun", "failed")}
+    missed = {line["test"] for line in lines if line.get("outcome") in MISSED}
     again = sorted(test for test in missed if last[test][0] == "passed")
     said = [
         f"{counts['passed']} passed ({len(again)} of them not at once), {counts['failed']} failed, {counts['skipped']} skipped"
@@ -106,6 +140,7 @@ def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
     packages = {package for reason in reasons for package in re.findall(r"apt install ([\w.+-]+)", reason)}
     if packages:
         said.append(f"On Debian and Ubuntu most of these run after: apt install {' '.join(sorted(packages))}")
+    said += [f"not run, the machine was too busy: {test}" for test in busy(lines)]
     ends = [line["ended"] for line in lines if "ended" in line]
     all_ended = len(ends) >= runs and not set(ends) - {0, SOME_FAILED, NO_TEST_RAN}
     if not all_ended:
@@ -113,11 +148,17 @@ def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
     return "\n".join(said), all_ended and not counts["failed"]
 
 
+def main(action: str, *arguments: str) -> int:
+    """What the make file and CI ask for; see the top of this file."""
+    if action == "total":
+        text, is_well = summary(read(Path(arguments[0])), int(arguments[1]))
+        print(f"\n{text}")
+        return 0 if is_well else 1
+    for path in arguments:
+        for test in busy(read(Path(path))):
+            print(test if action == "busy" else f"NOT RUN, the machine was too busy: {test}")
+    return 0
+
+
 if __name__ == "__main__":
-    record = read(Path(sys.argv[1]))
-    if not sys.argv[2:]:
-        sys.stdout.writelines(f"{test}\n" for test in failed(record))
-        sys.exit()
-    text, is_well = summary(record, int(sys.argv[2]))
-    print(f"\n{text}")
-    sys.exit(0 if is_well else 1)
+    sys.exit(main(*sys.argv[1:]))

@@ -51,7 +51,13 @@ LOADED = ("nginx", "jvm")
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, marks=[pytest.mark.alone] if path.stem.startswith(LOADED) else [], id=path.stem)
+        pytest.param(
+            path,
+            marks=[pytest.mark.alone("neighbours keep a generator from its rate")]
+            if path.stem.startswith(LOADED)
+            else [],
+            id=path.stem,
+        )
         for path in GALLERY
     ],
 )

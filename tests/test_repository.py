@@ -93,6 +93,14 @@ def covered(module: Path, tests: set[str]) -> bool:
     return f"test_{module.stem}.py" in tests or (inside.parent != Path() and any(folder.glob("test_*.py")))
 
 
+def test_each_test_that_may_be_tried_again_says_what_it_measures():
+    """Only tests marked `alone` may be, so each mark carries its reason."""
+    texts = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)}
+    bare = [str(path) for path, text in texts.items() if re.search(r"mark\.alone(?!\(\s*\")", text)]
+    assert not bare, "write @pytest.mark.alone with what the test measures"
+    assert any("mark.alone(" in text for text in texts.values())
+
+
 def test_modules_stay_small():
     long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in MODULES}
     assert not {name: lines for name, lines in long.items() if lines > MOST_LINES_A_MODULE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -44,11 +45,14 @@ def run(tmp_path):
     return pytest_on
 
 
-def total(record, runs):
-    said = subprocess.run(
-        (sys.executable, str(HERE / "tally.py"), str(record), str(runs)), capture_output=True, text=True
-    )
+def tally(*arguments):
+    argv = (sys.executable, HERE / "tally.py", *map(str, arguments))
+    said = subprocess.run(argv, capture_output=True, text=True)
     return said.returncode, said.stdout
+
+
+def total(record, runs):
+    return tally("total", record, runs)
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "on two workers"])
@@ -72,17 +76,31 @@ def test_a_test_that_passes_when_tried_once_more_is_counted_as_such(run, tmp_pat
     assert said.splitlines()[1:] == ["1 passed (1 of them not at once), 0 failed, 0 skipped", TRIED_AGAIN]
 
 
-def test_what_failed_is_named_for_one_more_run_and_passes_there(run, tmp_path):
-    (tmp_path / "test_one.py").write_text(SECOND)
+def test_the_record_keeps_the_output_of_what_failed(run, tmp_path):
+    (tmp_path / "test_one.py").write_text("def test_speaks():\n    print('seed 4711')\n    assert 1 == 2\n")
+    run("test_one", "--record", "record", "--reruns", "1")
+    lines = [json.loads(line) for line in (tmp_path / "record").read_text().splitlines()]
+    assert [line["outcome"] for line in lines if "test" in line] == ["rerun", "failed"]
+    for line in lines[:2]:
+        assert "seed 4711" in line["output"] and "assert 1 == 2" in line["output"]
+
+
+BUSY_ONCE = (
+    "from tally import BUSY\nimport pytest\nfrom pathlib import Path\n"
+    "def test_measures():\n    mark = Path('mark')\n    if not mark.exists():\n"
+    "        mark.touch()\n        pytest.skip(BUSY + 'neighbours disturbed it 4 times')\n"
+)
+
+
+def test_what_a_busy_machine_kept_from_measuring_is_named_until_it_is_run(run, tmp_path):
+    (tmp_path / "test_one.py").write_text(BUSY_ONCE)
+    name = "test_one.py::test_measures"
     run("test_one", "--record", "record")
-    named = subprocess.run(
-        (sys.executable, HERE / "tally.py", tmp_path / "record"), capture_output=True, text=True
-    )
-    assert named.stdout == "test_one.py::test_second\n"
-    assert total(tmp_path / "record", 1)[0] == 1
+    assert tally("busy", tmp_path / "record") == (0, f"{name}\n")
+    assert tally("not-run", tmp_path / "record") == (0, f"NOT RUN, the machine was too busy: {name}\n")
+    assert f"not run, the machine was too busy: {name}" in total(tmp_path / "record", 1)[1]
     run("test_one", "--record", "record")
-    code, said = total(tmp_path / "record", 1)
-    assert code == 0 and said.splitlines()[2:] == [TRIED_AGAIN]
+    assert tally("busy", tmp_path / "record") == (0, "") == tally("not-run", tmp_path / "record")
 
 
 def test_only_what_was_skipped_is_run_elsewhere(run, tmp_path):

@@ -137,7 +137,7 @@ def test_the_next_study_tries_the_remedy_and_can_be_run(home, write_study, deadz
     assert deadzone("sweep", "probe-next", "--dry-run").code == 0
 
 
-@pytest.mark.alone  # on a busy machine who sleeps waits for a core
+@pytest.mark.alone("who sleeps waits for a core on a busy machine")
 def test_without_a_known_remedy_there_is_no_next_study(measured, deadzone):
     said = deadzone("recommend", "probe/latest", "--next")
     assert said.code == 2

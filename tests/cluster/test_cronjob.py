@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-pytestmark = [pytest.mark.cluster, pytest.mark.alone]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.alone("it sweeps a pod from another pod, which takes both cores"),
+]
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 

@@ -7,7 +7,10 @@ from deploy.dashboard import questions
 from deploy.prometheus_server import prometheus
 from kubelet_figures import cadvisor_scrape
 
-pytestmark = [pytest.mark.cluster, pytest.mark.alone]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.alone("it waits for what the kubelet measures of a quiet node"),
+]
 
 
 def test_every_panel_shows_a_throttled_pod(own_cluster, namespace, deployment, tmp_path):

@@ -237,7 +237,7 @@ def test_a_trial_lost_in_a_pod_that_was_resized_is_repeated_there(sleeping, left
     left.check_nothing()
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures throttling beside the kubelet's count")
 def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, left):
     deployment(annotations=ALLOWED)
     pod = left.pods()[0]["metadata"]["name"]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from sweeping import SLEEP, command, job_target
 
-pytestmark = [pytest.mark.cluster, pytest.mark.alone]
+pytestmark = [pytest.mark.cluster, pytest.mark.alone("it takes a node away from the cluster")]
 
 LENGTH_S = 4
 

@@ -113,7 +113,7 @@ def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path
     assert "There is no cluster to reach" in said.err
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it restarts the API server or cuts its link")
 def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
     own_cluster, namespace, deployment, write_study, start, left
 ):
@@ -141,7 +141,7 @@ def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
     left.check_nothing()
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it restarts the API server or cuts its link")
 @pytest.mark.usefixtures("own_cluster")
 def test_a_link_that_is_cut_for_a_while_loses_nothing(sleeping, left):
     begun = sleeping(8)

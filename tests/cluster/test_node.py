@@ -28,7 +28,7 @@ def refused(cluster, *arguments: str) -> str:
     return str(error.value)
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it changes the node")
 def test_a_limit_changes_in_place_and_nothing_restarts(cluster, namespace, deployment):
     pod = pod_of(cluster, namespace, deployment(cpu_limit="500m"))
     execute = ("exec", pod, "--namespace", namespace, "--", "sh", "-c")
@@ -113,7 +113,7 @@ def test_a_limit_range_and_a_quota_forbid_what_they_should(cluster, namespace, d
     assert "maximum cpu usage per Container is 1" in said
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it changes the node")
 def test_a_killed_api_server_comes_back_and_the_pods_never_noticed(own_cluster, namespace, deployment):
     pod = pod_of(own_cluster, namespace, deployment())
     os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
@@ -122,7 +122,7 @@ def test_a_killed_api_server_comes_back_and_the_pods_never_noticed(own_cluster, 
     assert status["restartCount"] == 0
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it changes the node")
 def test_the_link_to_the_node_can_be_cut_and_joined(own_cluster):
     set_link(up=False)
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from node_places import HERE, cache_folder
 
-pytestmark = [pytest.mark.cluster, pytest.mark.alone]
+pytestmark = [pytest.mark.cluster, pytest.mark.alone("it stops and starts the node")]
 
 SECOND = "9"
 

@@ -114,7 +114,7 @@ def test_a_verb_that_jobs_need_is_named(namespace, account, write_study, deadzon
     assert "lacks the verb 'create' for jobs of the API group batch" in said.err
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it restarts the API server")
 def test_a_server_that_restarts_and_knows_no_account_yet_is_waited_for(
     own_cluster, namespace, deployment, account, write_study, start
 ):

@@ -239,7 +239,7 @@ def test_two_sweeps_never_share_a_workload(namespace, deployment, long_study, st
     left.check_nothing()
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it counts what a whole cluster holds")
 def test_what_goes_with_its_namespace_needs_nothing_back(
     cluster, namespace, deployment, long_study, start, deadzone, left
 ):

@@ -11,7 +11,7 @@ from sweeping import ALLOWED, BUSY, Left, command, job_target, target
 from deadzone import fit_phases
 from deadzone.measuring.targets.kubernetes.resources import cores_of
 
-pytestmark = [pytest.mark.cluster, pytest.mark.alone]
+pytestmark = [pytest.mark.cluster, pytest.mark.alone("it measures the same curve in a pod and here")]
 
 LEVELS = [0.2, 0.4, 0.8, 1.4, 1.8]
 """A shell that counts gains in proportion to one core, and nothing beyond; ffmpeg with one thread keeps helpers of its own, on

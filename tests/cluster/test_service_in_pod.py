@@ -7,7 +7,7 @@ from sweeping import ALLOWED, target
 
 from deadzone.explaining.attribution.attributing import attribute
 
-pytestmark = [pytest.mark.cluster, pytest.mark.alone]
+pytestmark = [pytest.mark.cluster, pytest.mark.alone("it measures response times under a limit")]
 
 PORT = 8080
 

@@ -17,7 +17,7 @@ from torture import inputs
 from torture.inputs import KINDS, check, said_by
 
 FEW = {"run": 3, "run to resume": 2, "notebook parameter": 1}
-"""Cases of a kind that takes longer; drawn anew each time, so that what many runs of the tests try adds up."""
+"""Cases of a kind that takes longer."""
 
 MEGABYTE = 1 << 20
 

@@ -1,4 +1,4 @@
-"""Each fault once, at an instant that is drawn anew each time, and an oracle that sees what it is there for."""
+"""Each fault once, at an instant drawn from one seed, and an oracle that sees what it is there for."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from torture.archiving import ArchiveScene
 from torture.scene import Scene, play
 from torture.serving import SERVER_FAULTS, ServiceScene
 
+SEED = 20261126
+"""The same in each run of the tests, so that what fails once can be looked at; `make torture` draws others."""
+
 
 def played(kind, name):
-    """The message of a failure names the seed: `make torture SEED=... ` plays it again."""
-    seed = random.SystemRandom().randrange(10**6)
-    found = play(kind, seed, 0, {name: kind.faults()[name]}).found
-    assert not found, f"seed {seed}: {found}"
+    found = play(kind, SEED, 0, {name: kind.faults()[name]}).found
+    assert not found, f"seed {SEED}: {found}"
 
 
 @pytest.mark.parametrize("fault", Scene.faults())

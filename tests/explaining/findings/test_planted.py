@@ -59,11 +59,16 @@ def swept(write_study, sweep, tmp_path):
 
 
 ALONE = ("cache", "after_large")
-"""Those that nothing but the time of a trial shows."""
 
 
 @pytest.mark.parametrize(
-    "mistake", [pytest.param(one, marks=pytest.mark.alone) if one in ALONE else one for one in NAMED]
+    "mistake",
+    [
+        pytest.param(one, marks=pytest.mark.alone("only the time of a trial shows it"))
+        if one in ALONE
+        else one
+        for one in NAMED
+    ],
 )
 def test_each_planted_mistake_is_named_and_nothing_wrong_is_recommended(mistake, swept, deadzone):
     from deadzone.errors import SweepError

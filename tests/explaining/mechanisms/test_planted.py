@@ -6,7 +6,7 @@ from disturbance import MOST_UNTRUSTED, clock_wandered, mostly_untrusted, undist
 
 import deadzone
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.alone("time per level is what shows the mechanism")
 
 REPLICATES = 5
 

@@ -9,7 +9,7 @@ from deadzone.measuring.load.recording import RESPONSES
 from deadzone.store.histograms import merged, percentiles_ms
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when requests are sent and answered")
 def test_a_server_that_stalls_a_second_in_five_is_not_flattered(http_server, generate):
     told = generate(http_server("stall"), rate=200, duration_s=5, drain_s=3)
     assert told.failure is None
@@ -24,7 +24,7 @@ def test_a_server_that_stalls_a_second_in_five_is_not_flattered(http_server, gen
     assert percentiles_ms(whole, [99])[99] == pytest.approx(told.responses["latency_p99_ms"], rel=2e-3)
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when requests are sent and answered")
 def test_an_even_load_is_sent_on_time_and_answered(http_server, generate):
     told = generate(http_server(), rate=500, duration_s=1)
     assert told.failure is None
@@ -36,7 +36,7 @@ def test_an_even_load_is_sent_on_time_and_answered(http_server, generate):
     assert 0 < told.responses["client_cpu"] < 0.9
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when requests are sent and answered")
 def test_the_warm_up_is_kept_in_the_histograms_alone(http_server, generate):
     told = generate(http_server(), rate=100, duration_s=1, warmup_s=2)
     latency = [one for one in told.slices if one[0] == "latency_us"]
@@ -44,7 +44,7 @@ def test_the_warm_up_is_kept_in_the_histograms_alone(http_server, generate):
     assert told.responses["requests"] == 100
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when requests are sent and answered")
 def test_random_arrivals_have_the_mean_rate(http_server, generate):
     told = generate(http_server(), rate=1_000, duration_s=1, arrival="poisson", seed=3)
     assert told.responses["requests"] == pytest.approx(1_000, rel=0.15)
@@ -96,7 +96,7 @@ def test_requests_that_found_no_free_connection_are_dropped_and_counted(http_ser
     assert told.responses["errors"] == 50
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when requests are sent and answered")
 def test_a_server_that_dies_leaves_what_was_measured_and_a_sentence(http_server, generate):
     told = generate(http_server("dies"), rate=200, duration_s=1)
     assert told.responses["requests"] == pytest.approx(100, abs=2)
@@ -112,7 +112,7 @@ def test_a_port_where_nobody_listens_is_said(generate):
     assert "was refused" in told.failure
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when requests are sent and answered")
 def test_a_rate_beyond_reach_fails_the_trial(http_server, generate):
     told = generate(http_server(), rate=300_000, duration_s=0.4, drain_s=0.3)
     assert told.failure.startswith("generator saturated: it used ")

@@ -22,7 +22,7 @@ STOMP = {
 }
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when messages are sent and answered")
 def test_every_message_is_answered_and_heard_by_the_whole_room(websocket_server, generate):
     told = generate(
         websocket_server() + "?room={room}", protocol="websocket", rate=200, duration_s=1, connections=20,
@@ -61,7 +61,7 @@ def test_a_message_may_be_answered_by_its_broadcast(websocket_server, generate):
     assert (told.responses["requests"], told.responses["broadcasts"]) == (25, 75)
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when messages are sent and answered")
 def test_broadcasts_that_never_come_are_missed_and_count_with_their_wait(websocket_server, generate):
     told = generate(
         websocket_server("--outbound-pool", 1, "--outbound-wait-ms", 20), protocol="websocket", rate=100,
@@ -99,7 +99,7 @@ def test_a_server_of_another_protocol_is_said(http_server, generate):
     assert "does not speak stomp" in told.failure
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures when messages are sent and answered")
 def test_a_server_killed_while_its_users_send_leaves_what_was_measured(starts, generate):
     def short_lived() -> str:
         port = starts(PROGRAMS / "websocket_server.py", "--port", 0)

@@ -14,8 +14,6 @@ from deadzone.measuring.load.pacing import Pacer, moments
 from deadzone.measuring.load.plan import LoadPlan
 from deadzone.measuring.load.recording import Recorder, Timed, columns, saturation
 
-pytestmark = pytest.mark.alone
-
 
 def test_constant_arrivals_are_evenly_spaced_and_fill_the_window():
     assert list(moments(4, -0.5, 1)) == pytest.approx([-0.5, -0.25, 0, 0.25, 0.5, 0.75])
@@ -29,6 +27,7 @@ def test_poisson_arrivals_vary_as_their_mean_and_come_back_from_their_seed():
     assert list(moments(100, 0, 1, "poisson", 7)) == list(moments(100, 0, 1, "poisson", 7))
 
 
+@pytest.mark.alone("it measures how late the generator is")
 def test_a_loop_that_was_held_up_catches_up_and_tells_how_late_it_was():
     loop, fired, lags = Loop(), [], []
     origin = time.monotonic() + 0.01

@@ -23,8 +23,6 @@ from deadzone.measuring.load.protocols import (
     write_frame,
 )
 
-pytestmark = pytest.mark.alone
-
 RESPONSES = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
     b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n3;x=y\r\nhel\r\n2\r\nlo\r\n0\r\nTrailer: 1\r\n\r\n",

@@ -10,8 +10,6 @@ import pytest
 
 from deadzone.measuring.services.watching import DiskWaits
 
-pytestmark = pytest.mark.alone
-
 FLUSHING = """
 import os, sys
 handle = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
@@ -33,17 +31,20 @@ def watched(*argv, seconds=0.8):
             program.kill()
 
 
+@pytest.mark.alone("it measures the share of time that a program waits for the disk")
 def test_a_program_that_flushes_all_the_time_waits_for_the_disk(tmp_path):
     if _is_memory(tmp_path):
         pytest.skip("the folder for temporary files lies in memory, where nothing waits for a disk")
     assert watched(FLUSHING, str(tmp_path / "file"), seconds=1.5) > 0.1
 
 
+@pytest.mark.alone("it measures the share of time that a program waits for the disk")
 def test_a_program_that_sleeps_or_computes_does_not():
     assert watched("import time; time.sleep(9)") < 0.05
     assert watched("while True: pass") < 0.05
 
 
+@pytest.mark.alone("it measures the share of time that a program waits for the disk")
 def test_a_program_that_starts_others_all_the_time_does_not():
     starting = "import subprocess\nwhile True: subprocess.run(('/bin/true',))"
     assert watched(starting, seconds=2) < 0.2

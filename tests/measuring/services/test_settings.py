@@ -45,7 +45,7 @@ def study_of(write_study, redis, levels=(20, 50), replicates=1, **more):
     )
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures a server at two settings")
 def test_a_setting_is_changed_read_back_and_given_back(redis, write_study, sweep):
     trials = sweep(study_of(write_study, redis)).trials()
     assert (trials["status"] == "ok").all()

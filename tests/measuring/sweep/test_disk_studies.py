@@ -70,7 +70,7 @@ def io_limits(disk):
         pytest.skip(f"I/O cannot be limited on this machine ({error})")
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures bytes a second under a limit")
 def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(disk_study, sweep, io_limits):
     study = disk_study(
         target={"kind": "local", "io_bandwidth_limit": BANDWIDTH, "iops_limit": CALLS},
@@ -94,7 +94,7 @@ def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(dis
     assert "within one level of that" in str(checks[0].paragraphs[0])
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures bytes a second under a limit")
 def test_a_limit_can_be_a_factor(disk_study, sweep, io_limits):
     study = disk_study(
         factors={"block_size": ["64KiB"], "io_bandwidth_limit": [4_000_000, 8_000_000, "none"]},
@@ -145,7 +145,7 @@ def test_what_will_be_written_is_said_before_anything_is(disk_study, deadzone, d
     assert list(disk.iterdir()) == []
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures bytes a second under a limit")
 def test_no_trial_is_distrusted_for_waiting_for_its_own_disk(disk_study, sweep):
     run = sweep(disk_study(trust={"max_foreign_cpu": 999, "max_steal": 999, "max_clock_drift": 999}))
     reasons = run.trials()["distrust_reason"].dropna()

@@ -65,7 +65,7 @@ def emulated(write_study, home, monkeypatch):
     return swept
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures the cost of a trial early and late")
 @pytest.mark.parametrize("design", [{}, {"budget_s": 10_000}], ids=["grid", "budget"])
 def test_the_last_trials_cost_no_more_than_the_first(emulated, design):
     looks = emulated(**design)

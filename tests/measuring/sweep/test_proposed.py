@@ -136,7 +136,7 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
     assert "as long as the whole grid or are twice as many" in run.batches()[-1]["stopped"]["en"]
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures how long a budget lasts")
 def test_a_budget_ends_a_grid_with_a_whole_block(study):
     design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "3s"}
     run = sweep(study(design=design))

@@ -14,8 +14,6 @@ from deadzone.measuring.sweep.progress import Progress
 from deadzone.measuring.sweep.recognising import LOOKS, Recognising
 from deadzone.study.spec import TrustSpec
 
-pytestmark = pytest.mark.alone
-
 
 class Notes(Progress):
     """Progress that remembers, and answers as it is told."""
@@ -121,6 +119,7 @@ TRUST = {
 }
 
 
+@pytest.mark.alone("it measures the CPU that others use beside a trial")
 def test_a_redis_that_is_up_is_recognised_and_no_trial_is_repeated_for_it(redis, load, write_study, sweep):
     study = write_study(
         workload=load, factors={"depth": [1, 2, 3]}, design={"warmup": 2, "replicates": 1}, trust=TRUST
@@ -134,6 +133,7 @@ def test_a_redis_that_is_up_is_recognised_and_no_trial_is_repeated_for_it(redis,
     assert warm["attempt"].max() == 1 or not warm["foreign_processes"].str.startswith("redis").all()
 
 
+@pytest.mark.alone("it measures the CPU that others use beside a trial")
 def test_a_neighbour_that_works_all_the_time_is_named_and_not_recognised(write_study, sweep):
     forever = "while :; do :; done & sleep 12; kill $!"
     subprocess.run(["setsid", "--fork", "sh", "-c", forever], check=True)

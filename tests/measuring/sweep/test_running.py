@@ -10,6 +10,7 @@ import time
 import pandas as pd
 import pytest
 from disturbance import NO_DOUBTS
+from tally import BUSY
 
 from deadzone.errors import SweepError
 from deadzone.measuring.sweep.opening import open_run, planned_file
@@ -68,7 +69,7 @@ def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_
     assert "3 trials, recorded" in told.notes[-1]
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_efficiency_follows_the_limit(quota, write_study, sweep):
     study = write_study(
         workload=burn(0.3),
@@ -83,7 +84,7 @@ def test_efficiency_follows_the_limit(quota, write_study, sweep):
     assert trials.loc["none", "nr_throttled"] == 0
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, sweep):
     workload = burn(0.1)
     workload["argv"].append("{threads}")
@@ -154,7 +155,7 @@ def neighbour():
         process.kill()
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neighbour, write_study):
     study = write_study(
         workload={"kind": "command", "argv": ["sleep", "{pause}"]},
@@ -181,7 +182,7 @@ def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neigh
     assert opened.run.finished() == {1, 2}
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study):
     """Others may be busy on this machine, so the threshold is set between them and the neighbours."""
 
@@ -206,7 +207,7 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
     opened = open_run(str(study))
     trials = run_sweep(opened.plan, opened.run, Ending()).trials()
     if not trials["trusted"].iloc[-1]:
-        pytest.skip("twenty attempts in a row were disturbed: this machine is too busy to tell")
+        pytest.skip(f"{BUSY}twenty attempts in a row were disturbed")
     assert not trials["trusted"].iloc[0]
     assert trials["attempt"].tolist() == list(range(1, len(trials) + 1))
 

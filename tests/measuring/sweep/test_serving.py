@@ -49,7 +49,7 @@ def study(write_study):
     return write
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures response times and the CPU of others")
 def test_environments_are_interleaved_and_the_limited_one_is_slow_and_throttled(quota, study, sweep, traces):
     run = sweep(study())
     trials = run.trials()
@@ -91,7 +91,7 @@ def test_the_account_of_time_is_the_services(study, sweep):
     assert "threads_s" not in sweep(off).trials()
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures response times and the CPU of others")
 def test_the_services_own_cpu_is_not_foreign(study, sweep):
     """Two services that keep a core busy each: what they used and what others used is no more than there is."""
     trials = sweep(study(environments={"here": {}}, design={"replicates": 3})).trials()

@@ -14,7 +14,7 @@ from deadzone import fit_phases
 from deadzone.measuring.sweep.opening import open_run
 from deadzone.measuring.sweep.running import run_sweep
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.alone("it compares times with the truth")
 
 SHARES = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2]
 """Limits as shares of the machine."""

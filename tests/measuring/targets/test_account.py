@@ -18,8 +18,6 @@ from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
-pytestmark = pytest.mark.alone
-
 BUSY = "import os, time\nfor _ in range(N - 1):\n    if not os.fork(): break\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass\n"
 WAITING_FOR_A_LOCK = (
     "import threading\nlock = threading.Lock()\nlock.acquire()\n"
@@ -58,6 +56,7 @@ def account(code, limit="none", spec=None):
     return {name: measured.counted[name] for name in ACCOUNT if name in measured.counted}, measured, facts
 
 
+@pytest.mark.alone("it measures how long threads wait for a core")
 def test_more_busy_threads_than_cores_wait_for_one(source):
     n = 2 * len(os.sched_getaffinity(0))
     told, measured, facts = account(BUSY.replace("N", str(n)))
@@ -68,6 +67,7 @@ def test_more_busy_threads_than_cores_wait_for_one(source):
     assert facts["account_source"].startswith("taskstats" if source == "told as they end" else "schedstat")
 
 
+@pytest.mark.alone("it measures how long threads are throttled")
 @pytest.mark.parametrize("limit", [0.25])
 def test_a_quota_throttles(source, limit):
     told, measured, _ = account(BUSY.replace("N", "1"), limit)
@@ -76,6 +76,7 @@ def test_a_quota_throttles(source, limit):
     assert told["throttled_wait_s"] >= 0.5 * (told["threads_s"] - told["running_s"])
 
 
+@pytest.mark.alone("it measures how long threads sleep")
 def test_threads_that_wait_for_a_lock_are_asleep(source):
     if source == "looked at":
         pytest.skip("a program that uses no CPU has nothing to look at")
@@ -83,6 +84,7 @@ def test_threads_that_wait_for_a_lock_are_asleep(source):
     assert told["asleep_s"] >= 0.8 * told["threads_s"] >= 2.0
 
 
+@pytest.mark.alone("it measures how long a thread waits")
 def test_a_peer_that_does_not_answer_is_waited_for_outside():
     with socket.create_server(("127.0.0.1", 0)) as peer:
         peer.settimeout(20)

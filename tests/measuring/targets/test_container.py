@@ -20,8 +20,6 @@ from deadzone.study.design import Treatment
 from deadzone.study.service_specs import ServiceSpec
 from deadzone.study.target_specs import ContainerTarget as ContainerSpec
 
-pytestmark = pytest.mark.alone
-
 IMAGE = "localhost/deadzone-test-box:1"
 TOOLS = ("sh", "httpd", "sleep", "cat", "mkdir", "yes", "timeout")
 
@@ -73,6 +71,7 @@ def containers(engine):
     return ask(engine, "ps", "--all", "--filter", "name=deadzone-", "--format", "{{.Names}}").stdout.split()
 
 
+@pytest.mark.alone("it measures CPU time under a limit")
 def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, tmp_path):
     burn = "/bin/timeout 1 /bin/yes > /dev/null"
     argv = ("/bin/sh", "-c", f"echo started; {burn}; exec /bin/httpd -f -p {{port}} -h /")

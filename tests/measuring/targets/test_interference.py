@@ -16,8 +16,6 @@ from deadzone.measuring.targets.interference import (
 )
 from deadzone.measuring.targets.kernel_files import TICK_S, stall_s
 
-pytestmark = pytest.mark.alone
-
 BEFORE = MachineReading(
     busy_s=100.0,
     steal_s=5.0,

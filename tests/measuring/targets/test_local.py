@@ -72,7 +72,7 @@ def pids_in(text):
 # The limit
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, execute):
     program = PRINT_OWN_QUOTA + BURN.format(0.35)
     measured = execute(*PYTHON, program, limit=0.3, mechanism=quota)
@@ -82,7 +82,7 @@ def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, exec
     assert measured.wall_s >= 1.0
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(quota, execute):
     # A neighbour that takes the core away leaves the program less than its quota: then nothing throttles it.
     for _ in range(5):
@@ -94,14 +94,14 @@ def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(qu
     assert measured.throttled_s > 0.5
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_without_a_limit_nothing_is_throttled(quota, execute):
     measured = execute(*PYTHON, BURN.format(0.2), mechanism=quota)
     assert measured.nr_throttled == 0
     assert measured.throttled_s == 0
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_a_limit_above_what_the_program_uses_throttles_nothing(quota, execute):
     measured = execute("sleep", "0.3", limit=1.5, mechanism=quota)
     assert measured.nr_throttled == 0
@@ -160,21 +160,21 @@ def test_a_target_that_was_not_opened_measures_nothing():
 # What is measured
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_half_a_second_of_cpu_is_measured_as_such(mechanism, execute):
     measured = execute(*PYTHON, BURN.format(0.5), mechanism=mechanism, limit="none")
     assert measured.user_s + measured.sys_s == pytest.approx(0.55, abs=0.1)
     assert measured.wall_s >= 0.5
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_time_in_the_kernel_is_told_apart(execute):
     program = "import os, time\nzero = open('/dev/zero', 'rb', 0)\nroom = bytearray(1 << 20)\n"
     measured = execute(*PYTHON, program + "while time.process_time() < 0.4: zero.readinto(room)")
     assert measured.sys_s > 2 * measured.user_s
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_wall_time_is_the_programs_own(execute):
     measured = min((execute("sleep", "0.2") for _ in range(3)), key=lambda measured: measured.wall_s)
     assert 0.2 <= measured.wall_s < 0.25
@@ -186,7 +186,7 @@ def test_the_largest_resident_size_is_the_kernels(mechanism, execute):
     assert execute("true", mechanism=mechanism).max_rss_bytes < 20_000_000
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_a_descendant_that_nobody_waited_for_counts_too(mechanism, execute):
     work = (
         f"def work():\n    room = bytearray(b'x') * {HUNDRED_MB}\n    while time.process_time() < 0.3: pass\n"
@@ -198,7 +198,7 @@ def test_a_descendant_that_nobody_waited_for_counts_too(mechanism, execute):
     assert measured.error is None
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_the_series_over_time_grows_to_the_totals(quota, execute):
     measured = execute(*PYTHON, BURN.format(0.3), limit=0.3, mechanism=quota)
     series = {sample.metric: [] for sample in measured.telemetry}
@@ -340,7 +340,7 @@ def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher
 # Interference
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_a_neighbours_load_is_seen_and_the_trials_own_is_not(quota, execute):
     with subprocess.Popen((*PYTHON, "while True: pass")) as neighbour:
         try:
@@ -353,7 +353,7 @@ def test_a_neighbours_load_is_seen_and_the_trials_own_is_not(quota, execute):
     assert 0 <= beside.clock_drift < 0.5
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_the_trials_own_cpu_is_not_foreign(quota, execute):
     """The trial keeps every core busy: what it used and what others used cannot be more than there is."""
     cores = os.cpu_count() or 1

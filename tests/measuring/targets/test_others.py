@@ -13,8 +13,6 @@ import pytest
 
 from deadzone.measuring.targets.interference import Others
 
-pytestmark = pytest.mark.alone
-
 BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
 
 
@@ -49,6 +47,7 @@ def used(looks, name):
     return dict(looks).get(name, 0.0)
 
 
+@pytest.mark.alone("it measures the CPU that another program uses")
 def test_a_program_that_works_is_named_with_its_cores(stranger, tmp_path):
     others = Others()
     assert others.look() == ()
@@ -59,6 +58,7 @@ def test_a_program_that_works_is_named_with_its_cores(stranger, tmp_path):
     assert [cores for _, cores in looks] == sorted((cores for _, cores in looks), reverse=True)
 
 
+@pytest.mark.alone("it measures the CPU that another program uses")
 def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
     others = Others()
     source = "import subprocess, sys, time\ntime.sleep(.3)\nfor _ in range(3): subprocess.run([sys.executable, '-c', {!r}])\ntime.sleep(30)"
@@ -81,6 +81,7 @@ def test_the_harness_and_what_it_started_are_no_others():
         process.wait()
 
 
+@pytest.mark.alone("it measures the CPU that another program uses")
 def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, monkeypatch):
     others = Others()
     monkeypatch.setattr(
@@ -94,6 +95,7 @@ def test_trials_too_short_for_a_look_each_are_named_by_the_last_look(stranger, m
     assert used(others.beside(), name) > 0.1
 
 
+@pytest.mark.alone("it measures the CPU that another program uses")
 def test_who_works_between_trials_alone_is_not_named_beside_the_next_one(stranger, tmp_path):
     others = Others()
     others.look()

@@ -9,11 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from deadzone.measuring.targets.processes import below, listed, listening_on, totals
-
-pytestmark = pytest.mark.alone
 
 WORK = "import time\nwhile time.process_time() < 0.2: pass\n"
 

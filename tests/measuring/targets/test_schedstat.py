@@ -10,8 +10,6 @@ import pytest
 from deadzone.measuring.targets import schedstat
 from deadzone.measuring.targets.schedstat import living_thread, threads_of, waits_for
 
-pytestmark = pytest.mark.alone
-
 BUSY = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
 
 
@@ -35,6 +33,7 @@ def scheduled(pids):
     return {thread: living_thread(pid, thread) for pid in pids for thread in threads_of(pid)}
 
 
+@pytest.mark.alone("it measures how long threads wait for a core")
 def test_threads_that_share_a_core_wait_for_it(two_on_one_core):
     time.sleep(0.2)
     before, began = scheduled(two_on_one_core), time.monotonic()

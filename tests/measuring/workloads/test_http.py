@@ -111,7 +111,7 @@ def request_once(tmp_path):
 # The phases
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures the phases of a request")
 def test_the_phases_of_a_request_follow_each_other_and_add_up(echo, request_once):
     outcome, _ = request_once(f"{echo}/")
     got = outcome.responses
@@ -138,7 +138,7 @@ def test_an_upload_arrives_whole_and_the_first_byte_is_that_of_the_answer(echo, 
     assert outcome.responses["upload_s"] > 0
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures the phases of a request")
 def test_with_expect_the_first_byte_is_that_of_the_leave_whatever_the_server_does(
     echo, request_once, tmp_path
 ):
@@ -180,7 +180,7 @@ def test_json_headers_and_method_carry_the_levels(echo, request_once, monkeypatc
     assert outcome.responses["frames"] == 12
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures the phases of a request")
 def test_keep_alive_asks_over_a_connection_that_is_open_already(echo, request_once):
     outcome, _ = request_once(f"{echo}/", keep_alive=True)
     got = outcome.responses

@@ -60,7 +60,7 @@ def pools(write_study):
     return write
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures response times at a rate")
 def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, alive):
     study = pools({"pool_size": [1, 8], "rate": [150]})
     trials = undisturbed(
@@ -78,7 +78,7 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
     assert trials.loc[8, "client_cpu"] < 0.9
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures response times at a rate")
 def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(pools, deadzone, home):
     """Each message waits 10 ms in a thread, so a thread bears 100 a second, whatever the machine computes meanwhile."""
     argv = [*SERVER, "--inbound-pool", "{pool_size}", "--wait-ms", 10, "--hash-kib", 0, "--outbound-wait-ms", 0, "--outbound-hash-kib", 0]  # fmt: skip
@@ -143,7 +143,7 @@ def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(write
     assert (trials["requests"] == 20).all()
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures response times at a rate")
 def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
     run = sweep(pools({"rate": [100]}, [*SERVER, *LIGHT], workload={"warmup_s": 1}))
     table = run.histograms()
@@ -155,7 +155,7 @@ def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
     assert (run.folder / "histograms.parquet").is_file()
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures response times at a rate")
 def test_a_service_that_crashes_fails_its_trial_and_the_journal_keeps_what_was_measured(pools, sweep):
     path = pools({"rate": [50]}, ["{python}", "-c", DIES], workload={"duration_s": 2})
     run = sweep(path)

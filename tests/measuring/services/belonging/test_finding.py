@@ -11,8 +11,6 @@ from servers import refusing_port
 from deadzone.measuring.services.belonging.members import GoneError, roots_of
 from deadzone.study.belonging_specs import BelongingSpec
 
-pytestmark = pytest.mark.alone
-
 
 def test_it_is_found_by_process_port_and_pid_file(redis, tmp_path):
     assert redis.pid in roots_of(BelongingSpec(process="redis-server"))

@@ -39,7 +39,7 @@ def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
     )
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures a server under limits")
 def test_how_many_cores_a_running_server_wants_is_a_study(as_root, redis, write_study, sweep):
     home = group_of(redis.pid)
     trials = sweep(study_of(write_study, redis)).trials().set_index("redis_cpu_limit")

@@ -19,8 +19,6 @@ from deadzone.reports.sweep.tables import treatments_table
 from deadzone.store.run import Run
 from deadzone.study.belonging_specs import BelongingSpec
 
-pytestmark = pytest.mark.alone
-
 PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 
 
@@ -43,6 +41,7 @@ def load(redis):
     }
 
 
+@pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, sweep):
     study = write_study(
         workload=load(redis), factors={"depth": [1, 2]}, belongs=[{"port": redis.port, "name": "redis"}]
@@ -59,6 +58,7 @@ def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, swe
     assert named is None or not named.fillna("").str.contains("redis-server").any()
 
 
+@pytest.mark.alone("it measures the CPU of a neighbour")
 def test_the_same_load_without_it_is_a_neighbour(redis, write_study, sweep):
     trust = {**PATIENT, "max_foreign_cpu": 999}
     study = write_study(workload=load(redis), factors={"depth": [1, 2]}, trust=trust)
@@ -85,6 +85,7 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(home, tmp_
     assert len(lost)
 
 
+@pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep):
     note, port = tmp_path / "server.pid", 0
     with redis_server(tmp_path) as first, redis_server(tmp_path) as second:
@@ -110,6 +111,7 @@ def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep)
     assert "was started again" in trials["error"][0]
 
 
+@pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
     postgres_programs()
     with postgres_server() as postgres:
@@ -140,6 +142,7 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
     assert "db (cores)" in treatments_table(next(iter(analysis))).frame.columns
 
 
+@pytest.mark.alone("it measures CPU time")
 def test_what_a_process_used_that_ended_and_was_not_waited_for_is_in_the_account(tmp_path):
     """PostgreSQL ends a process for each connection just as its client ends: at the trial's end it is a zombie."""
     program = """

@@ -21,8 +21,6 @@ from deadzone.measuring.targets.limits.base import (
     start_ticks,
 )
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.mark.parametrize(
     ("cores", "quota"), [(None, None), (0.01, 1000), (0.125, 12500), (1, 100_000), (2.5, 250_000)]

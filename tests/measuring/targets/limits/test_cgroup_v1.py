@@ -11,7 +11,7 @@ from deadzone.errors import TargetError
 from deadzone.measuring.targets.limits.base import group_name
 from deadzone.measuring.targets.limits.cgroup_v1 import CONTROLLERS, CgroupV1, v1_homes, v1_mounts
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.alone("it measures CPU time under a quota")
 
 
 @pytest.fixture

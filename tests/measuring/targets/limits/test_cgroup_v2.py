@@ -10,8 +10,6 @@ from deadzone.errors import TargetError
 from deadzone.measuring.targets.limits import cgroup_v2
 from deadzone.measuring.targets.limits.cgroup_v2 import LENT, CgroupV2, hand_back, read_v2, verify_cpu_max
 
-pytestmark = pytest.mark.alone
-
 STAT = "usage_usec 3000000\nuser_usec 2000000\nsystem_usec 1000000\n"
 THROTTLING = "nr_periods 10\nnr_throttled 9\nthrottled_usec 700000\n"
 

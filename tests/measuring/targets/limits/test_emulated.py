@@ -60,7 +60,7 @@ def target():
         yield opened
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a quota")
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_whatever_descends_from_the_program_is_held_together(program, target):
     measured = target.execute(Command(PROGRAMS[program]), 30)
@@ -73,7 +73,7 @@ def test_whatever_descends_from_the_program_is_held_together(program, target):
     assert measured.nr_periods == pytest.approx(measured.wall_s / PERIOD_S, abs=2)
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a quota")
 def test_the_bundled_ffmpeg_is_held(target):
     source = ("-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=1")
     argv = (find_ffmpeg("bundled"), "-v", "error", *source, "-c:v", "libx264", "-f", "null", "-")
@@ -83,14 +83,14 @@ def test_the_bundled_ffmpeg_is_held(target):
     assert measured.nr_throttled > 0.5 * measured.nr_periods
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a quota")
 def test_a_limit_of_all_cores_and_none_stop_nothing(execute):
     for limit in (os.cpu_count(), "none"):
         measured = execute(*PYTHON, BURN.format(0.3), limit=limit, mechanism="emulated")
         assert (measured.nr_throttled, measured.throttled_s) == (0, 0)
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures CPU time under a quota")
 def test_a_program_that_sleeps_begins_no_period(target):
     measured = target.execute(Command(("sleep", "0.5")), 30)
     assert measured.nr_periods <= 2 and measured.nr_throttled == 0

@@ -16,7 +16,7 @@ from deadzone.study.design import Limits, Treatment
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.alone("it measures bytes and calls a second under a limit")
 
 MIB = 2**20
 

@@ -8,8 +8,6 @@ from deadzone.errors import TargetError
 from deadzone.measuring.targets.limits import systemd
 from deadzone.measuring.targets.limits.systemd import SystemdScope
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):

@@ -34,7 +34,7 @@ def test_writes_end_at_the_bytes_that_a_trial_may_write(engine, operation, trial
     assert list(disk.iterdir()) == []
 
 
-@pytest.mark.alone
+@pytest.mark.alone("it measures latencies of a disk")
 @pytest.mark.parametrize("engine", QUEUEING)
 def test_direct_reads_go_on_until_the_time_is_over_and_tell_their_latencies(engine, trial):
     _, outcome, _ = trial(engine=engine, operation="read", levels={"block_size": 4096})
