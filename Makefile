@@ -31,6 +31,9 @@ RECORDED := --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
 HERE     := not cluster and not cgroup2
 CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 
+# Tests of what computes, without a program that is measured.
+PURE := $(addprefix tests/,explaining study store language steady_state test_repository.py)
+
 # Reading all tests once also compiles them, which each of those that run at once would do for itself.
 COLLECT := $(PYTEST) --collect-only -qq tests
 
@@ -38,7 +41,7 @@ COLLECT := $(PYTEST) --collect-only -qq tests
 CLUSTER_RECORD := build/cluster.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help report test torture test-cgroup2 cluster cluster-down test-cluster lab bench check types rules format lock clean
+.PHONY: help report test torture test-cgroup2 cluster cluster-down test-cluster lab bench check quick types rules format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -92,6 +95,15 @@ rules:  ## of `check`, the rest
 	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 	$(PYTEST) -q tests/test_repository.py
 	$(COLLECT) >/dev/null || $(COLLECT)
+
+quick: $(VENV)/.dev  ## what one runs between edits: format, lint, types, tests of models, study, store and language; 90 s
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types quick-rules
+	OPENBLAS_NUM_THREADS=1 $(PYTEST) -q -m "$(HERE) and not alone and not programs" -n $(shell nproc) --dist worksteal $(PURE)
+
+quick-rules:
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/ruff check --quiet
+	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 
 format: $(VENV)/.dev  ## put the code into its form
 	$(BIN)/ruff format --quiet

@@ -45,8 +45,11 @@ settings.register_profile("deadzone", deadline=None, derandomize=True)
 settings.register_profile("fresh", deadline=None)
 settings.load_profile("deadzone")
 
-pytest_addoption, pytest_collection_modifyitems = tally.addoption, tally.keep_skipped
+pytest_addoption = tally.addoption
 """What becomes of each test is recorded where `--record` says so."""
+
+SWEEPING = {"sweep", "start", "execute"}
+"""Fixtures that start programs."""
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
@@ -63,6 +66,14 @@ def pytest_configure(config: pytest.Config) -> None:
     # Below nohup every program would ignore the end of its terminal; a handler of one's own is not handed down.
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that start programs are marked so, and those that are not asked for left out."""
+    for item in items:
+        if SWEEPING & set(getattr(item, "fixturenames", ())):
+            item.add_marker("programs")
+    tally.keep_skipped(config, items)
 
 
 def pytest_collection_finish() -> None:

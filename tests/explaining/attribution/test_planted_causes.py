@@ -9,6 +9,8 @@ import pytest
 
 from deadzone.explaining.attribution.hypotheses import CPU_LIMIT, DISK, NETWORK
 
+pytestmark = pytest.mark.programs
+
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 
 BLOCKS = 5

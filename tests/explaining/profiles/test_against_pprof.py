@@ -40,6 +40,7 @@ def test_all_kinds_of_profiles_were_recorded():
     assert kinds == {"cpu", "heap", "allocs", "goroutine", "mutex", "block"}
 
 
+@pytest.mark.programs
 def test_a_server_profiled_now_reads_as_pprof_reads_it(tmp_path):
     needs("go")
     try:
