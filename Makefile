@@ -11,7 +11,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # A test that fails has failed. Only one that is marked `alone`, which measures time or CPU, is tried again, once, for a
 # neighbour may have taken its share; the summary names what passed so. What was skipped because the machine was busy is
 # tried once more too. The record keeps the output of every failure.
-ALONE_AGAIN = --reruns 1 --reruns-delay 5 -rfER
+PAUSE_S     = 5
+ALONE_AGAIN = --reruns 1 --reruns-delay $(PAUSE_S) -rfER
 BUSY_AGAIN  = $(BIN)/python tests/tally.py busy $(1) | xargs --no-run-if-empty --delimiter='\n' $(PYTEST) --record $(1)
 
 # Tests whose outcome hangs on the time or the CPU that they are given are marked `alone` and run one at a time; all others,
@@ -19,6 +20,11 @@ BUSY_AGAIN  = $(BIN)/python tests/tally.py busy $(1) | xargs --no-run-if-empty -
 # Of so many at once each computes in one thread: others would wait for a core by keeping another busy.
 AT_ONCE = $(shell expr $$(nproc) + 4)
 ALONE   = $(sort $(shell grep -rl --include='test_*.py' --exclude-dir=cluster 'pytest\.mark\.alone' tests))
+
+# Which lines of the library the tests reach is counted by slipcover, which costs a twentieth of the time; where its wheel is
+# missing, nothing is counted.
+REACHED  = $(shell $(BIN)/python -c "import slipcover" 2>/dev/null && echo "-m slipcover --source lib/deadzone --json --out $(1)")
+COUNTED  = $(BIN)/python $(call REACHED,$(1)) -m pytest
 
 # What a file's tests share is made once, for its tests go to one worker; those that take longest begin, so that none is left
 # with them in the end.
@@ -50,10 +56,11 @@ report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publ
 	$(BIN)/deadzone run ffmpeg-cpu-limit $(if $(GRID),,--adaptive)
 
 test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
-	@rm -f $(RECORD)
-	-OPENBLAS_NUM_THREADS=1 $(PYTEST) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(CHECKED) $(LONGEST) tests
-	-$(PYTEST) $(RECORDED) $(ALONE_AGAIN) -m "$(HERE) and alone" $(ALONE)
+	@mkdir -p build && rm -f $(RECORD) build/reached-*.json
+	-OPENBLAS_NUM_THREADS=1 $(call COUNTED,build/reached-1.json) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(CHECKED) $(LONGEST) tests
+	-$(call COUNTED,build/reached-2.json) $(RECORDED) $(ALONE_AGAIN) -m "$(HERE) and alone" $(ALONE)
 	-@$(call BUSY_AGAIN,$(RECORD))
+	@$(BIN)/python tests/reached.py build/unreached.txt build/reached-1.json build/reached-2.json
 	@$(BIN)/python tests/tally.py total $(RECORD) 2
 
 torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7, or OF=input, OF=cluster

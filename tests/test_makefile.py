@@ -49,7 +49,7 @@ def make(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     tests = tmp_path / "tests"
     tests.mkdir()
-    for name in ("tally.py",):
+    for name in ("tally.py", "reached.py"):
         shutil.copy(ROOT / "tests" / name, tests)
     (tests / "conftest.py").write_text(CONFTEST)
     (tests / "test_two.py").write_text(TESTS)
@@ -60,7 +60,7 @@ def make(tmp_path):
 
     def run(*targets):
         finished = [flag for name in (f"{environment}/.dev", "check") for flag in ("-o", name)]
-        argv = (program, *finished, f"VENV={environment}", lengths, *targets)
+        argv = (program, *finished, f"VENV={environment}", lengths, "PAUSE_S=0", "AT_ONCE=2", *targets)
         outside = {
             name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "MAKE"))
         }

@@ -80,19 +80,6 @@ def test_notebook_parameters_are_typed_and_explained(path):
         assert re.match(r"^\w+: [\w\[\]| ]+ = .+  # [^=]+$", line), f"{path.name}: {line}"
 
 
-def test_every_module_has_its_test():
-    tests = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
-    without = [path for path in MODULES if not covered(path, tests)]
-    assert not without, [str(path.relative_to(ROOT)) for path in without]
-
-
-def covered(module: Path, tests: set[str]) -> bool:
-    """A module is tested by a file of its name, or by one of its folder's."""
-    inside = module.relative_to(ROOT / "lib" / "deadzone")
-    folder = ROOT / "tests" / inside.parent
-    return f"test_{module.stem}.py" in tests or (inside.parent != Path() and any(folder.glob("test_*.py")))
-
-
 def test_each_test_that_may_be_tried_again_says_what_it_measures():
     """Only tests marked `alone` may be, so each mark carries its reason."""
     texts = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)}

@@ -212,6 +212,7 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
     assert trials["attempt"].tolist() == list(range(1, len(trials) + 1))
 
 
+@pytest.mark.alone("it measures the CPU of others")
 @pytest.mark.parametrize(("harm", "attempts"), [(0.0, [1, 2]), (0.5, [1])], ids=["harmless", "harmful"])
 def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measured_once_more(
     harm, attempts, write_study
