@@ -112,7 +112,7 @@ def test_what_it_declares_is_all_that_it_needs(alone):
 
 
 def test_try_then_run_of_the_saved_study_then_report_in_an_empty_folder(alone):
-    line = ("try", "-L", "n", "1,2,3", "-r", "2", "--save", "my.yaml", "-q", "--", "sleep", "0.0{n}")
+    line = ("try", "-L", "n", "1,2,3", "-r", "2", "--save", "my.yaml", "--", "sleep", "0.0{n}")
     assert "Run: deadzone/runs/sleep-n/" in alone("deadzone", *line)
     said = json.loads(alone("deadzone", "run", "my.yaml", "--json").splitlines()[-1])
     assert Path(said["report"]).is_relative_to(alone.folder / "deadzone" / "reports" / "sleep-n")
