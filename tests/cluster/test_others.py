@@ -248,7 +248,7 @@ def test_no_trial_leaves_a_process_in_its_pod(namespace, deployment, write_study
 
 
 def test_every_pod_that_a_load_reaches_is_at_the_level(
-    own_cluster, namespace, deployment, write_study, deadzone, left
+    own_cluster, namespace, deployment, write_study, deadzone, start, left
 ):
     cluster, inside = own_cluster, ("--namespace", namespace)
     serve = ["/bin/busybox", "httpd", "-f", "-p", "8080", "-h", "/proc"]
@@ -268,17 +268,23 @@ def test_every_pod_that_a_load_reaches_is_at_the_level(
             environments={"pod": {"url": f"http://{node}:{port}", "target": target(namespace, **more)}},
             workload={"kind": "http", "url": "{service_url}/version", "answer": {"status": [200]}},
             factors={"cpu_limit": [0.2, 0.4]},
-            design={"replicates": 2, "warmup": 0},
+            design={"replicates": 6, "warmup": 0},
             response={"name": "total_s", "unit": "s", "goal": "min"},
         )
 
     said = deadzone("sweep", study())
     assert said.code == 4, said.err
     assert "reaches 2 pods" in said.err and "`pods: all`" in said.err and "--replicas=1" in said.err
-    said = deadzone("sweep", path := study(pods="all"), "--json")
-    assert said.code == 0, said.err
+    begun = start("sweep", path := study(pods="all"))
+    begun.wait_for(begun.trials, "the first trial")
+    cluster.kubectl("delete", "pod", left.pods()[0]["metadata"]["name"], *inside, "--wait=false")
+    code, _, err = begun.end()
+    assert code == 0, err
+    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    assert sorted(line["trial"] for line in lines if line["final"]) == [*range(1, 13)]
     run = next((path.parents[2] / "data" / "runs").glob("*/*/provenance.json"))
     assert '"pods_at_level"' in run.read_text()
+    begun.wait_for(lambda: len(left.pods()) == 2, "two pods")
     assert [one["limits"]["cpu"] for one in left.pod_resources()] == ["1", "1"]
 
 

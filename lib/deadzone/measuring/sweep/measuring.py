@@ -152,7 +152,10 @@ class Measuring:
             measured, outcome = self._measure(treatment)
             seen = look()
         except LostError as error:
+            self._displace(treatment)
             return not_measured(str(error), "lost"), Outcome()
+        if seen.is_other:
+            self._displace(treatment)
         if seen.lost:
             measured = replace(measured, status="lost", error=seen.lost)
         return replace(measured, changed=seen.changed), outcome
@@ -160,6 +163,9 @@ class Measuring:
     def _where(self, treatment: Treatment) -> object:
         """What the trial's program or service runs in."""
         return self._runs_on
+
+    def _displace(self, treatment: Treatment) -> None:
+        """What the treatment was prepared in is another one now: the next trial of it prepares it anew."""
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         self._runs_on.prepare(treatment)
@@ -234,6 +240,9 @@ class ServiceMeasuring(Measuring):
     def _where(self, treatment: Treatment) -> object:
         name = self._plan.services[self._plan.environment_of(treatment)].target
         return None if name is None else self._hosts[name]
+
+    def _displace(self, treatment: Treatment) -> None:
+        self._services[self._plan.environment_of(treatment)].displaced()
 
     def looked_on(self, measured: Measurement) -> Measurement:
         """The last trial as it was: its service may work on after it."""

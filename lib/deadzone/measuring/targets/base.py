@@ -24,11 +24,12 @@ class Seen:
     """What a target saw after a trial of what it runs in.
 
     lost: why the trial is not one of its treatment, such as a pod that was replaced meanwhile. changed: what others changed
-    since the sweep began.
+    since the sweep began. is_other: whether it is not what was prepared any more.
     """
 
     lost: str | None = None
     changed: tuple[str, ...] = ()
+    is_other: bool = False
 
 
 class Companion(Protocol):

@@ -61,6 +61,12 @@ def test_image_environment_replicas_restarts_and_removals_are_seen():
     assert gone.what.endswith("workingDir was removed, it was /srv")
 
 
+def test_a_container_that_is_lent_to_a_pod_is_no_change():
+    lent = found()
+    lent["spec"]["ephemeralContainers"] = [{"name": "deadzone-1", "image": "busybox"}]
+    assert differences(found(), lent, {LIMIT}) == []
+
+
 def test_a_workload_that_was_made_anew_is_one_change():
     now = copy.deepcopy(found("2"))
     now["metadata"]["uid"] = "other"

@@ -19,6 +19,8 @@ Path = tuple[str, ...]
 SHOWN = 60
 """How much of a value stands in a sentence [characters]."""
 
+EPHEMERAL = "ephemeralContainers"
+
 PERMISSION_PATH: Path = ("metadata", "annotations")
 
 
@@ -88,7 +90,12 @@ def differences(
     was, has = (dict(_values(("spec",), one["spec"])) for one in (before, now))
     for path in watched:
         was[path], has[path] = _at(before, path), _at(now, path)
-    changed = [path for path in {**was, **has} if was.get(path) != has.get(path)]
+    changed = [
+        path
+        for path in {**was, **has}
+        if was.get(path) != has.get(path)
+        and EPHEMERAL not in path  # a shell that is lent, or somebody who looks
+    ]
     theirs = [path for path in changed if path not in swept or not is_ours(now, path)]
     return [Change(_said(path, was.get(path), has.get(path)), _who(now, path)) for path in theirs]
 

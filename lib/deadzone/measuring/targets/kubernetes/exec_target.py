@@ -205,7 +205,7 @@ class ExecTarget(ClusterTarget):
         if self._is_asked and not self._is_lost and not self._still_there():
             self._is_lost = True
             lost = f"the pods of {self._workload} that are asked were replaced, or are more or less, during the trial"
-        return Seen(lost, tuple(map(str, self._others.changes if self._others else ())))
+        return Seen(lost, tuple(map(str, self._others.changes if self._others else ())), self._is_lost)
 
     def _stopped_by(self) -> ChangedError | None:
         is_open = self._others is not None and self.spec.on_change == "stop"
