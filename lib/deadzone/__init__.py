@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from deadzone.explaining.adaptive.proposing import propose as propose
     from deadzone.explaining.attribution.attributing import attribute as attribute
     from deadzone.explaining.compare.comparing import compare_tables as compare_tables
+    from deadzone.explaining.findings.fitting import fit_phases as fit_phases
     from deadzone.explaining.mechanisms.explaining import explain_phases as explain_phases
-    from deadzone.explaining.phases.fit import fit_phases as fit_phases
     from deadzone.explaining.phases.model import PhaseModel as PhaseModel
     from deadzone.explaining.surfaces.fitting import fit_surface as fit_surface
 
@@ -22,7 +22,7 @@ _HOME = {
     "attribute": "deadzone.explaining.attribution.attributing",
     "compare_tables": "deadzone.explaining.compare.comparing",
     "explain_phases": "deadzone.explaining.mechanisms.explaining",
-    "fit_phases": "deadzone.explaining.phases.fit",
+    "fit_phases": "deadzone.explaining.findings.fitting",
     "PhaseModel": "deadzone.explaining.phases.model",
     "fit_surface": "deadzone.explaining.surfaces.fitting",
 }

@@ -4,7 +4,7 @@ Every message says what happened, to which file or object, and what to do about 
 not a `DeadzoneError` is a defect of Deadzone itself. `EXIT_WORSE` and `EXIT_MOVED` are no errors: `deadzone compare
 --fail-on worse` ends with the one where something got worse, `deadzone run` with the other where phases moved since the
 previous run of the study. `EXIT_CLAIM_FELL` is what `--fail-on` asks for where a claim is contradicted or not supported.
-`EXIT_FINDING` is that of `run` and `recommend` where a finding about the experiment keeps them from giving a verdict.
+`EXIT_FINDING` is that of `run`, `try`, `fit` and `recommend` where a finding about the experiment keeps them from giving a verdict.
 """
 
 import difflib

@@ -128,7 +128,7 @@ def test_a_long_table_is_cut_and_its_rest_counted(in_terminal, tmp_path):
     path = tmp_path / "many.csv"
     rows = [f"{n},{100 / n * (1 + i / 99) * (40 if i == 7 else 1)}" for n in range(1, 31) for i in range(8)]
     path.write_text("n,wall_s\n" + "\n".join(rows) + "\n")
-    command = ("fit", path, "--knob", "n", "--response", "wall_s")
+    command = ("fit", path, "--knob", "n", "--response", "wall_s", "--anyway")
     short, whole = in_terminal(*command), in_terminal(*command, "--details", columns=140)
     assert (short.end(), whole.end()) == (0, 0)
     assert re.search(r"\.\.\. and \d+ rows more \(--details\)", short.text())

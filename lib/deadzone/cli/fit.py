@@ -1,15 +1,21 @@
 """`deadzone fit`: phases of any table of measurements."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from deadzone.cli.options import details_option
+from deadzone.cli.options import anyway_option, details_option
 from deadzone.cli.parameters import decision_options, wishes_of
+from deadzone.errors import EXIT_FINDING
 from deadzone.study.levels import format_level
 from deadzone.visible import visible
+
+if TYPE_CHECKING:
+    from deadzone.explaining.phases.recommend import Recommendation
 
 
 @click.command("fit")
@@ -32,7 +38,11 @@ from deadzone.visible import visible
     metavar="STATISTIC VALUE",
     help="Recommend the smallest that meets it.",
 )
+@click.option(
+    "--failures", multiple=True, metavar="COLUMN", help="Column that counts failures, or holds their share."
+)
 @decision_options
+@anyway_option
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @details_option
 @click.option("--json", "as_json", is_flag=True, help="Print the model as JSON.")
@@ -42,18 +52,24 @@ def command(
     response: str,
     goal: str,
     by: tuple[str, ...],
+    failures: tuple[str, ...],
     quiet: bool,
     details: bool,
     as_json: bool,
+    anyway: bool,
     **asked: Any,
 ) -> None:
-    """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set."""
-    from deadzone.explaining.findings.examining import examine
+    """Fit phases to TABLE (CSV or Parquet, one row a trial), and say what to set.
+
+    Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
+    """
+    from deadzone.explaining.findings.examining import barred_levels, examine
     from deadzone.explaining.findings.experiment import Experiment
     from deadzone.explaining.mechanisms.explaining import explained
     from deadzone.explaining.mechanisms.joints import joints_of
     from deadzone.explaining.mechanisms.wording import sentences, untold
     from deadzone.explaining.page import MOST_ROWS, wrapped
+    from deadzone.explaining.phases.prepare import check_column
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
     from deadzone.explaining.settings.wording import page
@@ -66,10 +82,15 @@ def command(
     wishes = wishes_of({**asked, "slo": targets})
     frame = read_table(table)
     found = answer(frame, knob, response, goal, by=by, scale=asked["scale"])
-    advice = found.recommend(**wishes)
+    curve = None if by else found.models.get(())
+    for column in failures:
+        check_column(frame, column)
+    seen = Experiment(frame, knob, response, goal, by, model=curve, failures=failures)
+    wrong = examine(seen)
+    found = found.heeding(wrong)
+    heeded: dict[str, Any] = {"barred": barred_levels(seen), "anyway": anyway}
+    advice = found.recommend(**heeded, **wishes)
     models = [(dict(zip(by, levels, strict=True)), one) for levels, one in found.models.items()]
-    one_curve = models[0][1] if len(models) == 1 and not by else None
-    wrong = examine(Experiment(frame, knob, response, goal, by, model=one_curve))
     surface = surface_of(frame, (*by, knob), response, goal)
     if as_json:
         facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
@@ -86,22 +107,29 @@ def command(
         findings = [one.to_dict() for one in wrong]
         told = {"settings": settings, "recommendation": advice.to_dict(), "findings": findings}
         click.echo(json.dumps({**facts, **told}))
-        return
+        _end(advice)
     said = [wrapped(str(one)) for one in wrong]
     for where, one in models:
         if where:
             said.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
-        said += drawn(quiet, one, one.recommend() if by else found.recommend())
+        own = one.recommend(**heeded) if by else found.recommend(**heeded)
+        said += drawn(quiet, one, own)
         why = None if by else explained(frame, one)
-        said.append(one.summary().page().text(None if details else MOST_ROWS))
+        said.append(one.summary(one.recommend(**heeded)).page().text(None if details else MOST_ROWS))
         said += map(wrapped, [*sentences(why), *untold({}, why)])
     if by or not models or models[0][1].n_levels < len(found.candidates):
-        said.append(page(found, found.recommend()).text(None if details else MOST_ROWS))
+        said.append(page(found, found.recommend(**heeded)).text(None if details else MOST_ROWS))
     said += map(wrapped, surface_sentences(surface))
     if wishes:  # what was said holds the advice for the usual goal already
         wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
         said.append(wrapped(f"For {visible(wished)}: {advice}"))
     click.echo("\n".join(said))
+    _end(advice)
+
+
+def _end(advice: Recommendation) -> NoReturn:
+    """End the command, with the exit code of a finding where one keeps a setting from being given."""
+    raise click.exceptions.Exit(EXIT_FINDING if advice.is_stopped else 0)
 
 
 def _shown(wish: object) -> str:

@@ -10,3 +10,7 @@ FILE = click.Path(path_type=Path)
 details_option = click.option(
     "--details", is_flag=True, help="Print every sentence and all rows, in place of what fits a screen."
 )
+
+anyway_option = click.option(
+    "--anyway", is_flag=True, help="Recommend in spite of findings about the experiment."
+)

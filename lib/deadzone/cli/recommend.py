@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from deadzone import places
+from deadzone.cli.options import anyway_option
 from deadzone.cli.parameters import decision_options, pairs, wishes_of
 from deadzone.errors import FindingError, StudyError
 from deadzone.language.catalogue import say
@@ -39,7 +40,7 @@ from deadzone.store.run import Run
 )
 @decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
-@click.option("--anyway", is_flag=True, help="Recommend in spite of findings about the experiment.")
+@anyway_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     run: str,

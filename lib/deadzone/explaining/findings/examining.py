@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from deadzone.errors import StudyError, check_known
-from deadzone.explaining.findings import extent, failures, order, output, process, work
+from deadzone.explaining.findings import errors, extent, failures, order, output, process, work
 from deadzone.explaining.findings.experiment import Experiment
-from deadzone.explaining.findings.failures import BARRING
-from deadzone.explaining.findings.finding import SEVERITIES, Finding, Severity, Suspicion
+from deadzone.explaining.findings.finding import BARRING, SEVERITIES, Finding, Severity, Suspicion
 from deadzone.explaining.hypothesis_tests.holm import holm
-from deadzone.language.catalogue import join, say
+from deadzone.language.catalogue import say
 
 Check = Callable[[Experiment], Iterator[Suspicion]]
 
@@ -27,6 +26,7 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "left_running": ("stops", output.left_running),
     "timeouts_by_level": ("doubts", failures.timeouts_by_level),
     "failures_by_level": ("doubts", failures.failures_by_level),
+    "errors_by_level": ("doubts", errors.errors_by_level),
     "less_work": ("stops", work.less_work),
     "work_differs": ("stops", work.work_differs),
     "selected_by_trust": ("stops", failures.selected_by_trust),
@@ -84,9 +84,11 @@ def examine(
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
     severity = one.severity or CATALOGUE[one.key][0]
     how = f"_{one.values['how']}" if "how" in one.values else ""
-    told = join([say(f"found.{one.key}{how}", **one.values), say(f"mend.{one.key}", **one.values)])
+    seen, mend = say(f"found.{one.key}{how}", **one.values), say(f"mend.{one.key}", **one.values)
     trials = tuple(int(number) for number in dict.fromkeys(one.trials))
-    return Finding(one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, told, accepted)
+    return Finding(
+        one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, seen, mend, accepted
+    )
 
 
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:
@@ -101,8 +103,8 @@ def gravest(found: Sequence[Finding]) -> Finding | None:
     return next((one for one in found if one.severity == "stops"), None)
 
 
-WITHOUT_EXAMPLE = ("selected_by_trust",)
-"""A sweep of Deadzone's no longer selects by trust: this is of tables that others made."""
+WITHOUT_EXAMPLE = ("selected_by_trust", "errors_by_level")
+"""These are of tables that others made."""
 
 
 def page(key: str) -> str:

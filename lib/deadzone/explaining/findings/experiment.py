@@ -29,7 +29,7 @@ class Experiment:
 
     table: in the order of execution where that is known. knob, response: columns of it. goal: `min` or `max`. by: further
     factors. cores: that trials can use, None where unknown. model: the phases, if they could be fitted. serves: whether
-    the trials ask a service that is measured beside them.
+    the trials ask a service that is measured beside them. failures: columns that count failures, or hold their share, by any name.
     """
 
     table: pd.DataFrame
@@ -40,6 +40,7 @@ class Experiment:
     cores: float | None = None
     model: PhaseModel | None = None
     serves: bool = False
+    failures: tuple[str, ...] = ()
 
     @cached_property
     def attempts(self) -> pd.DataFrame:

@@ -16,10 +16,6 @@ from deadzone.explaining.phases.power import replicates_to_tell
 ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
 
-BARRING = ("failures_by_level", "timeouts_by_level")
-"""Findings whose levels are not recommended. A level with time-outs stands in the curve by what they bound (see
-`explaining.phases.censored`), one with failures does not: its survivors may be the light ones."""
-
 
 def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """More trials fail at some levels than allowed.
@@ -47,7 +43,7 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
     worst = failed > ALLOWED * sizes
     rows = table[worst[place]]
     levels = seen.at(rows)
-    p = _scan(failed, sizes) if bad.any() else 1.0
+    p = scan(failed, sizes) if bad.any() else 1.0
     gravity: Severity | None = "stops" if worst.all() else None
     said = {"failed": int(failed[worst].sum()), "trials": len(rows), "levels": seen.named(levels)}
     yield seen.suspicion(
@@ -55,7 +51,7 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
     )
 
 
-def _scan(failed: np.ndarray, sizes: np.ndarray) -> float:
+def scan(failed: np.ndarray, sizes: np.ndarray) -> float:
     """p-value of the most unlikely window. failed, sizes: shape (levels,)."""
     from scipy.special import bdtrc
 

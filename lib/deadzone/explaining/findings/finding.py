@@ -12,6 +12,11 @@ SEVERITIES: tuple[Severity, ...] = ("stops", "doubts", "notes")
 """From the gravest: no verdict is given; the verdict is given with it in the same breath; told beside it."""
 
 
+BARRING = ("failures_by_level", "timeouts_by_level", "errors_by_level")
+"""Findings whose levels are not recommended. A level with time-outs stands in the curve by what they bound (see
+`explaining.phases.censored`), one with failures does not: its survivors may be the light ones."""
+
+
 @dataclass(frozen=True)
 class Suspicion:
     """One test that was made of an experiment, whether it found something or not.
@@ -35,7 +40,7 @@ class Finding:
     """Something that is wrong, or may be, with an experiment.
 
     levels, trials: at which it was seen. confidence: one less the chance of a false alarm, all tests of the run counted.
-    sentence: what was seen, and what to change. accepted: the reason that the study gives for it, empty without one.
+    seen: what was seen, with its figures. mend: what to change. accepted: the reason that the study gives for it, empty without one.
     """
 
     key: str
@@ -43,8 +48,19 @@ class Finding:
     levels: tuple[Any, ...]
     trials: tuple[int, ...]
     confidence: float
-    sentence: Message
+    seen: Message
+    mend: Message
     accepted: str = ""
+
+    @property
+    def sentence(self) -> Message:
+        """What was seen, and what to change."""
+        return join([self.seen, self.mend])
+
+    @property
+    def bars(self) -> bool:
+        """Whether its levels are not to be recommended."""
+        return self.key in BARRING and not self.accepted
 
     def to_dict(self) -> dict[str, Any]:
         """The record that commands print: plain numbers, strings and lists."""

@@ -10,6 +10,7 @@ import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.phases.candidates import candidates_of_grid
+from deadzone.explaining.phases.heeding import Found
 from deadzone.explaining.phases.plot import plot, plot_slices
 from deadzone.explaining.phases.recommend import Recommendation, recommend, recommend_from
 from deadzone.explaining.phases.result import PhaseResult
@@ -27,13 +28,17 @@ class PhaseModel(PhaseResult):
     def recommend(self, **wishes: Any) -> Recommendation:
         """The setting to choose, and the settings noise cannot tell from it.
 
-        See `deadzone.explaining.phases.recommend.recommend_from` for the wishes: within, slo, cost.
+        See `deadzone.explaining.phases.recommend.recommend_from` for the wishes: within, slo, cost. None while a finding
+        about the experiment stops it, unless asked for `anyway`.
         """
         return recommend(self, **wishes)
 
-    def summary(self) -> Summary:
-        """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the numbers."""
-        return summarise(self)
+    def summary(self, advice: Recommendation | None = None) -> Summary:
+        """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the numbers.
+
+        advice: the recommendation that it ends with, by default that of the model.
+        """
+        return summarise(self, advice)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw trials, fit, interval and phases; returns the matplotlib axes."""
@@ -80,6 +85,7 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     table: pd.DataFrame
     phases: pd.DataFrame
     warnings: tuple[str, ...]
+    findings: tuple[Found, ...] = ()
 
     def __getitem__(self, value: Any) -> PhaseModel:
         try:
@@ -99,6 +105,7 @@ class PhaseModels(Mapping[Any, PhaseModel]):
 
     def recommend(self, **wishes: Any) -> Recommendation:
         """The best cell of the grid: the cheapest has the least of the second factor, and of those of the knob."""
+        wishes = {"findings": self.findings, **wishes}
         return recommend_from(candidates_of_grid(self.by, self.models), **wishes)
 
     def plot(self, *, columns: int | None = None) -> Figure:

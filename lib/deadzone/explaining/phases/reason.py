@@ -39,6 +39,14 @@ def fastest(candidates: Candidates, found: BestSet, index: int, chance: float) -
     return join([opening, said, _placed(candidates, index)])
 
 
+def doubted(candidates: Candidates, index: int, doubt: str) -> Message:
+    """The setting of an experiment with which something may be wrong, in one sentence with what that is."""
+    said = say(
+        "reason.doubted", setting=candidates.names[index], value=_value(candidates, index), doubt=doubt
+    )
+    return join([said, _placed(candidates, index)])
+
+
 def within(candidates: Candidates, found: BestSet, index: int, share: float) -> Message:
     """Why a setting is the cheapest within a tolerance of the best."""
     opening = _opening(candidates, found, index)

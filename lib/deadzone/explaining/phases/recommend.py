@@ -9,7 +9,7 @@ level's own deviation (see `level_estimates`), so that the levels of a plateau s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from deadzone.explaining.phases.best_set import BestSet, best_set
 from deadzone.explaining.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
 from deadzone.explaining.phases.cost_expression import parse_cost
 from deadzone.explaining.phases.good_setting import chance_of_good, chance_within
+from deadzone.explaining.phases.heeding import Found, doubt_of, own_level, problem, stopping
 from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.result import PhaseResult
@@ -54,7 +55,8 @@ class Recommendation:
     cost as written. confidence:
     family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would decide
     between the best and the next, or None where it is decided.
-    tolerance: what a setting may be worse than the best and still count as no worse, in words.
+    tolerance: what a setting may be worse than the best and still count as no worse, in words. doubt: what a finding about the
+    experiment saw that makes the setting doubtful, or empty. is_stopped: whether a finding keeps a setting from being given.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
     response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
     better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), within (the probability that it is worse than the best by no
@@ -73,6 +75,8 @@ class Recommendation:
     table: pd.DataFrame
     is_ordered: bool = True
     tolerance: str = ""
+    doubt: str = ""
+    is_stopped: bool = False
 
     @property
     def chosen(self) -> pd.Series:
@@ -120,7 +124,7 @@ def recommend(model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishe
     candidates = candidates_of(model)
     if trials is not None and wishes.get("cost") is not None:
         candidates = with_columns(candidates, model, trials, parse_cost(wishes["cost"]).names)
-    return recommend_from(candidates, **wishes)
+    return recommend_from(candidates, **{"findings": model.findings, **wishes})
 
 
 def _there_to_have(candidates: Candidates, all_there_is: float | None, barred: Sequence[Any]) -> Candidates:
@@ -145,6 +149,8 @@ def recommend_from(
     barred: Sequence[Any] = (),
     tolerance: float = PRACTICAL_TOLERANCE,
     price: float = DOUBLING_PRICE,
+    findings: Sequence[Found] = (),
+    anyway: bool = False,
 ) -> Recommendation:
     """Recommend one of the candidates, whose first column is the knob.
 
@@ -161,6 +167,8 @@ def recommend_from(
     barred: levels of the knob that are not recommended, whatever they gain, as long as two others are there.
     tolerance: what a setting may be worse than the best for nothing, a share of the response. price: the share that a
         doubling of the knob has to bring beyond it; 0 takes the cheapest setting within the tolerance.
+    findings: about the experiment. While one stops, no setting is recommended, unless `anyway`; while one doubts, the doubt
+        is part of the reason, and no probability is given: it would be that of an experiment without the fault.
 
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
@@ -168,6 +176,7 @@ def recommend_from(
     for name, share in (("within", within), ("tolerance", tolerance), ("price", price)):
         if share is not None and not (isinstance(share, int | float) and 0 <= share < np.inf):
             raise PhaseError(f"{name} is {share!r}; give a fraction of at least 0, for example 0.05 for 5 %.")
+    barred = [*barred, *(level for one in findings if one.bars for level in one.levels)]
     candidates = _there_to_have(candidates, all_there_is, barred)
     goal = _the_goal(goal, within, slo, cost)
     caveats: list[str] = []
@@ -187,6 +196,14 @@ def recommend_from(
         choice = _meets_targets(candidates, slo, confidence)
     else:
         choice = _fastest(candidates, found, price)
+    knob = next(iter(candidates.columns))
+    chosen = None if choice.index is None else own_level(candidates.settings[choice.index], knob)
+    stop = None if anyway else stopping(findings, chosen)
+    doubt = doubt_of(findings)
+    if stop is not None:
+        choice = _Choice(None, np.zeros(len(candidates.names), dtype=bool), problem(stop))
+    elif doubt and choice.index is not None:
+        choice = replace(choice, reason=reason.doubted(candidates, choice.index, doubt), chance=None)
     replicates = _replicates(candidates, found, choice) if slo is None else None
     caveats += reason.caveats(candidates, choice.index, choice.member, replicates, all_there_is)
     return Recommendation(
@@ -203,6 +220,8 @@ def recommend_from(
         tolerance=candidates.scale.amount_text(
             float(candidates.scale.amount(np.asarray(np.log1p(found.tolerance))))
         ),
+        doubt=doubt,
+        is_stopped=stop is not None,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.phases.axis import KnobAxis
+from deadzone.explaining.phases.heeding import Found
 from deadzone.explaining.phases.thresholds import Thresholds
 
 
@@ -79,7 +80,8 @@ class PhaseResult:
         share of Amdahl's law, the contention of the Universal Scalability Law), coherency, coherency_low,
         coherency_high (the latter's alone); nan where the law is too improbable under every noise. No rows on an interval scale, where
         a knob of twice the capacity is not twice the number.
-    warnings: sentences a reader needs.
+    warnings: sentences a reader needs. findings: what is wrong with the experiment behind the table, where it was examined; a
+        recommendation heeds them.
     none_level: the position on the knob's axis given to `none`, or None.
     thresholds, certainty: the settings of the call. axis: over which the pieces are straight; on an interval scale
         an elasticity is the slope over it, and `axis.gain_a_unit` says what that is a unit of the knob.
@@ -104,6 +106,7 @@ class PhaseResult:
     thresholds: Thresholds
     certainty: float
     axis: KnobAxis = field(default_factory=KnobAxis)
+    findings: tuple[Found, ...] = ()
 
     @property
     def smooth_probability(self) -> float:

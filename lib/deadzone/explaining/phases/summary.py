@@ -59,8 +59,8 @@ class Summary(Paged):
         return Page(self.title, self.sections, notes)
 
 
-def summarise(model: PhaseResult) -> Summary:
-    """The summary of a phase model: everything a statistician expects beside a fit."""
+def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summary:
+    """The summary of a phase model: everything a statistician expects beside a fit, and a recommendation."""
     tables = {
         "fit": fit_table(model),
         "phases": phase_table(model),
@@ -74,7 +74,7 @@ def summarise(model: PhaseResult) -> Summary:
         title=say("summary.title", response=axis_label(model.response), knob=axis_label(model.knob)),
         tables=tables,
         sections=summary_sections(model, tables),
-        recommendation=recommend(model),
+        recommendation=advice or recommend(model),
         warnings=tuple(model.warnings),
     )
 

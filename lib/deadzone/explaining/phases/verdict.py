@@ -46,6 +46,8 @@ def decision(advice: Recommendation) -> Message:
     row = advice.chosen
     half = (float(row["high"]) - float(row["low"])) / 2
     value = response(float(row["estimate"]), advice.quantity, half)
+    if advice.doubt:
+        return say("verdict.set_doubted", setting=row["name"], value=value, doubt=advice.doubt)
     said = say(
         "verdict.set",
         setting=row["name"],

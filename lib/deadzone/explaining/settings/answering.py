@@ -30,6 +30,7 @@ from deadzone.explaining.phases.candidates import (
     stacked,
 )
 from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.heeding import Found
 from deadzone.explaining.phases.level_estimates import LEAST_DF, LevelEstimates, level_means, level_noise
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
@@ -158,19 +159,28 @@ class Answer(Question):
 
     models: a phase model for each combination of the other factors' levels that has one, by those levels. candidates:
     every setting. trials: one row an analysed trial: setting (position among the candidates), response, outlier. notes:
-    what was left out, which scales were used, and why there are no phases.
+    what was left out, which scales were used, and why there are no phases. findings: what is wrong with the experiment
+    behind the table, where it was examined; recommendations heed them.
     """
+
+    def heeding(self, findings: Sequence[Found]) -> "Answer":
+        """The answer of an experiment of which this was found."""
+        found = tuple(findings)
+        models = {levels: replace(model, findings=found) for levels, model in self.models.items()}
+        return replace(self, models=models, findings=found)
 
     models: Mapping[tuple[Any, ...], PhaseModel]
     candidates: Candidates
     trials: pd.DataFrame
     notes: tuple[Message, ...]
+    findings: tuple[Found, ...] = ()
 
     def recommend(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> Recommendation:
         """The setting to choose; the wishes are those of `recommend_from`.
 
         given: levels of other factors that are not ours to choose. Raises PhaseError where no setting has them.
         """
+        wishes = {"findings": self.findings, **wishes}
         return recommend_from(only(self.candidates, self._has(given or {})), **wishes)
 
     def in_each_slice(self, given: Mapping[str, Any] | None = None, **wishes: Any) -> list[Recommendation]:

@@ -8,6 +8,8 @@ from typing import Any
 import pandas as pd
 
 from deadzone.errors import PhaseError
+from deadzone.explaining.findings.examining import examine
+from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
@@ -68,4 +70,5 @@ def open_curve(
     found = answer(rows, knob, response, goal, thresholds=thresholds)
     if not found.models:
         raise PhaseError(join(found.notes))
+    found = found.heeding(examine(Experiment(rows, knob, response, goal, model=found.models[()])))
     return Curve(name, rows, found.models[()], found.recommend(), account_of(rows, found.models[()]))

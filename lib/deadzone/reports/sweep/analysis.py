@@ -3,7 +3,7 @@
 What is wrong with the experiment behind a source, and what follows for its verdict.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 from deadzone.errors import PhaseError
 from deadzone.explaining.findings.examining import barred_levels, examine, gravest
 from deadzone.explaining.findings.experiment import Experiment
-from deadzone.explaining.findings.failures import BARRING
 from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained
+from deadzone.explaining.phases.heeding import doubt_of, own_level, stopping
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
@@ -136,19 +136,22 @@ def analyse(
     fitted = _fitted(replace(source, barred=barred_levels(_experiment(source))), given or {}, wishes)
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
     found = examine(_experiment(source, model), source.study.accept if source.study else None)
-    stop = gravest(found) or next((one for one in found if _names_the_setting(one, fitted)), None)
+    chosen = own_level(fitted.advice.setting, source.knob) if fitted.advice else None
+    stop = stopping(found, chosen)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:
-        return replace(fitted, findings=found)
+        return replace(_heeding(fitted, found, given or {}, wishes), findings=found)
     problem = say("findings.stopped", finding=stop.sentence)
     return Analysis(fitted.source, (), None, problem, found, stopped=True)
 
 
-def _names_the_setting(one: Finding, fitted: Analysis) -> bool:
-    """Whether it says that the setting recommended is one at which too many trials did not end well."""
-    setting = fitted.advice.setting if fitted.advice else None
-    chosen = setting.get(fitted.source.knob) if isinstance(setting, Mapping) else setting
-    return one.key in BARRING and not one.accepted and chosen in one.levels
+def _heeding(
+    fitted: Analysis, found: Sequence[Finding], given: Mapping[str, Any], wishes: dict[str, Any]
+) -> Analysis:
+    """The analysis with recommendations that say what makes them doubtful."""
+    if fitted.answer is None or not doubt_of(found):
+        return fitted
+    return _advised(fitted.source, fitted.answer.heeding(found), given, {"anyway": True, **wishes})
 
 
 def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
@@ -164,6 +167,11 @@ def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) ->
         )  # fmt: skip
     except PhaseError as error:
         return Analysis(source, (), None, str(error))
+    return _advised(source, found, given, wishes)
+
+
+def _advised(source: Source, found: Answer, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
+    """What an answer recommends, over all and slice by slice."""
     wishes = {"all_there_is": _all_there_is(source), "barred": source.barred, **wishes}
     advice = found.recommend(given, **wishes)
     slices = tuple(

@@ -102,6 +102,9 @@ def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet:
     if not quiet:
         yield from _limits(analysis, wide)
     found = [str(one) for one in analysis.findings if one.severity == "doubts"]
+    if found and analysis.advice and analysis.advice.doubt:
+        told = next(one for one in analysis.findings if one.severity in ("stops", "doubts"))
+        found[0] = f"{told.mend} [{told.key}]"  # what was seen stands in the sentence of the setting
     doubts = list(dict.fromkeys([*found, *(say("terminal.doubt", doubt=one) for one in _doubts(analysis))]))
     for doubt, lines in zip(doubts[:MOST_DOUBTS], DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
