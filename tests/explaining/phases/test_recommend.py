@@ -231,6 +231,34 @@ def test_the_luckiest_mean_of_a_plateau_is_not_called_the_optimum():
     assert len(advice.tied) >= 10
 
 
+@pytest.mark.parametrize(
+    ("knob", "levels", "values", "tied"),
+    [
+        ("gomaxprocs", [1, 2, 8, 16, 32], [9.8, 16.2, 21.1, 22.5, 22.5], (1,)),
+        ("threads", [1, 2, 4, 8, 16, 32], [80.0, 41.0, 22.0, 21.0, 20.5, 36.0], (4, 8, 16)),
+    ],
+    ids=["trend", "cliff"],
+)
+def test_a_level_whose_own_trial_is_clearly_worse_is_not_tied(knob, levels, values, tied):
+    advice = fit_phases(pd.DataFrame({knob: levels, "wall_s": values}), knob, "wall_s").recommend()
+    assert advice.tied == tied and advice.setting in tied
+
+
+def test_saw_teeth_that_replicates_confirm_are_not_smoothed_away():
+    levels = np.arange(1, 17, dtype=float)
+    teeth = np.where(np.arange(16) % 4 == 2, 10.0, 14.0)
+    advice = fit_phases(sweep(teeth, levels, replicates=3), "cpu_limit", "wall_s").recommend()
+    assert advice.setting in (3, 7, 11, 15)
+    assert set(advice.tied) <= {3, 7, 11, 15}
+    worse = advice.table[~advice.table["tied"]]
+    assert worse["loss"].between(0.3, 0.5).all()
+
+
+def test_nothing_is_shown_of_a_setting_that_is_tied(plateau_model):
+    table = plateau_model.recommend().table
+    assert table.loc[table["tied"], "loss_low"].eq(0).all()
+
+
 def test_the_record_is_plain_json(plateau_model):
     record = plateau_model.recommend().to_dict()
     assert json.loads(json.dumps(record)) == record

@@ -34,7 +34,8 @@ class BestSet:
 
     member: shape (n,), True where the setting cannot be told from the best. loss: shape (n,),
     estimated ln(response of the setting / best response), >= 0. low, high: shape (n,), simultaneous
-    bounds of the loss at the confidence of the set. confidence: family-wise. tolerance: a fraction. drawn: shape
+    bounds of the loss at the confidence of the set; of a member nothing is shown, its low is 0 (Hsu's constrained bounds). denied:
+    shape (n,), True where the estimates allow a setting to be the best and its own trials do not; its loss is what these say. confidence: family-wise. tolerance: a fraction. drawn: shape
     (DRAWS, n), errors of the estimates as they may be.
     """
 
@@ -45,6 +46,7 @@ class BestSet:
     confidence: float
     tolerance: float
     drawn: np.ndarray
+    denied: np.ndarray
 
 
 def best_set(
@@ -82,14 +84,16 @@ def best_set(
     shown = (differ - critical[:, None] * error).max(axis=1)
     possible = np.nonzero(shown <= 1e-12)[0]
     highest = (differ + critical[None, :] * error)[:, possible].max(axis=1)
+    member = shown <= np.log1p(tolerance) + 1e-12
     return BestSet(
-        member=shown <= np.log1p(tolerance) + 1e-12,
+        member=member,
         loss=estimate - estimate.min(),
-        low=np.maximum(shown, 0.0),
+        low=np.where(member, 0.0, np.maximum(shown, 0.0)),
         high=np.maximum(highest, 0.0),
         confidence=confidence,
         tolerance=tolerance,
         drawn=drawn,
+        denied=np.zeros(len(estimate), dtype=bool),
     )
 
 

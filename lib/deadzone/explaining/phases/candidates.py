@@ -18,7 +18,9 @@ from deadzone.explaining.phases.level_estimates import (
     LevelEstimates,
     estimate_levels,
     independent,
+    level_medians,
 )
+from deadzone.explaining.phases.own_values import FEWEST_AGREEING, own_errors
 from deadzone.explaining.phases.quantities import level_number
 from deadzone.explaining.phases.quantities import response as response_text
 from deadzone.explaining.phases.quantities import setting as setting_text
@@ -28,7 +30,7 @@ from deadzone.explaining.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.language.catalogue import say, term
 from deadzone.study.levels import NONE, read_level
 
-ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "kinds")
+ARRAYS = ("dead", "last", "worst", "trials", "flagged", "flagged_best", "own", "own_error", "kinds")
 """What is known of each setting as an array."""
 
 
@@ -43,6 +45,7 @@ class Candidates:
     estimates: ln(response) of each. worst: the worst measured response of each, flagged trials included.
     trials: shape (n,), measured trials. flagged: shape (n,), of them flagged as outliers. flagged_best:
     shape (n,), the best response of a flagged trial, nan without one.
+    own, own_error: shape (n,), what its own trials alone say of each, on the scale of the estimates; see `own_values`.
     kinds: shape (n,), equal numbers for settings that the order makes cheaper and dearer; which of two words is the
     cheaper one nobody says. response: column name. goal: "min" or "max". estimable: whether replicates tell the
     noise. scale: of the response and of its estimates.
@@ -59,6 +62,8 @@ class Candidates:
     trials: np.ndarray
     flagged: np.ndarray
     flagged_best: np.ndarray
+    own: np.ndarray
+    own_error: np.ndarray
     response: str
     goal: str
     estimable: bool
@@ -69,6 +74,11 @@ class Candidates:
     def sign(self) -> float:
         """1 where a smaller response is better, -1 where a larger one is."""
         return 1.0 if self.goal == "min" else -1.0
+
+    @property
+    def doubted(self) -> np.ndarray:
+        """Settings of few trials that are all flagged, shape (n,): these are spoiled, or the curve is wrong there."""
+        return (self.flagged == self.trials) & (self.trials < FEWEST_AGREEING)
 
     @property
     def doublings(self) -> np.ndarray:
@@ -93,6 +103,9 @@ def candidates_of(model: PhaseResult) -> Candidates:
     levels = model.levels["level"].to_numpy(float)
     index = np.searchsorted(levels, model.trials["level"].to_numpy(float))
     response, outlier = model.trials["response"].to_numpy(float), model.trials["outlier"].to_numpy(bool)
+    estimates = estimate_levels(model)
+    measured = measured_at(index, response, outlier, len(levels), model.goal)
+    own = level_medians(index, np.log(model.trials["corrected"].to_numpy(float)), 1.0 - outlier)
     ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
         settings=tuple(setting_at(model, level) for level in levels),
@@ -101,8 +114,10 @@ def candidates_of(model: PhaseResult) -> Candidates:
         dead=np.array([False, *(label == "dead_zone" for label in model.step_labels)]),
         last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving else -1),
         columns={model.knob: np.where(levels == model.none_level, np.inf, levels)},
-        estimates=estimate_levels(model),
-        **measured_at(index, response, outlier, len(levels), model.goal),
+        estimates=estimates,
+        **measured,
+        own=own,
+        own_error=own_errors(own, measured["trials"], estimates, measured["flagged"] < measured["trials"]),
         response=model.response,
         goal=model.goal,
         estimable=model.noise.estimable,
@@ -225,7 +240,15 @@ def with_cost(candidates: Candidates, cost: CostExpression) -> Candidates:
     covariance = e.covariance * np.outer(slope, slope)
     estimates = replace(e, log_response=centre, covariance=covariance, noise=e.noise * np.abs(slope))
     nothing = np.full(len(candidates), np.nan)
-    return replace(candidates, goal="min", response=cost.text, estimates=estimates, flagged_best=nothing)
+    return replace(
+        candidates,
+        goal="min",
+        response=cost.text,
+        estimates=estimates,
+        flagged_best=nothing,
+        own=log_cost(candidates.own),
+        own_error=candidates.own_error * np.abs(slope),
+    )
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:

@@ -21,7 +21,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
+from deadzone.explaining.phases.inference import MISFITS
+from deadzone.explaining.phases.noise import NOISE_SPREAD, TYPICAL_NOISE
 from deadzone.explaining.phases.result import PhaseResult
 
 LEAST_WEIGHT = 0.05
@@ -38,6 +41,12 @@ LEAST_NOISE = 1e-6
 FEWEST_LEVELS = 3
 """Fewer levels than this do not say by how much levels differ in their noise."""
 
+STANDARD_ERRORS = 2.0
+"""What differs by no more than so many standard errors may be equal."""
+
+EFFECT_DF = 4.0
+"""Degrees of freedom of the levels' deviations from the curve: few enough that one may lie far off."""
+
 LARGEST_PRIOR_DF = 1e4
 """Degrees of freedom that stand for 'the levels do not differ in their noise'."""
 
@@ -47,13 +56,14 @@ class LevelEstimates:
     """Estimates of ln(response) at each level, and what they do not know about each other.
 
     log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
-    trial of the level. degrees_of_freedom: of the noise, for Student's t. Everything on the scale of
+    trial of the level, and noise_df, its degrees of freedom. degrees_of_freedom: of the noise of all, for Student's t. Everything on the scale of
     ln(response), dimensionless.
     """
 
     log_response: np.ndarray
     covariance: np.ndarray
     noise: np.ndarray
+    noise_df: np.ndarray
     degrees_of_freedom: float
 
     @property
@@ -65,7 +75,11 @@ class LevelEstimates:
         """The estimates at some of the levels, by their positions."""
         covariance = self.covariance[np.ix_(where, where)]
         return replace(
-            self, log_response=self.log_response[where], covariance=covariance, noise=self.noise[where]
+            self,
+            log_response=self.log_response[where],
+            covariance=covariance,
+            noise=self.noise[where],
+            noise_df=self.noise_df[where],
         )
 
 
@@ -77,6 +91,7 @@ def independent(each: Sequence[LevelEstimates]) -> LevelEstimates:
         np.concatenate([one.log_response for one in each]),
         block_diag(*[one.covariance for one in each]),
         np.concatenate([one.noise for one in each]),
+        np.concatenate([one.noise_df for one in each]),
         sum(one.degrees_of_freedom for one in each),
     )
 
@@ -94,9 +109,15 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     misfit = float(model.noise.misfit)
     curve, curve_error = fitted_curve(model)
     covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
-    estimate, covariance = predict(means, noise**2 / count, misfit, curve, covariance)
+    noise_df = noise_degrees(scatter, count - 1)
+    unexplained = STANDARD_ERRORS * few_trials_factor(noise_df) * noise / np.sqrt(count)
+    off = np.minimum(np.abs(means - curve), np.abs(level_medians(index, log_y, weight) - curve))
+    own = level_effects(off, unexplained, misfit)
+    if not model.noise.estimable:
+        noise, own = single_noise(noise)
+    estimate, covariance = predict(means, noise**2 / count, own, curve, covariance)
     df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
-    return LevelEstimates(estimate, covariance, noise, df)
+    return LevelEstimates(estimate, covariance, noise, noise_df, df)
 
 
 def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
@@ -131,6 +152,14 @@ def level_means(
     return mean, count, variance
 
 
+def level_medians(index: np.ndarray, log_y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Median of the trials of each level that count, of all where none does; shape (n,). Arguments as of `level_means`."""
+    counted = weight >= 0.5
+    none = np.bincount(index, counted) == 0
+    counted |= none[index]
+    return pd.Series(log_y[counted]).groupby(index[counted]).median().to_numpy(float)
+
+
 def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarray:
     """Each level's noise, drawn towards the common one by as much as the levels agree.
 
@@ -145,6 +174,20 @@ def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarr
     own = np.where(known, np.nan_to_num(variance), 0.0)
     own_df = np.where(known, df, 0.0)
     return np.sqrt((prior_df * common**2 + own_df * own) / (prior_df + own_df))
+
+
+def few_trials_factor(df: np.ndarray) -> np.ndarray:
+    """How much wider than a normal Student's t with these degrees of freedom is at STANDARD_ERRORS, shape (n,)."""
+    from scipy.special import ndtr, stdtrit
+
+    return np.asarray(stdtrit(df, ndtr(STANDARD_ERRORS)) / STANDARD_ERRORS)
+
+
+def noise_degrees(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
+    """Degrees of freedom of each level's noise as `level_noise` gives it, shape (n,); variance, df: as there."""
+    known = np.where(_known(variance, df), df, 0.0)
+    prior_df = prior_degrees(variance, df)
+    return np.maximum(np.full(len(df), known.sum()) if prior_df is None else prior_df + known, 1.0)
 
 
 def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
@@ -200,8 +243,36 @@ def shared_covariance(error: np.ndarray, variance: np.ndarray, basis: np.ndarray
     return covariance * np.outer(scale, scale)
 
 
+def level_effects(off: np.ndarray, by_noise: np.ndarray, misfit: float) -> np.ndarray:
+    """Standard deviation of each level's deviation from the curve, shape (n,), where these have tails as of Student's t.
+
+    off: of each level's trials from the curve, the nearer of mean and median, so that one spoiled trial makes no effect. by_noise: how far noise alone may put them. Both of shape (n,). misfit: of most levels.
+    One level in many lies far off its neighbours (a tile that does not fit, a cliff), and the others tell nothing of it: its variance is the
+    expectation in a scale mixture of normals (West 1984, JRSS B 46, 431-439; Lange, Little and Taylor 1989, JASA 84, 881-896).
+    """
+    return np.sqrt((EFFECT_DF * misfit**2 + np.maximum(off**2 - by_noise**2, 0.0)) / (EFFECT_DF + 1))
+
+
+def single_noise(scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How much of the scatter of single trials around the curve is noise, and how much is the levels' own, both of shape (n,).
+
+    scatter: shape (n,), standard deviation of ln(response) around the curve. One trial cannot tell the two apart; what is known of noise and
+    of levels before any data can (`TYPICAL_NOISE`, `MISFITS`): scatter of 10 % is seldom noise alone.
+    """
+    ratio, prior = np.array(list(MISFITS)), np.array(list(MISFITS.values()))
+    share = ratio**2 / (1 + ratio**2)
+    noise = scatter[:, None] * np.sqrt(1 - share)
+    weight = prior * np.exp(-0.5 * (np.log(noise / TYPICAL_NOISE) / NOISE_SPREAD) ** 2)
+    own = (weight * share).sum(axis=1) / weight.sum(axis=1)
+    return scatter * np.sqrt(1 - own), scatter * np.sqrt(own)
+
+
 def predict(
-    means: np.ndarray, variance: np.ndarray, misfit: float, curve: np.ndarray, curve_covariance: np.ndarray
+    means: np.ndarray,
+    variance: np.ndarray,
+    misfit: float | np.ndarray,
+    curve: np.ndarray,
+    curve_covariance: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Best linear unbiased predictor of curve plus deviation at each level.
 

@@ -19,7 +19,10 @@ def fastest(candidates: Candidates, found: BestSet, index: int, chance: float) -
         return say("reason.alone", setting=candidates.names[index])
     names = [name for name, tied in zip(candidates.names, found.member, strict=True) if tied]
     opening = _opening(candidates, found, index)
-    if len(names) == 1:
+    if len(names) == 1 and found.denied.any():
+        worse = _amount(candidates, found.loss[found.denied].min())
+        said = say("reason.only_measured", worse=worse, confidence=found.confidence)
+    elif len(names) == 1:
         margin = _amount(candidates, np.delete(found.low, index).min())
         said = say("reason.only_best", margin=margin, confidence=found.confidence)
     else:
@@ -36,7 +39,16 @@ def fastest(candidates: Candidates, found: BestSet, index: int, chance: float) -
             loss=_amount(candidates, found.loss[first]),
             chance=_chance(chance),
         )
-    return join([opening, said, _placed(candidates, index)])
+    return join([opening, said, *_denied(candidates, found, len(names)), _placed(candidates, index)])
+
+
+def _denied(candidates: Candidates, found: BestSet, tied: int) -> list[Message]:
+    """Settings that the curve allows and their own trials do not, beside those that are tied."""
+    if tied == 1 or not found.denied.any():
+        return []
+    names = [name for name, denied in zip(candidates.names, found.denied, strict=True) if denied]
+    worse = _amount(candidates, found.loss[found.denied].min())
+    return [say("reason.denied", settings=listing(_shortened(names)), worse=worse)]
 
 
 def doubted(candidates: Candidates, index: int, doubt: str) -> Message:

@@ -22,6 +22,7 @@ from deadzone.explaining.phases.candidates import Candidates, candidates_of, onl
 from deadzone.explaining.phases.cost_expression import parse_cost
 from deadzone.explaining.phases.good_setting import chance_of_good, chance_within
 from deadzone.explaining.phases.heeding import Found, doubt_of, own_level, problem, stopping
+from deadzone.explaining.phases.own_values import allowed
 from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.explaining.phases.quantities import listing
 from deadzone.explaining.phases.result import PhaseResult
@@ -190,6 +191,7 @@ def recommend_from(
     found = best_set(
         candidates.sign * e.log_response, e.covariance, e.degrees_of_freedom, confidence, tolerance
     )
+    found = _by_own_values(candidates, found)
     if within is not None:
         choice = _cheapest_within(candidates, found, within)
     elif slo is not None:
@@ -223,6 +225,19 @@ def recommend_from(
         doubt=doubt,
         is_stopped=stop is not None,
     )
+
+
+def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:
+    """The set without settings that their own trials deny (see `own_values`); the best value measured is in it."""
+    if candidates.scale.kind != RATIO:
+        return found
+    own = candidates.sign * candidates.own
+    may, best = allowed(own, candidates.own_error, candidates.doubted, found.tolerance)
+    denied = found.member & ~may
+    member = (found.member & may) | (np.arange(len(own)) == best)
+    loss = np.maximum(found.loss - found.loss[member].min(), 0.0)
+    loss = np.where(denied, np.maximum(own - own[best], loss), loss)
+    return replace(found, member=member, denied=denied, loss=loss, high=np.maximum(found.high, loss))
 
 
 def _the_goal(

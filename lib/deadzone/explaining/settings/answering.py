@@ -31,10 +31,18 @@ from deadzone.explaining.phases.candidates import (
 )
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.heeding import Found
-from deadzone.explaining.phases.level_estimates import LEAST_DF, LevelEstimates, level_means, level_noise
+from deadzone.explaining.phases.level_estimates import (
+    LEAST_DF,
+    LevelEstimates,
+    level_means,
+    level_medians,
+    level_noise,
+    noise_degrees,
+)
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
 from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY
+from deadzone.explaining.phases.own_values import own_errors
 from deadzone.explaining.phases.prepare import knob_scale, measured_trials
 from deadzone.explaining.phases.quantities import plain_name, unit_name
 from deadzone.explaining.phases.quantities import setting as setting_text
@@ -113,7 +121,8 @@ def estimate_cells(
         pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
         noise = level_noise(variance, df, max(pooled, QUIETEST))
     covariance = np.diag(noise**2 / count)
-    return LevelEstimates(mean, covariance, noise, max(freedom, LEAST_DF)), weight
+    own_df = noise_degrees(variance, df)
+    return LevelEstimates(mean, covariance, noise, own_df, max(freedom, LEAST_DF)), weight
 
 
 def _count_noise(
@@ -301,6 +310,7 @@ def _own_candidates(
     estimates, weight = estimate_cells(cell, asked.scale.forward(values), n, asked.scale)
     spoiled = weight < 1 - OUTLIER_PROBABILITY
     measured = measured_at(cell, values, spoiled, n, asked.goal)
+    own = level_medians(cell, asked.scale.forward(values), 1.0 - spoiled)
     is_ordered = asked.knob_scale.kind != INTERVAL
     ordered = [is_ordered and (isinstance(place, float) or place == ZERO) for place in cells["place"]]
     found = Candidates(
@@ -312,6 +322,8 @@ def _own_candidates(
         columns={knob: pd.to_numeric(cells["place"], errors="coerce").to_numpy(float)},
         estimates=estimates,
         **measured,
+        own=own,
+        own_error=own_errors(own, measured["trials"], estimates, measured["flagged"] < measured["trials"]),
         response=asked.response,
         goal=asked.goal,
         estimable=bool(measured["trials"].max() > 1),
