@@ -56,6 +56,11 @@ class Screen:
             self._stream.feed(piece)
         return True
 
+    @property
+    def keyboard(self) -> int:
+        """A descriptor to type at."""
+        return self._ours
+
     def wait_for(self, words: str, seconds: float = 60) -> None:
         """Read until some words are on the screen."""
         until = time.monotonic() + seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -180,3 +181,30 @@ def test_a_pipe_and_a_file_get_the_answer_without_picture_or_bar(tmp_path):
     text = (tmp_path / "out.txt").read_text()
     assert re.search(r"^Set n 1: .* of the best\.", text, re.MULTILINE)
     assert "\x1b" not in text + done.stderr and "\r" not in text + done.stderr and "─" not in text
+
+
+STUDY = """study: naps
+question: How long is a nap?
+workload: {kind: command, argv: [sleep, "0.0{n}"]}
+factors: {n: [1, 2, 4]}
+design: {replicates: 3, warmup: 0}
+trust: {max_foreign_cpu: 99, max_steal: 99, max_pressure: 1, max_clock_drift: 99}
+"""
+
+
+def test_run_sweep_recommend_and_compare_leave_a_clear_screen(in_terminal, tmp_path):
+    """One folder, one study: its report, a second run, what it recommends, and both runs beside each other."""
+    (tmp_path / "naps.yaml").write_text(STUDY)
+    run = in_terminal("run", "naps.yaml", columns=60)
+    run.wait_for("execute", 30)
+    os.write(run.keyboard, b"y\n")
+    assert run.end() == 0, run.text()
+    below = answer(seen(run))
+    assert below[0].startswith("Set n 1: ") and "index.html" in "".join(below[-3:])
+    sweep = in_terminal("sweep", "naps.yaml")
+    assert sweep.end() == 0
+    assert any("9 trials" in line for line in seen(sweep))
+    for command in (("recommend", "naps/latest"), ("report", "naps/latest")):
+        screen = in_terminal(*command, columns=60)
+        assert screen.end() == 0, screen.text()
+        seen(screen)
