@@ -59,6 +59,7 @@ def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
     left.check_nothing()
 
 
+@pytest.mark.alone("it measures how long threads are throttled")
 def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(
     namespace, deployment, write_study, sweep, left
 ):

@@ -88,7 +88,8 @@ def _by_group(name: str) -> Found:
     if group:
         return inhabitants(group), (), "no process runs in it"
     roots = {root for root in (v2_mount(), v1_mounts().get("cpu")) if root}
-    return (), sorted({path.name for root in roots for path in root.glob("**/*") if path.is_dir()}), ""
+    # os.walk passes over a group that goes away meanwhile.
+    return (), sorted({name for root in roots for _, below, _ in os.walk(root) for name in below}), ""
 
 
 def _by_container(name: str) -> Found:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
-from deadzone.errors import TargetError
+from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets.kubernetes import streams
 from deadzone.measuring.targets.kubernetes.accounting import cores_of, counted
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
-from deadzone.measuring.targets.kubernetes.errors import ClusterError
+from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError
 from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
 from deadzone.measuring.targets.limits.base import Counters
 from deadzone.study.levels import NONE, format_level
@@ -288,3 +288,13 @@ def verified(container: Container, cores: float | None) -> Probe:
         f"The control group of {container.spot} says {probe.cpu_max!r} where a limit of {format_level(NONE if cores is None else cores)} "
         f"cores was asked for, {IN_FORCE_TIMEOUT_S:g} s after the cluster called it done."
     )
+
+
+def clean(container: Container) -> str:
+    """Kill what trials left running in a container and remove the folder; why that cannot be done, or nothing."""
+    try:
+        container.clean()
+    except DeadzoneError as error:
+        if not isinstance(error, AbsentError):
+            return f"{container.home} in {container.spot} could not be removed: {error}"
+    return ""

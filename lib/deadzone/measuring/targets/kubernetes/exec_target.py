@@ -24,9 +24,8 @@ from deadzone.measuring.targets.kubernetes import (
 )
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
-from deadzone.measuring.targets.kubernetes.container import Container, Probe, verified
+from deadzone.measuring.targets.kubernetes.container import Container, Probe, clean, verified
 from deadzone.measuring.targets.kubernetes.errors import (
-    AbsentError,
     ChangedError,
     ClusterError,
     ConflictError,
@@ -160,11 +159,8 @@ class ExecTarget(ClusterTarget):
         every = [self._container, *(container for _, container in self._beside)]
         self._container, self._beside = None, []
         for container in every:
-            try:
-                container.clean()
-            except DeadzoneError as error:
-                if not isinstance(error, AbsentError):
-                    self.around.note(f"{container.home} in {container.spot} could not be removed: {error}")
+            if problem := clean(container):
+                self.around.note(problem)
 
     # --- one treatment ---------------------------------------------------------------------------------
 
@@ -179,10 +175,10 @@ class ExecTarget(ClusterTarget):
         cores = self._cores(level)
         if any(CpuResources.of(self._in(pod)).limit_cores != cores for pod, _ in self._members()):
             self._change(cores)
-        assert self._container is not None
-        self._probe = verified(self._container, cores)
-        for _, container in self._beside:
-            verified(container, cores)
+        try:
+            self._probe, *_ = [verified(container, cores) for _, container in self._members()]
+        except TargetError as error:
+            raise self._by_others(error) from error
 
     def _members(self) -> list[tuple[Object, Container]]:
         """The pods that are at the level of a trial, with their containers; the one that trials run in first."""
@@ -196,8 +192,6 @@ class ExecTarget(ClusterTarget):
         """The container's specification as the pod has it."""
         return self._in(self._pod)
 
-    # --- what others change ----------------------------------------------------------------------------
-
     def look(self) -> Seen:
         """What happened to the workload and its pods in a trial that has just ended."""
         self._look_at_workload()
@@ -210,6 +204,12 @@ class ExecTarget(ClusterTarget):
     def _stopped_by(self) -> ChangedError | None:
         is_open = self._others is not None and self.spec.on_change == "stop"
         return self._others.stopped() if self._others and is_open else None
+
+    def _by_others(self, error: TargetError) -> TargetError:
+        """Why a limit is not in force: what others changed since it was asked for, or the error itself."""
+        known = len(self._others.changes) if self._others else 0
+        self._look_at_workload()
+        return self._stopped_by() or (self._others.blamed(error, known) if self._others else error)
 
     def _look_at_workload(self) -> None:
         """See what others changed since the last look; where the sweep goes on, it gives back what they made of it."""
@@ -231,7 +231,7 @@ class ExecTarget(ClusterTarget):
         if self.spec.change == "resize" or (self.spec.change == "auto" and why_not is None):
             if why_not or cores is None:
                 raise TargetError(
-                    f"The limit of {self._workload} cannot be changed to {_words(cores)} by a resize: {why_not}. Use "
+                    f"The limit of {self._workload} cannot be changed to {resources.in_words(cores)} by a resize: {why_not}. Use "
                     "target.change: auto or patch."
                 )
             self._pod = self._resize(self._pod, cores)
@@ -239,7 +239,7 @@ class ExecTarget(ClusterTarget):
             return
         if self._workload.kind == POD:
             raise TargetError(
-                f"The limit of {self._workload} cannot be changed to {_words(cores)}: {why_not or 'it cannot be patched'}, and "
+                f"The limit of {self._workload} cannot be changed to {resources.in_words(cores)}: {why_not or 'it cannot be patched'}, and "
                 "a pod by itself cannot be replaced. Name the Deployment it belongs to."
             )
         self._patch(cores)
@@ -394,7 +394,3 @@ class ExecTarget(ClusterTarget):
             "qos_class": (self._pod.get("status") or {}).get("qosClass"),
             "qos_class_without_limit": after_none,
         }
-
-
-def _words(cores: float | None) -> str:
-    return "none" if cores is None else f"{cores:g} cores"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from deadzone.errors import LostError, TargetError
 from deadzone.measuring.targets.kubernetes import history
 from deadzone.measuring.targets.kubernetes.changes import PERMISSION_PATH, Change, cpu_path, differences
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
@@ -55,4 +56,11 @@ class Others:
             f"Others changed {self._workload} since the sweep began: {'; '.join(map(str, self.changes))}. That stays as it "
             "is, and the sweep is stopped, for later trials would not be as the first ones. Agree with them and sweep "
             "again; `on_change: continue` of the target goes on, with trials that are not trusted."
+        )
+
+    def blamed(self, error: TargetError, known: int) -> TargetError:
+        """The error of a trial that is lost for what others changed beyond the changes known; the error itself without any."""
+        changes = self.changes[known:]
+        return (
+            LostError(f"others changed {self._workload} before the trial: {changes[0]}") if changes else error
         )

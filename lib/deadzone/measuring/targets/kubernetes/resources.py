@@ -156,3 +156,8 @@ def cpu_quantity(cores: float) -> str:
             f"and the kernel takes {LEAST_MILLICORES} of them or more."
         )
     return _request(cores)
+
+
+def in_words(cores: float | None) -> str:
+    """A CPU limit as a sentence names it; none for no limit."""
+    return "none" if cores is None else f"{cores:g} cores"
