@@ -56,10 +56,19 @@ def test_a_phase_that_the_fit_has_keeps_its_row(model):
 
 def test_a_slope_at_the_end_is_a_reversal_or_a_plateau_as_the_threshold_says():
     levels = np.repeat([1, 2, 4, 8, 16, 32], 4)
-    wall = np.where(levels <= 8, 8 / levels, (levels / 8) ** 0.12) * np.tile([0.995, 0.998, 1.002, 1.005], 6)
+    wall = np.where(levels <= 8, 8 / levels, (levels / 8) ** 0.018) * np.tile([0.999, 1.0, 1.0, 1.001], 6)
     fitted = fit_phases(pd.DataFrame({"threads": levels, "wall_s": wall}), "threads", "wall_s")
     assert fitted.phases["label"].iloc[-1] == "plateau"
-    assert relabel(fitted, Thresholds(reversal=-0.05)).phases["label"].iloc[-1] == "reversal"
+    assert relabel(fitted, Thresholds(reversal=-0.005)).phases["label"].iloc[-1] == "reversal"
+
+
+def test_a_slow_loss_that_adds_up_is_a_reversal_and_a_slow_gain_is_linear():
+    levels = np.repeat([1, 2, 4, 8, 16, 32], 4)
+    noise = np.tile([0.993, 0.998, 1.002, 1.007], 6)
+    for exponent, label in ((0.1, "reversal"), (-0.12, "linear"), (0.0, "plateau")):
+        table = pd.DataFrame({"threads": levels, "wall_s": levels**exponent * noise})
+        found = fit_phases(table, "threads", "wall_s").phases.iloc[-1]
+        assert found["label"] == label and found["probability"] > 0.8
 
 
 def test_the_curve_and_its_evidence_stay(model):

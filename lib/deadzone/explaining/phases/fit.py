@@ -15,7 +15,7 @@ from deadzone.explaining.phases import intervals
 from deadzone.explaining.phases.doubts import doubts
 from deadzone.explaining.phases.drift import estimate_drift
 from deadzone.explaining.phases.inference import Posterior, infer
-from deadzone.explaining.phases.labels import decode, runs, step_probabilities
+from deadzone.explaining.phases.labels import by_sum, decode, runs, step_probabilities
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled
 from deadzone.explaining.phases.prepare import Sample, check_column, prepare
@@ -296,6 +296,7 @@ def _fit_curve(
     laws = () if sample.axis.is_interval else LAWS
     posterior = infer(sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
     probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
+    probability = by_sum(probability, posterior.pieces, posterior.x)
     spoilt = spoiled(posterior, value, sample.level)
     labels = decode(probability)
     reading = Reading(sample, posterior, probability, labels, spoilt, correction, certainty)

@@ -11,8 +11,15 @@ from itertools import pairwise
 import numpy as np
 
 from deadzone.explaining.phases import priors
+from deadzone.explaining.phases.intervals import phase_elasticities
 from deadzone.explaining.phases.segmentation import Pieces
-from deadzone.explaining.phases.thresholds import LABELS
+from deadzone.explaining.phases.thresholds import LABELS, LINEAR_ELASTICITY
+
+HARM = float(np.log(1.03))
+"""A plateau that adds up to a loss beyond this [ln] is a reversal, however small its elasticity: a slow loss is harm."""
+
+WORTH = LINEAR_ELASTICITY * float(np.log(2))
+"""A curve without any joint that adds up to a gain beyond this [ln], what a doubling brings that pays, is linear."""
 
 REVERSAL_PROOF = 0.8
 """A last stretch is called a reversal when, of reversal and plateau, the reversal has at least this
@@ -55,6 +62,30 @@ def _unproven_is_plateau(labels: np.ndarray, probability: np.ndarray) -> np.ndar
     if harm >= REVERSAL_PROOF * (flat + harm):
         return labels
     return np.where(np.arange(len(labels)) >= first, priors.PLATEAU, labels)
+
+
+def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray:
+    """The steps' probabilities where the last phase, a plateau by its elasticity, is none by what it adds up to; shape (steps, 5).
+
+    probability: shape (steps, 5). x: shape (n,), places of the levels. A plateau that loses more than HARM from its first
+    level to its last is a reversal; one that is the whole curve and gains more than WORTH is linear.
+    """
+    found = runs(decode(probability))
+    first, stop, label = found[-1]
+    if label != priors.PLATEAU:
+        return probability
+    slope, weight = phase_elasticities(pieces, x, first, stop, label)
+    gain = slope * (x[stop] - x[first])
+    for other, share, may in (
+        (priors.REVERSAL, np.average(gain < -HARM, weights=weight), True),
+        (priors.LINEAR, np.average(gain > WORTH, weights=weight), len(found) == 1),
+    ):
+        if may and share >= REVERSAL_PROOF:
+            moved = probability.copy()
+            moved[first:stop, other] += share * probability[first:stop, label]
+            moved[first:stop, label] *= 1 - share
+            return moved
+    return probability
 
 
 def runs(labels: np.ndarray) -> list[tuple[int, int, int]]:

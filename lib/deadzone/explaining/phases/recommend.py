@@ -235,7 +235,7 @@ def _by_own_values(candidates: Candidates, found: BestSet) -> BestSet:
     may, best = allowed(own, candidates.own_error, candidates.doubted, found.tolerance)
     denied = found.member & ~may
     member = (found.member & may) | (np.arange(len(own)) == best)
-    loss = np.maximum(found.loss - found.loss[member].min(), found.low)
+    loss = np.maximum(found.loss - found.loss[member].min(), np.where(member, 0.0, found.low))
     loss = np.where(denied, np.maximum(own - own[best], loss), loss)
     return replace(
         found,
