@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from deadzone.cli.options import anyway_option, details_option
+from deadzone.cli.options import anyway_option, details_option, role_option
 from deadzone.cli.parameters import decision_options, wishes_of
 from deadzone.errors import EXIT_FINDING
 from deadzone.study.levels import format_level
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--failures", multiple=True, metavar="COLUMN", help="Column that counts failures, or holds their share."
 )
+@role_option
 @decision_options
 @anyway_option
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
@@ -53,6 +54,7 @@ def command(
     goal: str,
     by: tuple[str, ...],
     failures: tuple[str, ...],
+    role: str | None,
     quiet: bool,
     details: bool,
     as_json: bool,
@@ -85,7 +87,7 @@ def command(
     curve = None if by else found.models.get(())
     for column in failures:
         check_column(frame, column)
-    seen = Experiment(frame, knob, response, goal, by, model=curve, failures=failures)
+    seen = Experiment(frame, knob, response, goal, by, model=curve, failures=failures, role=role or "")
     wrong = examine(seen)
     found = found.heeding(wrong)
     heeded: dict[str, Any] = {"barred": barred_levels(seen), "anyway": anyway}

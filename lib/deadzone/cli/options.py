@@ -14,3 +14,9 @@ details_option = click.option(
 anyway_option = click.option(
     "--anyway", is_flag=True, help="Recommend in spite of findings about the experiment."
 )
+
+role_option = click.option(
+    "--role",
+    type=click.Choice(["setting", "work_size"]),
+    help="What the knob is: a setting to choose, or the size of the work.",
+)

@@ -11,7 +11,7 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
-from deadzone.cli.options import FILE, details_option
+from deadzone.cli.options import FILE, details_option, role_option
 from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
 from deadzone.cli.sweep import measure, print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
@@ -42,6 +42,7 @@ LONG_S = 600.0
 @click.option("--memory-limit", metavar="LEVELS", help="Memory limits, such as 64MiB..1GiB or 256MiB,none.")
 @click.option("-r", "--runs", "replicates", default=5, help="Trials of each level.")
 @click.option("-w", "--warmup", default=1, help="Warm-up trials of each level.")
+@role_option
 @adaptive_options
 @click.option("-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")

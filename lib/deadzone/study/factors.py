@@ -50,6 +50,9 @@ class FactorSpec(Spec):
     at: dict[str, Place] = Field(default_factory=dict)
     """where single levels lie: a number, apart, or beyond (the largest; default for none)"""
 
+    role: Literal["setting", "work_size"] | None = None
+    """what the factor is: a setting to choose, or the size of the work, of which none is recommended (default by name)"""
+
 
 class ScaledFactor(FactorSpec):
     """What the forms with levels of their own share."""

@@ -39,7 +39,7 @@ class Wishes:
 
     command: program and arguments, or one text. lists: levels by name, with commas between or a range `1..32`. scans:
     name, first and last level, with their steps. limits: levels of cpu_limit and memory_limit by name. shell: that runs
-    the command, None for none. sentences: claims. cwd: working folder as the study file has to name it, None for the file's own.
+    the command, None for none. sentences: claims. role: of the first parameter. cwd: working folder as the study file has to name it, None for the file's own.
     """
 
     command: tuple[str, ...]
@@ -65,6 +65,7 @@ class Wishes:
     resolution: float | None = None
     budget: str | None = None
     sentences: Sequence[str] = ()
+    role: str | None = None
 
 
 def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:

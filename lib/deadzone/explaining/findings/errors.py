@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.findings.experiment import Experiment, numbers
+from deadzone.explaining.findings.experiment import Experiment, numbers, words_of
 from deadzone.explaining.findings.failures import ALLOWED, scan
 from deadzone.explaining.findings.finding import Severity, Suspicion
 
@@ -50,7 +49,7 @@ def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """
     rows = seen.ended
     for name in map(str, rows.columns):
-        words = _words(name)
+        words = words_of(name)
         if name in (seen.knob, seen.response, *seen.by) or not (
             name in seen.failures or _counts_failures(words)
         ):
@@ -68,12 +67,6 @@ def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
             yield from _of_count(seen, rows, name, failed, other)
 
 
-def _words(name: str) -> list[str]:
-    """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("%", "_percent_").lower()
-    return [word for word in re.split(r"[^a-z0-9]+", parted) if word]
-
-
 def _counts_failures(words: list[str]) -> bool:
     return bool(set(FAILED) & set(words)) and not set(NOT_FAILURES) & set(words)
 
@@ -81,7 +74,9 @@ def _counts_failures(words: list[str]) -> bool:
 def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: str) -> str:
     """The column that says how much was attempted; empty where none does."""
     known = {
-        str(column): _words(str(column)) for column in rows if str(column) not in (name, seen.knob, *seen.by)
+        str(column): words_of(str(column))
+        for column in rows
+        if str(column) not in (name, seen.knob, *seen.by)
     }
     for word in ATTEMPTED:
         for column, words in known.items():

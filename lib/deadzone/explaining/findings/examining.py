@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deadzone.errors import StudyError, check_known
-from deadzone.explaining.findings import errors, extent, failures, order, output, process, work
+from deadzone.explaining.findings import errors, extent, failures, order, output, process, work, work_size
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import BARRING, SEVERITIES, Finding, Severity, Suspicion
 from deadzone.explaining.hypothesis_tests.holm import holm
@@ -41,6 +41,7 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "too_short": ("doubts", process.too_short),
     "few_values": ("doubts", process.few_values),
     "noise_too_large": ("doubts", failures.noise_too_large),
+    "work_size": ("notes", work_size.work_size),
     "state_builds_up": ("notes", order.state_builds_up),
     "one_level_off": ("notes", extent.one_level_off),
     "edge_of_range": ("notes", extent.edge_of_range),
@@ -103,7 +104,7 @@ def gravest(found: Sequence[Finding]) -> Finding | None:
     return next((one for one in found if one.severity == "stops"), None)
 
 
-WITHOUT_EXAMPLE = ("selected_by_trust", "errors_by_level")
+WITHOUT_EXAMPLE = ("selected_by_trust", "errors_by_level", "work_size")
 """These are of tables that others made."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +30,8 @@ class Experiment:
 
     table: in the order of execution where that is known. knob, response: columns of it. goal: `min` or `max`. by: further
     factors. cores: that trials can use, None where unknown. model: the phases, if they could be fitted. serves: whether
-    the trials ask a service that is measured beside them. failures: columns that count failures, or hold their share, by any name.
+    the trials ask a service that is measured beside them. failures: columns that count failures, or hold their share, by any name. role: what the knob
+    is said to be, `setting` or `work_size`.
     """
 
     table: pd.DataFrame
@@ -41,6 +43,7 @@ class Experiment:
     model: PhaseModel | None = None
     serves: bool = False
     failures: tuple[str, ...] = ()
+    role: str = ""
 
     @cached_property
     def attempts(self) -> pd.DataFrame:
@@ -111,6 +114,12 @@ class Experiment:
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""
         return f"{self.knob} {', '.join(format_level(level) for level in levels)}"
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("%", "_percent_").lower()
+    return [word for word in re.split(r"[^a-z0-9]+", parted) if word]
 
 
 def plain(level: Any) -> Any:

@@ -17,6 +17,10 @@ BARRING = ("failures_by_level", "timeouts_by_level", "errors_by_level")
 `explaining.phases.censored`), one with failures does not: its survivors may be the light ones."""
 
 
+WITHHOLDING = ("work_size",)
+"""The findings that leave no setting to recommend, though the experiment is sound."""
+
+
 @dataclass(frozen=True)
 class Suspicion:
     """One test that was made of an experiment, whether it found something or not.
@@ -61,6 +65,11 @@ class Finding:
     def bars(self) -> bool:
         """Whether its levels are not to be recommended."""
         return self.key in BARRING and not self.accepted
+
+    @property
+    def withholds(self) -> bool:
+        """Whether there is no setting to recommend, though nothing is wrong: the knob is the size of the work."""
+        return self.key in WITHHOLDING and self.severity == "notes" and not self.accepted
 
     def to_dict(self) -> dict[str, Any]:
         """The record that commands print: plain numbers, strings and lists."""

@@ -22,6 +22,7 @@ def fit_phases(
     *,
     by: None = None,
     failures: Sequence[str] = (),
+    role: str = "",
     **how: Unpack[FitSettings],
 ) -> PhaseModel: ...
 
@@ -35,6 +36,7 @@ def fit_phases(
     *,
     by: str,
     failures: Sequence[str] = (),
+    role: str = "",
     **how: Unpack[FitSettings],
 ) -> PhaseModels: ...
 
@@ -47,12 +49,15 @@ def fit_phases(
     *,
     by: str | None = None,
     failures: Sequence[str] = (),
+    role: str = "",
     **how: Unpack[FitSettings],
 ) -> PhaseModel | PhaseModels:
     model: Any = fit.fit_phases(frame, knob, response, goal, by=by, **how)
     one = model if by is None else None
     found = examine(
-        Experiment(frame, knob, response, goal, (by,) if by else (), model=one, failures=tuple(failures))
+        Experiment(
+            frame, knob, response, goal, (by,) if by else (), model=one, failures=tuple(failures), role=role
+        )
     )
     if isinstance(model, PhaseModels):
         models = {value: replace(part, findings=found) for value, part in model.models.items()}
@@ -62,7 +67,8 @@ def fit_phases(
 
 fit_phases.__doc__ = (fit.fit_phases.__doc__ or "").replace(
     "    Raises PhaseError,",
-    "    failures: columns that count failures, or hold their share, whatever they are called.\n\n"
+    "    failures: columns that count failures, or hold their share, whatever they are called.\n"
+    "    role: of the knob, `setting` or `work_size` (nothing is recommended then); by default what its name says.\n\n"
     "    `model.findings` says what is wrong with the experiment behind the table; `model.recommend()` heeds it.\n\n"
     "    Raises PhaseError,",
 )

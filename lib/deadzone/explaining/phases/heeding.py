@@ -10,7 +10,7 @@ class Found(Protocol):
     """A finding about the experiment behind a table, as `deadzone.explaining.findings.finding` has it.
 
     severity: `stops`, `doubts` or `notes`. levels: of the knob, at which it was seen. bars: whether these are not to be
-    recommended. seen: what was seen, with its figures. sentence: that, and what to change.
+    recommended. withholds: whether there is no setting to recommend, though nothing is wrong. seen: what was seen, with its figures. sentence: that, and what to change.
     """
 
     @property
@@ -19,6 +19,8 @@ class Found(Protocol):
     def levels(self) -> tuple[Any, ...]: ...
     @property
     def bars(self) -> bool: ...
+    @property
+    def withholds(self) -> bool: ...
     @property
     def seen(self) -> Message: ...
     @property
@@ -30,6 +32,16 @@ def stopping(found: Sequence[Found], setting: Any = None) -> Found | None:
     just this setting did not end well. setting: a level of the knob, if one was chosen."""
     stop = next((one for one in found if one.severity == "stops"), None)
     return stop or next((one for one in found if one.bars and setting in one.levels), None)
+
+
+def withholding(found: Sequence[Found]) -> Found | None:
+    """The finding by which the knob is nothing to set, if there is one."""
+    return next((one for one in found if one.withholds), None)
+
+
+def is_heeded(found: Sequence[Found]) -> bool:
+    """Whether a recommendation is another one for what was found."""
+    return bool(doubt_of(found) or withholding(found))
 
 
 def problem(found: Found) -> Message:

@@ -12,6 +12,9 @@ from deadzone.explaining.phases.quantities import capital, listing, percent, res
 from deadzone.explaining.response_scale import RATIO
 from deadzone.language.catalogue import Message, join, say
 
+GROWS = 0.3
+"""A response of less elasticity over the size of the work is not made of units: a unit costs nothing that could be said."""
+
 
 def fastest(candidates: Candidates, found: BestSet, index: int, chance: float) -> Message:
     """Why a setting is chosen of those that noise cannot tell from the best, with the probability that it is a good one."""
@@ -57,6 +60,24 @@ def doubted(candidates: Candidates, index: int, doubt: str) -> Message:
         "reason.doubted", setting=candidates.names[index], value=_value(candidates, index), doubt=doubt
     )
     return join([said, _placed(candidates, index)])
+
+
+def of_work(candidates: Candidates, sentence: str) -> Message:
+    """Why no level of a knob is recommended that is the size of the work, and what a unit of it takes at both ends."""
+    levels = next(iter(candidates.columns.values()))
+    value = candidates.scale.backward(candidates.estimates.log_response)
+    known = np.flatnonzero(np.isfinite(levels) & (levels > 0) & (value > 0))
+    if candidates.goal != "min" or len(known) < 2:
+        return join([sentence])
+    ends = [known[np.argmin(levels[known])], known[np.argmax(levels[known])]]
+    grown, more = np.log(value[ends[1]] / value[ends[0]]), np.log(levels[ends[1]] / levels[ends[0]])
+    if grown < GROWS * more:
+        return join([sentence])
+    first, last = (
+        response(float(one), candidates.response, 0.005 * float(one)) for one in (value / levels)[ends]
+    )
+    least, most = (candidates.names[i] for i in ends)
+    return join([sentence, say("reason.per_unit", first=first, last=last, least=least, most=most)])
 
 
 def within(candidates: Candidates, found: BestSet, index: int, share: float) -> Message:

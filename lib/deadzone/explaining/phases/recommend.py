@@ -21,7 +21,7 @@ from deadzone.explaining.phases.best_set import BestSet, best_set
 from deadzone.explaining.phases.candidates import Candidates, candidates_of, only, with_columns, with_cost
 from deadzone.explaining.phases.cost_expression import parse_cost
 from deadzone.explaining.phases.good_setting import chance_of_good, chance_within
-from deadzone.explaining.phases.heeding import Found, doubt_of, own_level, problem, stopping
+from deadzone.explaining.phases.heeding import Found, doubt_of, own_level, problem, stopping, withholding
 from deadzone.explaining.phases.own_values import allowed
 from deadzone.explaining.phases.power import POWER, ReplicatesNeeded, replicates_to_tell
 from deadzone.explaining.phases.quantities import listing
@@ -58,6 +58,7 @@ class Recommendation:
     between the best and the next, or None where it is decided.
     tolerance: what a setting may be worse than the best and still count as no worse, in words. doubt: what a finding about the
     experiment saw that makes the setting doubtful, or empty. is_stopped: whether a finding keeps a setting from being given.
+    is_of_work: whether the knob is the size of the work, and nothing to set.
     table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
     response, or cost, with its own interval at the confidence), loss, loss_low, loss_high (how much
     better the best is, a fraction, for a response that may be zero an amount; simultaneous bounds), within (the probability that it is worse than the best by no
@@ -78,6 +79,7 @@ class Recommendation:
     tolerance: str = ""
     doubt: str = ""
     is_stopped: bool = False
+    is_of_work: bool = False
 
     @property
     def chosen(self) -> pd.Series:
@@ -202,8 +204,12 @@ def recommend_from(
     chosen = None if choice.index is None else own_level(candidates.settings[choice.index], knob)
     stop = None if anyway else stopping(findings, chosen)
     doubt = doubt_of(findings)
+    is_work = withholding(findings) if not anyway else None
+    nothing = np.zeros(len(candidates.names), dtype=bool)
     if stop is not None:
-        choice = _Choice(None, np.zeros(len(candidates.names), dtype=bool), problem(stop))
+        choice = _Choice(None, nothing, problem(stop))
+    elif is_work is not None:
+        choice = _Choice(None, nothing, reason.of_work(candidates, is_work.sentence))
     elif doubt and choice.index is not None:
         choice = replace(choice, reason=reason.doubted(candidates, choice.index, doubt), chance=None)
     replicates = _replicates(candidates, found, choice) if slo is None else None
@@ -224,6 +230,7 @@ def recommend_from(
         ),
         doubt=doubt,
         is_stopped=stop is not None,
+        is_of_work=is_work is not None,
     )
 
 

@@ -30,7 +30,7 @@ def verdict(model: PhaseResult, advice: Recommendation) -> Message:
 def advice_text(advice: Recommendation) -> str:
     """The recommended setting in words, with its estimate: `Best setting 12 cores (3.48 s)`."""
     if advice.setting is None:
-        return say("verdict.no_setting")
+        return say("verdict.of_work" if advice.is_of_work else "verdict.no_setting")
     opening = _opening(advice, float(advice.chosen["loss"]))
     return say("verdict.advice", opening=opening, chosen=chosen_text(advice))
 

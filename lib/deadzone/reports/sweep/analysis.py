@@ -13,7 +13,7 @@ from deadzone.explaining.findings.examining import barred_levels, examine, grave
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.mechanisms.explaining import PhasesExplained, explained
-from deadzone.explaining.phases.heeding import doubt_of, own_level, stopping
+from deadzone.explaining.phases.heeding import is_heeded, own_level, stopping
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import verdict as curve_verdict
@@ -37,6 +37,7 @@ def _experiment(source: Source, model: PhaseModel | None = None) -> Experiment:
         cores=source.provenance.get("cores_usable"),
         model=model,
         serves=source.study is not None and source.study.has_service,
+        role=source.written.role or "",
     )
 
 
@@ -140,18 +141,18 @@ def analyse(
     stop = stopping(found, chosen)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty
     if stop is None or anyway or none_sound:
-        return replace(_heeding(fitted, found, given or {}, wishes), findings=found)
+        return replace(_heeding(fitted, found, given or {}, wishes, anyway), findings=found)
     problem = say("findings.stopped", finding=stop.sentence)
     return Analysis(fitted.source, (), None, problem, found, stopped=True)
 
 
 def _heeding(
-    fitted: Analysis, found: Sequence[Finding], given: Mapping[str, Any], wishes: dict[str, Any]
+    fitted: Analysis, found: Sequence[Finding], given: Mapping[str, Any], wishes: dict[str, Any], anyway: bool
 ) -> Analysis:
     """The analysis with recommendations that say what makes them doubtful."""
-    if fitted.answer is None or not doubt_of(found):
+    if fitted.answer is None or not is_heeded(found):
         return fitted
-    return _advised(fitted.source, fitted.answer.heeding(found), given, {"anyway": True, **wishes})
+    return _advised(fitted.source, fitted.answer.heeding(found), given, {"anyway": anyway, **wishes})
 
 
 def _fitted(source: Source, given: Mapping[str, Any], wishes: dict[str, Any]) -> Analysis:
