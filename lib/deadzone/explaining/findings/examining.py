@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from deadzone.errors import StudyError, check_known
-from deadzone.explaining.findings import errors, extent, failures, order, output, process, work, work_size
+from deadzone.explaining.findings import (
+    errors,
+    extent,
+    failures,
+    order,
+    output,
+    plausibility,
+    process,
+    work,
+    work_size,
+)
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import BARRING, SEVERITIES, Finding, Severity, Suspicion
 from deadzone.explaining.hypothesis_tests.holm import holm
@@ -27,6 +37,9 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "timeouts_by_level": ("doubts", failures.timeouts_by_level),
     "failures_by_level": ("doubts", failures.failures_by_level),
     "errors_by_level": ("doubts", errors.errors_by_level),
+    "impossible_numbers": ("doubts", plausibility.impossible_numbers),
+    "contradicting_numbers": ("doubts", plausibility.contradicting_numbers),
+    "fixed_duration": ("doubts", plausibility.fixed_duration),
     "less_work": ("stops", work.less_work),
     "work_differs": ("stops", work.work_differs),
     "selected_by_trust": ("stops", failures.selected_by_trust),
@@ -104,7 +117,14 @@ def gravest(found: Sequence[Finding]) -> Finding | None:
     return next((one for one in found if one.severity == "stops"), None)
 
 
-WITHOUT_EXAMPLE = ("selected_by_trust", "errors_by_level", "work_size")
+WITHOUT_EXAMPLE = (
+    "selected_by_trust",
+    "errors_by_level",
+    "work_size",
+    "impossible_numbers",
+    "contradicting_numbers",
+    "fixed_duration",
+)
 """These are of tables that others made."""
 
 

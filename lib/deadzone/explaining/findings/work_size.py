@@ -86,6 +86,8 @@ TIMES = {
 PROPORTIONAL = 0.8
 """A response is in proportion to the work from this elasticity on: what starts up takes a share of the first level."""
 
+RATE = {"per", "rate", "throughput", "bandwidth", "ops"}
+
 SETTING_ROLE, WORK_ROLE = "setting", "work_size"
 ROLES = (SETTING_ROLE, WORK_ROLE)
 
@@ -119,7 +121,7 @@ def _how(seen: Experiment) -> str:
         return "grows" if grows else "named"
     if grows:
         return "asked_grows"
-    if named <= EITHER:
+    if named <= EITHER and RATE & set(words_of(seen.response)):
         return "asked_name"
     return "asked_arithmetic" if arithmetic and named & DIMENSIONS else ""
 

@@ -3,6 +3,7 @@
 Nothing is dropped in silence: what is left out is counted and said in a warning.
 """
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -121,6 +122,10 @@ def measured_trials(
     _check_call(frame, factors, response, goal)
     table, notes = usable(frame.reset_index(drop=True), response, keep_untrusted)
     table, more = _measured(table, response)
+    wrong = below_zero(table, response)
+    if impossible := int(wrong.sum()):
+        more.append(say("doubt.below_zero", n=impossible, trials=len(table), response=repr(response)))
+        table = table[~wrong]
     for factor in dict.fromkeys(factors):
         table, without = _with_level(table, factor)
         more += without
@@ -193,6 +198,23 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
         raise PhaseError(f"No trial has a value of {response!r}.")
     notes = [say("doubt.no_value", n=missing, trials=len(values), response=repr(response))] if missing else []
     return table.assign(**{response: values})[values.notna()], notes
+
+
+CANNOT_BE_NEGATIVE = re.compile(
+    r"(?i)(^|_)(s|sec|seconds|ms|us|ns|time|latency|duration|elapsed|rate|rps|tps|qps|throughput|ops|bytes|count|requests|"
+    r"[kmgt]i?b|[kmgt]?flops|per|cycles|p\d+)(_|$)"
+)
+"""Names of times, rates, sizes and counts."""
+
+
+def below_zero(table: pd.DataFrame, response: str) -> pd.Series:
+    """Which rows hold a number below zero that stands for a failed measurement: some, not most, of a time, rate or count."""
+    values = pd.to_numeric(table[response], errors="coerce")
+    wrong = values < 0
+    is_known = CANNOT_BE_NEGATIVE.search(response) and not re.search(
+        r"(?i)change|diff|delta|gain|loss", response
+    )
+    return wrong if is_known and 2 * wrong.sum() < values.notna().sum() else wrong & False
 
 
 def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Message]]:

@@ -1,0 +1,146 @@
+"""Figures that cannot be, or contradict each other: below zero, more in flight than there are connections, faster than the knob.
+
+Little's law (Little 1961, Operations Research 9, 383-387): what is in flight on average is the rate times the mean time of
+one; a closed loop of n connections has no more than n in flight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from deadzone.explaining.findings.experiment import Experiment, cpu_s, numbers, typical, words_of
+from deadzone.explaining.findings.finding import Suspicion
+from deadzone.explaining.phases.prepare import below_zero
+from deadzone.study.levels import is_number
+
+SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
+
+TOO_MANY = 1.5
+"""So many times more in flight than connections, or a speed-up so many times the knob's: neither rounding nor caches make it."""
+
+PARALLEL = {
+    "thread",
+    "threads",
+    "threadcount",
+    "workers",
+    "processes",
+    "cores",
+    "cpus",
+    "gomaxprocs",
+    "jobs",
+    "procs",
+}
+
+SAME_TIME, GROWS, LEAST_S = 1.03, 1.5, 0.5
+"""The largest typical wall time over the smallest; how much CPU time or a count grows beside it; shorter trials start up [s]."""
+
+
+def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
+    """A time, rate or count below zero stands for a failed measurement. Counted: nothing is left to chance."""
+    rows = seen.measured
+    wrong = below_zero(rows, seen.response)
+    if wrong.any():
+        here = rows[wrong]
+        said = {
+            "how": "below_zero",
+            "response": seen.response,
+            "n": len(here),
+            "levels": seen.named(seen.at(here)),
+        }
+        yield seen.suspicion("impossible_numbers", True, here, say=said)
+
+
+def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
+    """Rate times mean latency is more than the connections can hold in flight, by Little's law; a time falls TOO_MANY times
+    faster than threads or the like are added; or a count of iterations is the knob itself, which tools divide by."""
+    if not all(is_number(level) for level in seen.levels):
+        return
+    named = set(words_of(seen.knob))
+    if named & IN_FLIGHT:
+        yield from _in_flight(seen)
+    if named & PARALLEL:
+        yield from _faster_than_the_knob(seen)
+
+
+def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
+    rows = seen.sound
+    rates = [
+        c for c in map(str, rows) if {"rate", "rps", "tps", "qps"} & set(words_of(c)) and "offered" not in c
+    ]
+    times = [
+        c for c in map(str, rows) if {"latency", "mean"} <= set(words_of(c)) and words_of(c)[-1] in SECONDS
+    ]
+    if not rates or not times:
+        return
+    unit = SECONDS[words_of(times[0])[-1]]
+    held = numbers(rows, rates[0]) * numbers(rows, times[0]) * unit
+    over = held / np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
+    if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:
+        return
+    worst = int(np.nanargmax(over))
+    here = rows[over > TOO_MANY]
+    said = {
+        "how": "in_flight", "rate": rates[0], "latency": times[0], "held": float(held[worst]),
+        "level": seen.named(seen.at(rows.iloc[[worst]])),
+    }  # fmt: skip
+    yield seen.suspicion("contradicting_numbers", True, here, say=said)
+
+
+def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
+    rows, words = seen.sound, set(words_of(seen.response))
+    if seen.goal != "min" or not words & {*SECONDS, "time", "latency"}:
+        return
+    value = typical(seen, rows, numbers(rows, seen.response))
+    level = np.array(seen.levels, dtype=float)
+    use = np.isfinite(value) & (value > 0) & (level > 0)
+    if use.sum() < 2:
+        return
+    first, last = np.flatnonzero(use)[[0, -1]]
+    faster, more = value[first] / value[last], level[last] / level[first]
+    same = [
+        c for c in map(str, rows) if "iterations" in words_of(c) and len(seen.levels) > 2
+        and np.array_equal(typical(seen, rows, numbers(rows, c))[use], level[use])
+    ]  # fmt: skip
+    if faster > TOO_MANY * more or same:
+        said = {
+            "how": "divided" if same else "faster", "response": seen.response, "knob": seen.knob, "faster": round(faster),
+            "more": round(more), "column": same[0] if same else "",
+        }  # fmt: skip
+        yield seen.suspicion("contradicting_numbers", True, rows[rows["place"] == last], say=said)
+
+
+def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
+    """The wall time is the same at every level, to SAME_TIME and just above a whole number of half seconds, while CPU time or a
+    count grows GROWS times: the program runs for a set time, and what it prints tells what it did."""
+    rows = seen.sound
+    if seen.response != "wall_s" or not all(is_number(level) for level in seen.levels):
+        return
+    walls = typical(seen, rows, numbers(rows, "wall_s"))
+    if (
+        len(walls) < 2
+        or not np.isfinite(walls).all()
+        or walls.min() < LEAST_S
+        or walls.max() > SAME_TIME * walls.min()
+    ):
+        return
+    beyond = walls.min() % LEAST_S
+    counts = [
+        c
+        for c in map(str, rows)
+        if c in ("stdout_bytes", "stdout_lines") or {"count", "done", "items"} & set(words_of(c))
+    ]
+    for name, values in {"cpu_s": cpu_s(rows), **{c: numbers(rows, c) for c in counts}}.items():
+        at = typical(seen, rows, values)
+        if np.isfinite(at).all() and at.min() > 0 and at[-1] >= GROWS * at[0] and beyond <= 0.2 * LEAST_S:
+            said = {
+                "wall_s": float(walls.min()),
+                "column": name,
+                "times": float(at[-1] / at[0]),
+                "knob": seen.knob,
+            }
+            yield seen.suspicion("fixed_duration", True, rows, say=said)
+            return
