@@ -23,16 +23,29 @@ NO_SETTINGS = {
     "time", "timestamp", "started", "at", "note", "notes", "comment", "status", "error", "errors", "failed", "failures",
     "reason", "warmup", "trusted", "unit", "units", "title", "label", "verdict", "result", "outlier", "name", "url", "ok",
     "exit", "code", "hash", "commit", "batch_id", "description", "row", "line",
+    "emphasised", "flagged", "author", "bold", "best", "chosen", "recommended",
 }  # fmt: skip
 """Words of a column that is no setting."""
 
-WORK = {"iterations", "items", "rows", "records", "files", "messages", "transactions", "queries", "tasks", "frames", "loops"}
+WORK = {
+    "iterations",
+    "items",
+    "rows",
+    "records",
+    "files",
+    "messages",
+    "transactions",
+    "queries",
+    "tasks",
+    "frames",
+    "loops",
+}
 """Words of a column that says how much a trial was told to do."""
 
 SPLITS = 0.5
 """The share of the scatter within levels that a column explains which splits the trials of a level."""
 
-APART = np.log(1.1)
+APART = np.log(1.03)
 """Groups of trials that differ by less leave the setting where it is [ln of the response]."""
 
 
@@ -122,11 +135,19 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
     """A column that says how much a trial was told to do changes with the knob, in steps, while the response is the time of all
     of it. Counted: nothing is left to chance."""
     words = set(words_of(seen.response))
-    if seen.goal != "min" or not words & {"wall", "total", "elapsed", "duration", "time", "runtime"} or words & {"per", "real", "cpu"}:
+    if (
+        seen.goal != "min"
+        or not words & {"wall", "total", "elapsed", "duration", "time", "runtime"}
+        or words & {"per", "real", "cpu"}
+    ):
         return
     rows = seen.sound
     for name in map(str, rows):
-        if name in (seen.knob, seen.response, *seen.by) or not set(words_of(name)) & WORK or set(words_of(name)) & {"s", "per", "rate"}:
+        if (
+            name in (seen.knob, seen.response, *seen.by)
+            or not set(words_of(name)) & WORK
+            or set(words_of(name)) & {"s", "per", "rate"}
+        ):
             continue
         value = numbers(rows, name)
         at = pd.Series(value).groupby(rows["place"].to_numpy())
@@ -135,7 +156,14 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
         if is_set and 2 <= set_values.nunique() < len(set_values) and len(set_values) == len(seen.levels):
             least, most = float(set_values.min()), float(set_values.max())
             there = rows[value != np.median(value)]
-            said = {"how": "column", "mend": "column", "column": name, "knob": seen.knob, "least": least, "most": most}
+            said = {
+                "how": "column",
+                "mend": "column",
+                "column": name,
+                "knob": seen.knob,
+                "least": least,
+                "most": most,
+            }
             yield seen.suspicion("work_differs", True, there, say=said)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from deadzone.errors import StudyError, check_known
 from deadzone.explaining.findings import (
+    columns,
     errors,
     extent,
     failures,
@@ -45,6 +46,7 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "selected_by_trust": ("stops", failures.selected_by_trust),
     "carry_over": ("stops", order.carry_over),
     "levels_confounded": ("doubts", order.levels_confounded),
+    "other_factor": ("doubts", columns.other_factor),
     "not_the_program": ("doubts", process.not_the_program),
     "knob_not_used": ("doubts", output.knob_not_used),
     "limit_not_felt": ("doubts", process.limit_not_felt),
@@ -73,7 +75,10 @@ test of their own: a run without them has nothing to be found."""
 COUNTED = (0.0, 1.0)
 """What was counted and leaves nothing to chance, and what could not be tested, are no tests to correct for."""
 
-EVERY = tuple(check for _, check in CATALOGUE.values())
+FURTHER: tuple[Check, ...] = (columns.goes_with_the_knob, columns.other_work)
+"""Checks that find what another one of the catalogue finds elsewhere."""
+
+EVERY = (*(check for _, check in CATALOGUE.values()), *FURTHER)
 
 
 def examine(
@@ -98,7 +103,9 @@ def examine(
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
     severity = one.severity or CATALOGUE[one.key][0]
     how = f"_{one.values['how']}" if "how" in one.values else ""
-    seen, mend = say(f"found.{one.key}{how}", **one.values), say(f"mend.{one.key}", **one.values)
+    remedy = f"_{one.values['mend']}" if "mend" in one.values else ""
+    seen = say(f"found.{one.key}{how}", **one.values)
+    mend = say(f"mend.{one.key}{remedy}", **one.values)
     trials = tuple(int(number) for number in dict.fromkeys(one.trials))
     return Finding(
         one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, seen, mend, accepted
@@ -124,6 +131,7 @@ WITHOUT_EXAMPLE = (
     "impossible_numbers",
     "contradicting_numbers",
     "fixed_duration",
+    "other_factor",
 )
 """These are of tables that others made."""
 
@@ -139,7 +147,7 @@ def page(key: str) -> str:
     parts = (
         f"# {key}",
         f"{say(f'findings.{severity}')}. {say(f'means.{key}')}",
-        f"## {say('findings.page_mend')}\n\n{say(f'mend.{key}', add='...')}",
+        f"## {say('findings.page_mend')}\n\n{say(f'mend.{key}', add='...', column='COLUMN')}",
         f"## {say('findings.page_accept')}\n\n{say('findings.page_accept_words')}\n\n{accepted}",
         f"## {say('findings.page_tested')}\n\n{tested(check)}",
     )

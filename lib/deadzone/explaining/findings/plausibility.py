@@ -114,7 +114,7 @@ def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
-    """The wall time is the same at every level, to SAME_TIME and just above a whole number of half seconds, while CPU time or a
+    """The wall time is the same at every level, to SAME_TIME, while CPU time or a
     count grows GROWS times: the program runs for a set time, and what it prints tells what it did."""
     rows = seen.sound
     if seen.response != "wall_s" or not all(is_number(level) for level in seen.levels):
@@ -127,7 +127,6 @@ def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
         or walls.max() > SAME_TIME * walls.min()
     ):
         return
-    beyond = walls.min() % LEAST_S
     counts = [
         c
         for c in map(str, rows)
@@ -135,7 +134,7 @@ def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
     ]
     for name, values in {"cpu_s": cpu_s(rows), **{c: numbers(rows, c) for c in counts}}.items():
         at = typical(seen, rows, values)
-        if np.isfinite(at).all() and at.min() > 0 and at[-1] >= GROWS * at[0] and beyond <= 0.2 * LEAST_S:
+        if np.isfinite(at).all() and at.min() > 0 and at[-1] >= GROWS * at[0]:
             said = {
                 "wall_s": float(walls.min()),
                 "column": name,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.findings.columns import without_split
 from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.findings.permutation import SEED, association, centred
@@ -81,6 +82,7 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     Association 64, 1647-1648); the statistic sums the logarithms of squares before and after. Its distribution without
     groups is simulated with Student's t of three degrees of freedom, whose tails are as heavy as those of timings.
     """
+    seen = without_split(seen)
     table = seen.ended
     counts = [str(name) for name in table.columns if name in TRACES or _counts_work(str(name), seen)]
     done = {name: numbers(table, name) for name in (seen.response, *counts)}
