@@ -27,6 +27,7 @@ BENCHMARKS = (
     "findings.py",
     "settings.py",
     "surfaces.py",
+    "table_findings.py",
     "explorer.py",
     "disk.py",
 )

@@ -45,6 +45,9 @@ WORK = {
 SPLITS = 0.5
 """The share of the scatter within levels that a column explains which splits the trials of a level."""
 
+BY_CHANCE = 0.05
+"""Columns are rarely dealt out at random; one that was goes with the levels of the smallest tables in so many of them."""
+
 APART = np.log(1.03)
 """Groups of trials that differ by less leave the setting where it is [ln of the response]."""
 
@@ -111,7 +114,8 @@ def _has_few_values(column: pd.Series, levels: int) -> bool:
 
 def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
     """A setting is the same in all trials of a level and changes between levels: what it does cannot be told from what the knob
-    does. A column that says how much work is done is another work. Counted: nothing is left to chance."""
+    does. Counted exactly: how often values dealt out to the trials at random are the same within every level, and, where they
+    are, each in one stretch of levels."""
     if len(seen.levels) < 3:
         return
     rows = seen.sound
@@ -122,13 +126,27 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         values = at.first()
         if values.nunique() < 2:
             continue
+        p = _by_chance(values, rows[name])
         changes = [
             (seen.named([seen.levels[values.index[i]]]), _shown(values.iloc[i])) for i in range(len(values))
             if i == 0 or values.iloc[i] != values.iloc[i - 1]
         ]  # fmt: skip
         shown = "; ".join(f"{value} from {level} on" for level, value in changes[:4])
         said = {"how": "column", "mend": "column", "column": name, "knob": seen.knob, "values": shown}
-        yield seen.suspicion("levels_confounded", True, levels=(), say=said)
+        yield seen.suspicion("levels_confounded", p <= BY_CHANCE, levels=(), say=said)
+
+
+def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
+    """How often a column dealt out at random goes with the levels as it does. of_levels: its value at each. of_trials: in each."""
+    from scipy.special import gammaln
+
+    def arrangements(values: pd.Series) -> float:
+        return float(gammaln(len(values) + 1) - gammaln(values.value_counts().to_numpy() + 1).sum())
+
+    same_within = float(np.exp(arrangements(of_levels) - arrangements(of_trials)))
+    stretches = 1 + int((of_levels.to_numpy()[1:] != of_levels.to_numpy()[:-1]).sum())
+    is_parted = stretches == of_levels.nunique()
+    return float(np.exp(gammaln(stretches + 1) - arrangements(of_trials))) if is_parted else same_within
 
 
 def other_work(seen: Experiment) -> Iterator[Suspicion]:

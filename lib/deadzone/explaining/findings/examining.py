@@ -103,9 +103,9 @@ def examine(
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:
     severity = one.severity or CATALOGUE[one.key][0]
     how = f"_{one.values['how']}" if "how" in one.values else ""
-    remedy = f"_{one.values['mend']}" if "mend" in one.values else ""
     seen = say(f"found.{one.key}{how}", **one.values)
-    mend = say(f"mend.{one.key}{remedy}", **one.values)
+    other = f"remedy.{one.key}_{one.values['mend']}" if "mend" in one.values else ""
+    mend = say(other or f"mend.{one.key}", **one.values)
     trials = tuple(int(number) for number in dict.fromkeys(one.trials))
     return Finding(
         one.key, "notes" if accepted else severity, one.levels, trials, 1 - p, seen, mend, accepted

@@ -20,7 +20,10 @@ SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1
 IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
 
 TOO_MANY = 1.5
-"""So many times more in flight than connections, or a speed-up so many times the knob's: neither rounding nor caches make it."""
+"""So many times more in flight than connections is no rounding."""
+
+TOO_FAST = 3.0
+"""A speed-up so many times the knob's is none that caches make."""
 
 PARALLEL = {
     "thread",
@@ -55,7 +58,7 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
-    """Rate times mean latency is more than the connections can hold in flight, by Little's law; a time falls TOO_MANY times
+    """Rate times mean latency is more than the connections can hold in flight, by Little's law; a time falls TOO_FAST times
     faster than threads or the like are added; or a count of iterations is the knob itself, which tools divide by."""
     if not all(is_number(level) for level in seen.levels):
         return
@@ -105,7 +108,7 @@ def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         c for c in map(str, rows) if "iterations" in words_of(c) and len(seen.levels) > 2
         and np.array_equal(typical(seen, rows, numbers(rows, c))[use], level[use])
     ]  # fmt: skip
-    if faster > TOO_MANY * more or same:
+    if faster > TOO_FAST * more or same:
         said = {
             "how": "divided" if same else "faster", "response": seen.response, "knob": seen.knob, "faster": round(faster),
             "more": round(more), "column": same[0] if same else "",
