@@ -133,3 +133,15 @@ def test_a_level_that_is_missing_in_a_row_is_no_defect(table, deadzone):
     said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s")
     assert said.code in (0, 2)
     assert "Traceback" not in said.err
+
+
+def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(tmp_path, deadzone):
+    path = tmp_path / "gogc.csv"
+    rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
+    path.write_text("gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004)))
+    asked = ("fit", path, "--knob", "gogc", "--response", "time_s")
+    said = deadzone(*asked).out
+    assert "-1 is the only level of gogc below zero" in " ".join(said.split())
+    assert said.count("gogc -1: 5.") == said.count(", the best estimate") >= 1
+    as_level = deadzone(*asked, "--minus-one", "level").out
+    assert "taken for a word" not in as_level

@@ -61,3 +61,19 @@ def test_a_level_reads_as_it_is_written():
     assert [level_name(v) for v in (4.0, 0.25, None, float("nan"), True, " 64MB ", "None")] == [
         "4", "0.25", "", "", "true", "64MB", "none",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("levels", "kind", "apart"),
+    [
+        ([-1, 50, 100, 200], "ratio", ("-1",)),
+        (["-1", "50", "100", "200", "400"], "ratio", ("-1",)),
+        ([-1, 0, 1, 2], "interval", ()),
+        ([-5, -1, 1, 3, 9], "interval", ()),
+        ([-1, 1], "interval", ()),
+    ],
+)
+def test_a_lone_minus_one_beside_positive_levels_is_a_word(levels, kind, apart):
+    found = scale_of(levels)
+    assert (found.kind, found.apart) == (kind, apart)
+    assert -1 in scale_of([-1, 50, 100, 200], "interval").positions.values()

@@ -12,6 +12,7 @@ from deadzone.cli.options import anyway_option, details_option, role_option
 from deadzone.cli.parameters import decision_options, wishes_of
 from deadzone.errors import EXIT_FINDING
 from deadzone.study.levels import format_level
+from deadzone.study.scales import level_name
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--failures", multiple=True, metavar="COLUMN", help="Column that counts failures, or holds their share."
+)
+@click.option(
+    "--minus-one",
+    type=click.Choice(["word", "level"]),
+    default="word",
+    help="What a lone -1 among the levels is: a word such as off, or a level.",
 )
 @role_option
 @decision_options
@@ -83,7 +90,11 @@ def command(
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
     wishes = wishes_of({**asked, "slo": targets})
     frame = read_table(table)
-    found = answer(frame, knob, response, goal, by=by, scale=asked["scale"])
+    is_level = (
+        asked["minus_one"] == "level" and "-1" in set(frame[knob].map(level_name)) if knob in frame else False
+    )
+    scale = asked["scale"] or ("interval" if is_level else None)
+    found = answer(frame, knob, response, goal, by=by, scale=scale)
     curve = None if by else found.models.get(())
     for column in failures:
         check_column(frame, column)
@@ -117,7 +128,7 @@ def command(
         own = one.recommend(**heeded) if by else found.recommend(**heeded)
         said += drawn(quiet, one, own)
         why = None if by else explained(frame, one)
-        said.append(one.summary(one.recommend(**heeded)).page().text(None if details else MOST_ROWS))
+        said.append(one.summary(own).page().text(None if details else MOST_ROWS))
         said += map(wrapped, [*sentences(why), *untold({}, why)])
     if by or not models or models[0][1].n_levels < len(found.candidates):
         said.append(page(found, found.recommend(**heeded)).text(None if details else MOST_ROWS))

@@ -36,6 +36,9 @@ MISSING = ""
 NO_VALUES = ("None", "nan", "<NA>", "NaT")
 """How the values that Python and pandas hold in an empty cell are written."""
 
+MINUS_ONE = "-1"
+"""A lone level of this name is a word: off, no limit or automatic, whatever the program means by it."""
+
 SPECIAL = (*NO_LIMIT, "auto", "off", "default", "on", "disabled", "enabled")
 """Words that numbers are often mixed with; any other word among fewer numbers than words makes all of them words."""
 
@@ -116,6 +119,8 @@ def scale_of(
     places = {level_name(name): place for name, place in (places or {}).items()}
     numbers, unit = _numbers([name for name in names if name not in places])
     numbers |= {name: float(p) for name, p in places.items() if name in names and is_number(p)}
+    if wanted is None and _is_lone_minus_one(numbers):
+        numbers = {name: position for name, position in numbers.items() if position > -1}
     words = [name for name in names if name not in numbers]
     kind = wanted or _usual_kind(numbers, words)
     if kind == WORDS:
@@ -135,8 +140,14 @@ def scale_of(
     return KnobScale(kind, numbers, apart, beyond, unit)  # type: ignore[arg-type]
 
 
+def _is_lone_minus_one(numbers: Mapping[str, float]) -> bool:
+    """Whether the only number below zero is -1, beside enough positive ones: programs write it for off, no limit or automatic."""
+    others = [position for position in numbers.values() if position != -1.0]
+    return len(others) == len(numbers) - 1 and len(others) >= FEWEST_LEVELS and min(others) > 0
+
+
 def _usual_kind(numbers: Mapping[str, float], words: list[str]) -> Scale:
-    unknown = [word for word in words if word not in SPECIAL]
+    unknown = [word for word in words if word not in SPECIAL and word != MINUS_ONE]
     if not numbers or len(unknown) >= len(numbers):
         return WORDS
     return INTERVAL if min(numbers.values()) < 0 else RATIO

@@ -27,7 +27,6 @@ def fit(frame, **options):
     [
         (np.inf, "infinite in data row 3;"),
         (0.0, "must be positive"),
-        (-1.0, "must be positive"),
         ("fast", "'fast' in data row 3\\."),
     ],
 )
@@ -35,6 +34,16 @@ def test_responses_that_have_no_logarithm_are_refused_with_their_row(value, said
     frame = sweep().astype({"wall_s": object})
     frame.loc[2, "wall_s"] = value
     with pytest.raises(PhaseError, match=said):
+        fit(frame)
+
+
+def test_a_time_below_zero_is_a_failed_measurement_and_most_of_them_are_refused():
+    frame = sweep()
+    frame.loc[2, "wall_s"] = -1.0
+    model = fit(frame)
+    assert model.n_trials == 23 and any("below zero" in warning for warning in model.warnings)
+    frame.loc[:15, "wall_s"] = -1.0
+    with pytest.raises(PhaseError, match="must be positive"):
         fit(frame)
 
 

@@ -21,6 +21,7 @@ from deadzone.study.levels import NONE
 from deadzone.study.scales import (
     FEWEST_LEVELS,
     INTERVAL,
+    MINUS_ONE,
     MISSING,
     WORDS,
     KnobScale,
@@ -273,6 +274,8 @@ def on_axis(
     position = name.map(scale.positions)
     if apart := [level for level in scale.apart if (name == level).any()]:
         said.append(say("doubt.apart", n=len(apart), knob=knob, levels=", ".join(apart)))
+    if MINUS_ONE in apart:
+        said.append(say("doubt.minus_one", knob=knob))
     if scale.beyond in set(name):
         below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
         largest = max(below, key=lambda level: below[level])
