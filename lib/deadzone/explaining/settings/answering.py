@@ -34,6 +34,7 @@ from deadzone.explaining.phases.heeding import Found
 from deadzone.explaining.phases.level_estimates import (
     LEAST_DF,
     LevelEstimates,
+    few_trials_factor,
     level_means,
     level_medians,
     level_noise,
@@ -67,6 +68,9 @@ FEWEST_TO_JUDGE = 3
 LEAST_WEIGHT = 1e-6
 """The trial at the median of a setting is never spoiled, so that the others need no weight of their own."""
 
+MEDIAN_EFFICIENCY = 0.37
+"""Of the median absolute deviation of normal values: what of their number counts (Rousseeuw and Croux 1993, JASA 88, 1273-1283)."""
+
 PASSES = 30
 """The weights change no more after about ten."""
 
@@ -88,7 +92,10 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
         return np.ones(len(value))
     centre = np.array([np.median(value[cell == k]) if counts[k] else 0.0 for k in range(n)])
     off = (value - centre[cell])[judged]
-    scale = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
+    common = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
+    own = np.array([np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)])
+    freedom = np.maximum(counts - 1.0, 0.0)
+    scale = level_noise((1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom, common)[cell]
     weight = np.ones(len(value))
     for _ in range(PASSES):
         residual = value - centre[cell]
@@ -96,9 +103,10 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
         bad = OUTLIER_RATE / SPOILED_SPREAD * np.exp(-0.5 * (residual / (SPOILED_SPREAD * scale)) ** 2)
         weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
         centre = np.bincount(cell, weight * value, n) / np.maximum(np.bincount(cell, weight, n), 1e-9)
-        freedom = max(float(weight[judged].sum()) - len(np.unique(cell[judged])), 1.0)
-        square = float((weight * (value - centre[cell]) ** 2)[judged].sum())
-        scale = max(float(np.sqrt(square / freedom)), QUIETEST)
+        freedom = np.maximum(np.bincount(cell, weight, n) - 1, 0.0)
+        square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
+        common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
+        scale = np.maximum(level_noise(square / np.maximum(freedom, 1e-9), freedom, common), QUIETEST)[cell]
     return weight
 
 
@@ -108,7 +116,8 @@ def estimate_cells(
     """Estimates of n settings on the response's scale, and the weight of each trial.
 
     cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the noise is taken to
-    be the usual one, and nothing is known about it beyond that.
+    be the usual one, and nothing is known about it beyond that. A setting that scatters otherwise than the others has a noise of its own, known
+    from few trials: its error is as much wider as Student's t says (Welch 1947, Biometrika 34, 28-35).
     """
     weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
     mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
@@ -120,8 +129,9 @@ def estimate_cells(
         own = float(np.nansum(variance * df))
         pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
         noise = level_noise(variance, df, max(pooled, QUIETEST))
-    covariance = np.diag(noise**2 / count)
     own_df = noise_degrees(variance, df)
+    known = few_trials_factor(own_df) / few_trials_factor(np.array(max(freedom, LEAST_DF)))
+    covariance = np.diag((np.maximum(known, 1.0) * noise) ** 2 / count)
     return LevelEstimates(mean, covariance, noise, own_df, max(freedom, LEAST_DF)), weight
 
 
