@@ -21,6 +21,9 @@ HARM = float(np.log(1.03))
 WORTH = LINEAR_ELASTICITY * float(np.log(2))
 """A curve without any joint that adds up to a gain beyond this [ln], what a doubling brings that pays, is linear."""
 
+SUM_PROOF = 0.9
+"""What a phase adds up to gives it another name than its elasticity does only where a 90 % interval would show it."""
+
 REVERSAL_PROOF = 0.8
 """A last stretch is called a reversal when, of reversal and plateau, the reversal has at least this
 probability. To warn of harm needs proof; a slope that cannot be told from zero is a plateau."""
@@ -80,7 +83,7 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
         (priors.REVERSAL, np.average(gain < -HARM, weights=weight), True),
         (priors.LINEAR, np.average(gain > WORTH, weights=weight), len(found) == 1),
     ):
-        if may and share >= REVERSAL_PROOF:
+        if may and share >= SUM_PROOF:
             moved = probability.copy()
             moved[first:stop, other] += share * probability[first:stop, label]
             moved[first:stop, label] *= 1 - share

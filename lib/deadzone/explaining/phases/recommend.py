@@ -277,6 +277,10 @@ def _the_goal(
 def _fastest(candidates: Candidates, found: BestSet, price: float) -> _Choice:
     chance = chance_of_good(candidates, found, price, found.member & _kin(candidates, found))
     index = int(np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin())
+    # What measured no worse and takes less is not refused for what the curve expects of it.
+    own = candidates.sign * candidates.own
+    as_good = found.member & _kin(candidates, found) & (own <= own[index])
+    index = int(np.where(as_good, candidates.doublings, np.inf).argmin())
     return _Choice(index, found.member, reason.fastest(candidates, found, index, chance[index]), chance)
 
 
