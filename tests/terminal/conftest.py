@@ -106,7 +106,7 @@ def in_terminal(tmp_path: Path) -> Iterator[Callable[..., Screen]]:
 
     def start(*arguments: object, columns: int = 80, folder: Path = tmp_path, **environment: str) -> Screen:
         argv = (sys.executable, "-m", "deadzone.cli.main", *map(str, arguments))
-        environment = {"DEADZONE_HOME": "", **environment}
+        environment = {"DEADZONE_HOME": "", "XDG_STATE_HOME": str(folder / "state"), **environment}
         screens.append(Screen(argv, folder, columns, **environment))
         return screens[-1]
 
