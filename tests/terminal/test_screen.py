@@ -15,7 +15,7 @@ BELOW_PICTURE = 12
 """Lines of the answer at 80 columns."""
 
 SWEEP = ("try", "-y", "-L", "n", "1,2,4", "-r", "3", "-w", "0", "--foreign-cpu", "99")
-PROGRAM = ("--", "sh", "-c", "sleep 0.0{n}")
+PROGRAM = ("--", "sh", "-c", "sleep 0.1{n}")
 OBEYED = re.compile(r"\\x[01][0-9a-f]|\\r|\\u20|\^\[")
 """Control characters that stand as text."""
 
@@ -185,7 +185,7 @@ def test_a_pipe_and_a_file_get_the_answer_without_picture_or_bar(tmp_path):
 
 STUDY = """study: naps
 question: How long is a nap?
-workload: {kind: command, argv: [sleep, "0.0{n}"]}
+workload: {kind: command, argv: [sleep, "0.1{n}"]}
 factors: {n: [1, 2, 4]}
 design: {replicates: 3, warmup: 0}
 trust: {max_foreign_cpu: 99, max_steal: 99, max_pressure: 1, max_clock_drift: 99}
