@@ -123,6 +123,10 @@ def test_the_summary_of_a_table_is_as_wide_as_the_terminal(in_terminal, tmp_path
     rule = max((line for line in lines if set(line) == {"="}), key=len)
     assert len(rule) == min(columns, 120)
     assert "Phases" in lines
+    short = in_terminal("fit", table, "--knob", "threads", "--response", "wall_s", "-q", columns=columns)
+    assert short.end() == 0
+    first, *rest = seen(short)
+    assert first.startswith("Set 4 threads: ") and all(line.startswith(("Doubt", "  ")) for line in rest)
 
 
 def test_a_long_table_is_cut_and_its_rest_counted(in_terminal, tmp_path):

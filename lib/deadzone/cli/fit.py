@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @role_option
 @decision_options
 @anyway_option
-@click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
+@click.option("-q", "--quiet", is_flag=True, help="The setting and its doubts alone.")
 @details_option
 @click.option("--json", "as_json", is_flag=True, help="Print the model as JSON.")
 def command(
@@ -79,11 +79,13 @@ def command(
     from deadzone.explaining.mechanisms.wording import sentences, untold
     from deadzone.explaining.page import MOST_ROWS, wrapped
     from deadzone.explaining.phases.prepare import check_column
+    from deadzone.explaining.phases.verdict import decision
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
     from deadzone.explaining.settings.wording import page
     from deadzone.explaining.surfaces.fitting import surface_of
     from deadzone.explaining.surfaces.wording import sentences as surface_sentences
+    from deadzone.language.catalogue import say
     from deadzone.reports.sweep.terminal import drawn
     from deadzone.store.tables import read_table
 
@@ -122,11 +124,19 @@ def command(
         click.echo(json.dumps({**facts, **told}))
         _end(advice)
     said = [wrapped(str(one)) for one in wrong]
+    if quiet:
+        doubts = dict.fromkeys([*advice.caveats, *(text for _, one in models for text in one.warnings)])
+        said += [
+            wrapped(text)
+            for text in (decision(advice), *(say("terminal.doubt", doubt=one) for one in doubts))
+        ]
+        click.echo("\n".join(said))
+        _end(advice)
     for where, one in models:
         if where:
             said.append(visible(", ".join(f"{name} = {level}" for name, level in where.items())))
         own = one.recommend(**heeded) if by else found.recommend(**heeded)
-        said += drawn(quiet, one, own)
+        said += drawn(False, one, own)
         why = None if by else explained(frame, one)
         said.append(one.summary(own).page().text(None if details else MOST_ROWS))
         said += map(wrapped, [*sentences(why), *untold({}, why)])
