@@ -88,8 +88,8 @@ PROPORTIONAL = 0.8
 
 RATE = {"per", "rate", "throughput", "bandwidth", "ops"}
 
-SETTING_ROLE, WORK_ROLE = "setting", "work_size"
-ROLES = (SETTING_ROLE, WORK_ROLE)
+WORK_ROLE = "work_size"
+"""The role of a knob that is the size of the work; the other one is a setting."""
 
 
 def work_size(seen: Experiment) -> Iterator[Suspicion]:

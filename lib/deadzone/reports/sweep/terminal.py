@@ -17,7 +17,7 @@ from deadzone.explaining.phases.verdict import decision
 from deadzone.explaining.surfaces.wording import sentences
 from deadzone.language.catalogue import say
 from deadzone.reports.sweep import prose
-from deadzone.reports.sweep.analysis import Analysis
+from deadzone.reports.sweep.analysis import Analysis, Slice
 from deadzone.style import PHASE_STYLES
 from deadzone.visible import visible
 
@@ -42,12 +42,12 @@ class Terminal:
         return "\n".join(lines)
 
 
-def terminal_of(stream: TextIO, quiet: bool = False) -> Terminal | None:
-    """The terminal behind a stream; None for a pipe or a file, and where nothing is to be drawn.
+def terminal_of(stream: TextIO) -> Terminal | None:
+    """The terminal behind a stream; None for a pipe or a file.
 
     Colour follows NO_COLOR (no-color.org) and TERM; ASCII is for encodings that have no other characters.
     """
-    if quiet or not stream.isatty():
+    if not stream.isatty():
         return None
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     encoding = (stream.encoding or "ascii").lower().replace("-", "")
@@ -60,7 +60,7 @@ def terminal_of(stream: TextIO, quiet: bool = False) -> Terminal | None:
 
 def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
     """The picture of a model, if standard output is a terminal and somebody wants to see it; else nothing."""
-    terminal = terminal_of(sys.stdout, quiet)
+    terminal = None if quiet else terminal_of(sys.stdout)
     return [terminal.curve(model, advice), ""] if terminal else []
 
 
@@ -89,12 +89,8 @@ def in_terminal(
 
 
 def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet: bool) -> Iterator[str]:
-    if terminal and not quiet:
-        for one in analysis:
-            if one.name:
-                yield visible(f"{one.name}:")
-            yield terminal.curve(one.model, one.advice)
-            yield ""
+    for one in analysis if terminal and not quiet else ():
+        yield from _curve(one, terminal)
     if analysis.stopped or analysis.advice is None:
         yield wide.paragraph(analysis.problem if analysis.stopped else no_fit(analysis))
     else:
@@ -110,6 +106,15 @@ def _lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal, quiet:
         yield wide.paragraph(doubt, "  ", lines)
     if len(doubts) > MOST_DOUBTS:
         yield say("terminal.more_doubts", n=len(doubts) - MOST_DOUBTS)
+
+
+def _curve(one: Slice, terminal: Terminal | None) -> Iterator[str]:
+    """The name of a slice, where it has one, and its curve, where there is a terminal to draw it in."""
+    if one.name:
+        yield visible(f"{one.name}:")
+    if terminal:
+        yield terminal.curve(one.model, one.advice)
+        yield ""
 
 
 def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
@@ -143,11 +148,7 @@ def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) ->
     for finding in analysis.findings:
         yield wide.paragraph(str(finding), "  ")
     for one in analysis:
-        if one.name:
-            yield visible(f"{one.name}:")
-        if terminal:
-            yield terminal.curve(one.model, one.advice)
-            yield ""
+        yield from _curve(one, terminal)
         for paragraph in prose.phases_in_words(one).paragraphs:
             yield wide.paragraph(str(paragraph), "  ")
         yield ""
