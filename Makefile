@@ -96,10 +96,7 @@ types:  ## of `check`, the types
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/mypy --no-error-summary notebooks/studies/programs scripts/reference_arithmetic.py
 
-rules:  ## of `check`, the rest
-	$(BIN)/ruff format --check --quiet
-	$(BIN)/ruff check --quiet
-	$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
+rules: quick-rules  ## of `check`, the rest
 	$(PYTEST) -q tests/test_repository.py
 	$(COLLECT) >/dev/null || $(COLLECT)
 

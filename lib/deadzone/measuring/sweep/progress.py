@@ -69,7 +69,7 @@ class Estimate:
         counted = self._left if trials is None else Counter(trial.treatment.label() for trial in trials)
         if not self._typical:
             return None
-        other, attempts = fmean(self._typical.values()), self._attempts / self._finals if self._finals else 1
+        other, attempts = fmean(self._typical.values()), self._attempts_each
         return sum(
             n * (attempts * self._typical.get(label, other) + self._cooldown_s)
             for label, n in counted.items()
@@ -79,8 +79,12 @@ class Estimate:
         """Time that so many further trials take [s], as those measured took on average; None before anything was measured."""
         if not self._typical:
             return None
-        attempts = self._attempts / self._finals if self._finals else 1
-        return n_trials * (attempts * fmean(self._typical.values()) + self._cooldown_s)
+        return n_trials * (self._attempts_each * fmean(self._typical.values()) + self._cooldown_s)
+
+    @property
+    def _attempts_each(self) -> float:
+        """Attempts that a trial took until now, on average."""
+        return self._attempts / self._finals if self._finals else 1.0
 
 
 def in_words(seconds: float) -> str:
@@ -167,6 +171,11 @@ class Told(Progress):
         left = "" if left_s is None else f", {self._most or 'about '}{in_words(left_s)} left"
         return f"{visible(current)}{left}"
 
+    def _bar_format(self, done: int, total: int, current: str, left_s: float | None, bar: str) -> str:
+        """tqdm's format of a bar between the count and the state."""
+        state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
+        return f"{self._count(done, total)} {bar} {state}"
+
 
 LONG_S, LONGER = 5.0, 10.0
 """A trial that runs for so long [s], and so many times longer than the longest before it, may never end."""
@@ -183,7 +192,7 @@ class BarProgress(Told):
         from tqdm import tqdm
 
         self._bar = tqdm(total=1, file=stream, bar_format="{desc}", leave=False, dynamic_ncols=True)
-        self._bound, self._shown = bound, ""
+        self._bound, self._is_shown = bound, False
         self._began_s = self._longest_s = 0.0
         self._seen, self._turn, self._ended = 0, threading.RLock(), threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
@@ -197,9 +206,8 @@ class BarProgress(Told):
             self._began_s, self._seen = now_s, self._seen + 1
             self._bar.total = total
             self._bar.n = done
-            self._shown = self._count(done, total)
-            state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
-            self._draw(f"{self._shown} |{{bar:24}}| {state}")
+            self._is_shown = True
+            self._draw(self._bar_format(done, total, current, left_s, "|{bar:24}|"))
 
     def _draw(self, form: str) -> None:
         self._bar.bar_format = form
@@ -210,7 +218,7 @@ class BarProgress(Told):
         while not self._ended.wait(LOOK_S):
             with self._turn:
                 took_s = time.monotonic() - self._began_s
-                if self._seen > 1 and self._shown and took_s > max(LONG_S, LONGER * self._longest_s):
+                if self._seen > 1 and self._is_shown and took_s > max(LONG_S, LONGER * self._longest_s):
                     bound_s = max(LONG_S, math.ceil(LONGER * self._longest_s))
                     others = f"the others took {self._longest_s:.2g} s"
                     bounds = f"{self._bound} {bound_s:.0f} bounds it"
@@ -225,14 +233,14 @@ class BarProgress(Told):
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
         with self._turn:
-            self._shown = ""
+            self._is_shown = False
             self._bar.clear()
 
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""
         self._ended.set()
         with self._turn:
-            self._shown = ""
+            self._is_shown = False
             self._bar.close()
             print(self._fitted(sentence), file=self._bar.fp)
 
@@ -256,11 +264,10 @@ class NotebookProgress(Told):
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Move the bar."""
-        state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
         if self._bar.total != total:
             self._bar.reset(total)
         self._bar.n = done
-        self._bar.bar_format = f"{self._count(done, total)} {{bar}} {state}"
+        self._bar.bar_format = self._bar_format(done, total, current, left_s, "{bar}")
         self._bar.refresh()
 
     def note(self, sentence: str) -> None:
