@@ -64,7 +64,9 @@ def test_notebook_cells_are_a_few_lines(path):
             continue
         lines = [line for line in cell.source.splitlines() if line.strip()]
         assert len(lines) <= MOST_LINES_A_CELL, f"{path.name}: {cell.source}"
-        assert not any(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(cell.source))), cell.source
+        assert not any(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(cell.source))), (
+            cell.source
+        )
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -165,7 +167,11 @@ def test_conda_users_get_the_same_dependencies():
     assert environment["channels"] == ["conda-forge"]
     assert from_conda == [
         f"python{project()['project']['requires-python']}",
-        *(line.replace(name, FROM_CONDA[name], 1) for name, line in dependencies.items() if name in FROM_CONDA),
+        *(
+            line.replace(name, FROM_CONDA[name], 1)
+            for name, line in dependencies.items()
+            if name in FROM_CONDA
+        ),
         "pip",
     ]
     assert from_pip == [*(line for name, line in dependencies.items() if name not in FROM_CONDA), "-e ."]
