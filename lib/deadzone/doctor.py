@@ -1,17 +1,17 @@
 """What works on this machine, tried out rather than looked up, and how to get what does not."""
 
+import contextlib
 import importlib
 import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from deadzone import places
-from deadzone.contents import beside
 from deadzone.errors import DeadzoneError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.targets.interference import Others, between, exposure, read_machine
@@ -46,8 +46,7 @@ QUOTA_REMEDY = (
 )
 TRIED_BANDWIDTH, TRIED_CALLS = 50_000_000, 1_000
 
-PARTS: dict[str, dict[str, Any]] = beside(__file__)
-"""What is said of parts that are there, and of those that are not."""
+SET_UP = "make report sets everything up"
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,14 @@ def examine() -> list[Check]:
         _leftovers(),
         *_limits(),
         _io_limit(),
-        _looked_up("interference", Path("/proc/pressure/io").exists),
+        _interference(),
         _bundled_ffmpeg(),
-        _looked_up("system ffmpeg", lambda: shutil.which("ffmpeg") and _version_of("ffmpeg")),
-        _looked_up("fio", FioEngine().version),
+        _system_ffmpeg(),
+        _fio(),
         _container_engine(),
         _cluster(),
-        _looked_up("notebooks", lambda: importlib.import_module("papermill")),
-        _looked_up("PDF", lambda: importlib.import_module("typst")),
+        _package("notebooks", "papermill", "papermill executes notebooks with the kernel python3"),
+        _package("PDF", "typst", "Typst, no browser and no LaTeX needed"),
         _korean_font(),
     ]
 
@@ -207,16 +206,36 @@ def _cluster() -> Check:
     return Check("Kubernetes", "optional", f"no cluster: {problem}", "set KUBECONFIG")
 
 
-def _looked_up(name: str, look: Callable[[], object]) -> Check:
-    """A part that is there, with what looking for it tells, or what is to know of it where it is not."""
-    told = PARTS[name]
+def _interference() -> Check:
+    said = "CPU of others and steal from /proc/stat"
+    if Path("/proc/pressure/io").exists():
+        return Check("interference", "works", f"{said}, memory and I/O stalls from /proc/pressure")
+    remedy = "boot with psi=1 to see memory and I/O stalls"
+    return Check("interference", "optional", f"{said}; no /proc/pressure", remedy)
+
+
+def _system_ffmpeg() -> Check:
+    if version := shutil.which("ffmpeg") and _version_of("ffmpeg"):
+        return Check("system ffmpeg", "works", version)
+    said = "not installed; studies that name the system's ffmpeg need it"
+    return Check("system ffmpeg", "optional", said, "apt install ffmpeg")
+
+
+def _fio() -> Check:
+    with contextlib.suppress(DeadzoneError):
+        if version := FioEngine().version():
+            return Check("fio", "works", f"{version}, the engine of disk studies")
+    said = "not installed, or older than 3; disk studies use the built-in engine"
+    return Check("fio", "optional", said, "apt install fio")
+
+
+def _package(name: str, package: str, works: str) -> Check:
+    """A part that a Python package brings."""
     try:
-        found = look()
-    except (DeadzoneError, ImportError):
-        found = None
-    if found:
-        return Check(name, "works", told["works"].format(found=found))
-    return Check(name, told["state"], told["finding"], told["remedy"])
+        importlib.import_module(package)
+    except ImportError:
+        return Check(name, "missing", f"the Python package {package} is missing", SET_UP)
+    return Check(name, "works", works)
 
 
 def _korean_font() -> Check:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from deadzone.contents import beside
 from deadzone.language.catalogue import say
 
 
@@ -33,8 +32,17 @@ class PhaseStyle:
         return say(f"phase.{self.label}_meaning")
 
 
-_TOLD: dict[str, Any] = beside(__file__)
-PHASE_STYLES = {label: PhaseStyle(label, **look) for label, look in _TOLD["phases"].items()}
+PHASE_STYLES = {
+    one.label: one
+    for one in (
+        PhaseStyle("linear", "#0072B2", ""),
+        PhaseStyle("dead_zone", "#D55E00", "//"),
+        PhaseStyle("breakthrough", "#009E73", ""),
+        PhaseStyle("plateau", "#6B6B6B", ".."),
+        PhaseStyle("reversal", "#AA3377", "\\\\"),
+    )
+}
+"""The phases by their labels, in the order in which legends name them."""
 
 INK = "#1F2933"
 MUTED = "#52606D"
@@ -60,9 +68,27 @@ MOST_DRAWN = 5_000
 """More trials than this are one picture of points, and none tells who points at it which it is: a page would be of megabytes, which
 no browser shows at once."""
 
-COLOURS = {"ink": INK, "muted": MUTED}
-
-RC_PARAMS: dict[str, Any] = {name: COLOURS.get(str(value), value) for name, value in _TOLD["figures"].items()}
+RC_PARAMS: dict[str, Any] = {
+    "axes.edgecolor": MUTED,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.titlesize": 11,
+    "figure.facecolor": "white",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 9,
+    "grid.color": "#E4E7EB",
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "deadzone",
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+}
 """matplotlib settings; a fixed salt keeps the ids inside an SVG the same from run to run."""
 
 

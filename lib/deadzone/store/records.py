@@ -6,21 +6,21 @@ end, which is recognised and cut off before the next line is written.
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from pydantic_core import core_schema as form
 
-from deadzone.contents import beside, opened
+from deadzone.contents import opened
 from deadzone.errors import SaidAs, StoreError
 from deadzone.measurement import Status
 from deadzone.store.table import COLUMNS
 from deadzone.study.loading import PLAIN_WORDS
-
-_TOLD: dict[str, Any] = beside(__file__)
 
 
 def _moment(text: str) -> str:
@@ -30,37 +30,58 @@ def _moment(text: str) -> str:
 
 
 _TEXT, _COUNT = form.str_schema(), form.int_schema(ge=-(2**63), lt=2**63)
-_KIND: dict[str, CoreSchema] = {
-    "any": form.dict_schema(_TEXT, form.any_schema()),
-    "string": _TEXT,
+_NUMBER = form.float_schema(allow_inf_nan=False)
+_MOMENT = form.no_info_after_validator_function(_moment, _TEXT)
+_LEVEL = form.union_schema(
+    [{**_COUNT, "strict": True}, form.float_schema(strict=True, allow_inf_nan=False), _TEXT]
+)
+_ANYTHING = form.list_schema(form.dict_schema(_TEXT, form.any_schema()))
+_LEVELS = form.dict_schema(_TEXT, _LEVEL)
+_COLUMN_KINDS = {
     "Int64": _COUNT,
-    "float64": form.float_schema(allow_inf_nan=False),
+    "float64": _NUMBER,
     "boolean": form.bool_schema(),
-    "level": form.union_schema(
-        [{**_COUNT, "strict": True}, form.float_schema(strict=True, allow_inf_nan=False), _TEXT]
-    ),
-    "moment": form.no_info_after_validator_function(_moment, _TEXT),
-    "profile": form.str_schema(pattern=r"^profiles/[^/]+$"),
-    "status": form.literal_schema([*get_args(Status)]),
+    "string": _TEXT,
 }
+"""What a record may hold for a column of each kind."""
 
 
-def _schema(told: Any) -> CoreSchema:
-    """The schema of what is told in the words of `records.toml`."""
-    if isinstance(told, str):
-        return _KIND[told]
-    if isinstance(told, list):
-        parts = [_schema(one) for one in told]
-        return form.list_schema(parts[0]) if len(parts) == 1 else form.tuple_schema(parts)
-    kinds = {name: _schema(one) for name, one in told.items()}
-    kinds |= {name: form.nullable_schema(one) for name, one in kinds.items() if name.endswith("?")}
-    if len(kinds) == 1 and (any_key := next(iter(kinds))).startswith("*"):
-        return form.dict_schema(_TEXT, kinds[any_key])
-    fields = {
-        name.rstrip("?"): form.typed_dict_field(kind, required=not name.endswith("?"))
-        for name, kind in kinds.items()
+def _rows(*columns: CoreSchema) -> CoreSchema:
+    """A list of rows of these columns."""
+    return form.list_schema(form.tuple_schema([*columns]))
+
+
+def _fields(
+    needed: Mapping[str, CoreSchema], optional: Mapping[str, CoreSchema] = MappingProxyType({})
+) -> CoreSchema:
+    """A record with the fields it needs, and others that may be missing or null; what is not named may stand there too."""
+    named = {name: form.typed_dict_field(kind) for name, kind in needed.items()}
+    named |= {
+        name: form.typed_dict_field(form.nullable_schema(kind), required=False)
+        for name, kind in optional.items()
     }
-    return form.typed_dict_schema(fields, extra_behavior="allow")
+    return form.typed_dict_schema(named, extra_behavior="allow")
+
+
+_ATTEMPT = {"trial": _COUNT, "attempt": _COUNT}
+_SENTENCE = _fields({"en": _TEXT, "ko": _TEXT})
+_MEASURED = {
+    **_ATTEMPT,
+    "final": form.bool_schema(),
+    "status": form.literal_schema([*get_args(Status)]),
+    "levels": _LEVELS,
+    "responses": form.dict_schema(_TEXT, form.nullable_schema(_NUMBER)),
+    "wall_s": _NUMBER,
+}
+_SEEN = {
+    **{name: _COLUMN_KINDS[kind] for name, kind in COLUMNS.items() if name not in _MEASURED},
+    "started_at": _MOMENT,
+    "profiles": form.dict_schema(_TEXT, form.str_schema(pattern=r"^profiles/[^/]+$")),
+    "recognised": _ANYTHING,
+}
+_PROPOSED = _fields({"trial": _COUNT, "replicate": _COUNT, "levels": _LEVELS})
+_BATCH = _fields({"batch": _COUNT, "trials": form.list_schema(_PROPOSED), "reason": _SENTENCE})
+_END = _fields({"stopped": _SENTENCE, "open": form.list_schema(_SENTENCE)})
 
 
 @dataclass(frozen=True)
@@ -85,17 +106,28 @@ class Form:
         return record
 
 
-_COLUMNS = {f"{name}?": kind for name, kind in COLUMNS.items() if name not in _TOLD["trial"]}
-_BATCHES = {name: _schema(_TOLD[name]) for name in ("batch", "end")}
-_BATCH_OR_END = form.tagged_union_schema(
-    _BATCHES, lambda one: "end" if isinstance(one, dict) and "stopped" in one else "batch"
-)
+def _form(noun: str, schema: CoreSchema) -> Form:
+    return Form(noun, SchemaValidator(schema))
 
-RECORD, SERIES, HISTOGRAMS, FACTS = (
-    Form(name, SchemaValidator(_schema(_TOLD[name]))) for name in ("record", "series", "histograms", "facts")
+
+RECORD = _form("record", _fields({}))
+TRIAL = _form("trial", _fields(_MEASURED, _SEEN))
+SERIES = _form("series", _fields({**_ATTEMPT, "samples": _rows(_NUMBER, _TEXT, _NUMBER)}))
+"""Samples are rows of t_s, metric and value."""
+
+HISTOGRAMS = _form(
+    "histograms", _fields({**_ATTEMPT, "histograms": _rows(_TEXT, _NUMBER, _NUMBER, _COUNT, _TEXT)})
 )
-TRIAL = Form("trial", SchemaValidator(_schema(_COLUMNS | _TOLD["trial"])))
-BATCH = Form("batch", SchemaValidator(_BATCH_OR_END))
+"""Histograms are rows of metric, t_s, duration_s, count and histogram."""
+
+FACTS = _form("facts", _fields({}, {"cores_usable": _COUNT, "earlier_parts": _ANYTHING}))
+BATCH = _form(
+    "batch",
+    form.tagged_union_schema(
+        {"batch": _BATCH, "end": _END},
+        lambda one: "end" if isinstance(one, dict) and "stopped" in one else "batch",
+    ),
+)
 
 
 def _content(path: Path, offset: int = 0) -> bytes:

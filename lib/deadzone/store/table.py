@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from deadzone.contents import beside
 from deadzone.measurement import HistogramSlice, Sample
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
@@ -14,12 +13,85 @@ from deadzone.study.scales import level_name
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = beside(__file__)
-"""The kind of each column that every workload may have, by what it is of."""
+IDENTITY = {
+    "run_id": "string",
+    "trial": "Int64",
+    "attempt": "Int64",
+    "block": "Int64",
+    "replicate": "Int64",
+    "warmup": "boolean",
+    "started_at": "string",
+}
+"""Columns of the identity of a trial, each with its kind."""
 
-IDENTITY, SHARED, PLACED, WORDS, TRACES, ACCOUNT = (tuple(KINDS[of]) for of in KINDS)
+SHARED = {
+    "wall_s": "float64",
+    "user_s": "float64",
+    "sys_s": "float64",
+    "cpu_efficiency": "float64",
+    "foreign_cpu": "float64",
+    "steal": "float64",
+    "memory_pressure": "float64",
+    "io_pressure": "float64",
+    "max_rss_bytes": "Int64",
+    "nr_periods": "Int64",
+    "nr_throttled": "Int64",
+    "throttled_s": "float64",
+    "exit_code": "Int64",
+    "status": "string",
+    "error": "string",
+    "trusted": "boolean",
+    "distrust_reason": "string",
+}
+"""Columns of every workload."""
+
+PLACED = {
+    "node": "string",
+    "pod": "string",
+    "cpu_max": "string",
+}
+"""Where a trial ran in a cluster, and the limit its control group had."""
+
+WORDS = {
+    "foreign_processes": "string",
+    "printed_units": "string",
+}
+"""Text that says who used the CPU meanwhile, and what stood behind printed numbers."""
+
+TRACES = {
+    "left_running": "Int64",
+    "voluntary_switches": "Int64",
+    "involuntary_switches": "Int64",
+    "minor_faults": "Int64",
+    "major_faults": "Int64",
+    "io_read_bytes": "Int64",
+    "io_written_bytes": "Int64",
+    "stdout_bytes": "Int64",
+    "stdout_lines": "Int64",
+    "stderr_lines": "Int64",
+    "error_lines": "Int64",
+    "threads_most": "Int64",
+    "migrations": "Int64",
+    "cpu_instructions": "Int64",
+    "cpu_cycles": "Int64",
+    "cpu_cache_misses": "Int64",
+}
+"""What a trial left behind besides its figures, from which mistakes of the experiment are found."""
+
+ACCOUNT = {
+    "threads_s": "float64",
+    "running_s": "float64",
+    "ready_s": "float64",
+    "throttled_wait_s": "float64",
+    "disk_wait_s": "float64",
+    "memory_wait_s": "float64",
+    "network_wait_s": "float64",
+    "asleep_s": "float64",
+}
+"""Where the time of a trial's threads went; the parts after the first add up to it."""
+
 FOREIGN_PROCESSES, PRINTED_UNITS = WORDS
-COLUMNS: dict[str, str] = {name: kind for of in KINDS.values() for name, kind in of.items()}
+COLUMNS: dict[str, str] = {**IDENTITY, **SHARED, **PLACED, **WORDS, **TRACES, **ACCOUNT}
 """Every column that is no workload's own, with its kind."""
 
 NOT_COLUMNS = ("levels", "responses", "final", "profiles", "recognised")

@@ -12,7 +12,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from deadzone.contents import beside, text_of
+from deadzone.contents import text_of
 from deadzone.errors import SaidAs, StudyError, did_you_mean
 from deadzone.study.masking import masked_document
 from deadzone.study.spec import DesignSpec, Study
@@ -32,7 +32,23 @@ EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 MOST_VALUES = 100_000
 """Ten times the levels that a range may have; only aliases of aliases come to more, and they take all memory there is."""
 
-PLAIN_WORDS = {kind: said for said, kinds in beside(__file__).items() for kind in kinds}
+PLAIN_WORDS = {
+    "dict_type": "it must be a mapping of keys",
+    "model_attributes_type": "it must be a mapping of keys",
+    "model_type": "it must be a mapping of keys",
+    "float_parsing": "it must be a number",
+    "float_type": "it must be a number",
+    "int_from_float": "it must be a whole number",
+    "int_parsing": "it must be a whole number",
+    "int_type": "it must be a whole number",
+    "list_type": "it must be a list",
+    "tuple_type": "it must be a list",
+    "bool_parsing": "it must be true or false",
+    "finite_number": "it must be a finite number",
+    "int_parsing_size": "it is too large",
+    "string_type": "it must be text",
+    "too_short": "it must not be empty",
+}
 """What pydantic's kinds of problems mean to somebody who writes YAML."""
 
 

@@ -11,10 +11,19 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from deadzone.contents import beside
-
-UNITS: dict[str, int] = beside(__file__)
-"""The bytes of each unit, in the order of size."""
+UNITS = {
+    "B": 1,
+    "kB": 10**3,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
+"""Bytes of each unit. A letter alone is no unit: some people mean 1024 by it, others 1000."""
 
 SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z]*)")
 

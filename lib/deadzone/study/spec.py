@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from deadzone.contents import beside
 from deadzone.errors import check_known
 from deadzone.language.catalogue import keys_of
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, Spec
@@ -29,9 +28,26 @@ from deadzone.study.target_specs import CONTAINER, AnyTarget, LocalTarget
 from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_specs import AnyWorkload
 
-_TOLD = beside(__file__)
-CONVENTIONAL_UNITS: dict[str, str] = _TOLD["units"]
-LIMIT_LEVELS: dict[str, str] = _TOLD["levels"]
+CONVENTIONAL_UNITS = {
+    "cpu_limit": "cores",
+    "memory_limit": "bytes",
+    "io_bandwidth_limit": "bytes/s",
+    "iops_limit": "1/s",
+    "queue_depth": "calls",
+    "jobs": "processes",
+    "threads": "threads",
+    "pool_size": "threads",
+    "rate": "requests/s",
+    "block_size": "bytes",
+}
+"""Units of factors, where a study names none."""
+
+LIMIT_LEVELS = {
+    "memory_limit": "a memory limit is a size such as 64MiB, or none",
+    "io_bandwidth_limit": "an I/O limit is a number of bytes a second, 1 or more, or none",
+    "iops_limit": "an I/O limit is a number of calls a second, 1 or more, or none",
+    "cpu_limit": "a CPU limit is a positive number of cores, or none",
+}
 """What a level of a limit is, for whoever wrote another one."""
 
 MOST_REPLICATES = 1_000

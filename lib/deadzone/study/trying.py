@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deadzone.contents import beside
 from deadzone.errors import StudyError, did_you_mean, refused
 from deadzone.language.rendering import written_out
 from deadzone.study.base import COLUMN_PATTERN
@@ -96,8 +95,24 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
     )  # fmt: skip
 
 
-TYPED: dict[str, str] = beside(__file__)
-"""The option behind a key of the study."""
+TYPED = {
+    "workload.argv": "the command",
+    "workload.setup": "--setup",
+    "workload.prepare": "--prepare",
+    "workload.cleanup": "--cleanup",
+    "workload.output": "--output",
+    "workload.responses": "--response",
+    "response.name": "--response",
+    "design.replicates": "-r",
+    "design.warmup": "-w",
+    "design.timeout_s": "--timeout",
+    "design.budget_s": "--budget",
+    "design.until.resolution": "--resolution",
+    "trust.max_foreign_cpu": "--foreign-cpu",
+    "belongs": "--belongs",
+    "claims": "--claim",
+}
+"""The option of `deadzone try` behind a key of the study."""
 
 
 def as_typed(problem: str) -> str:

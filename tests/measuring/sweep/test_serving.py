@@ -79,7 +79,7 @@ def test_the_account_of_time_is_the_services(study, sweep):
     path = study(service=service(restart="treatment"), environments={"here": {}}, design={"replicates": 3})
     run = sweep(path)
     trials = run.trials()
-    parts = [*ACCOUNT[1:]]
+    parts = [*ACCOUNT][1:]
     assert trials[parts].notna().all(axis=None)
     assert trials[parts].sum(axis=1).to_numpy() == pytest.approx(trials["threads_s"].to_numpy(), rel=0.01)
     assert trials["running_s"].to_numpy() == pytest.approx(

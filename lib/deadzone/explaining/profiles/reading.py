@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deadzone.contents import beside, bytes_of
+from deadzone.contents import bytes_of
 from deadzone.errors import ProfileError, did_you_mean
 from deadzone.explaining.profiles.model import Profile, ValueType, package_of
 from deadzone.explaining.profiles.pprof import parse_pprof
@@ -44,7 +44,21 @@ CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 HEAD_BYTES = 1 << 16
 
-OTHER_KINDS = {begin.encode("latin-1"): kind for begin, kind in beside(__file__).items()}
+OTHER_KINDS = {
+    b"\x7fELF": "a program",
+    b"\x89PNG": "a PNG image",
+    b"%PDF": "a PDF",
+    b"PK\x03\x04": "a ZIP archive",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ": "compressed with xz",
+    b"(\xb5/\xfd": "compressed with zstd",
+    b"PERFILE2": "raw data of perf; run `perf script | stackcollapse-perf.pl` on it",
+    b'{"': "JSON",
+    b"<!": "a page of HTML",
+    b"<html": "a page of HTML",
+    b"<?xml": "XML",
+    b"go 1.": "an execution trace of Go; `go tool trace -pprof=sync` makes profiles of it",
+}
 """How files begin that are taken for profiles by mistake."""
 
 EXPECTED = "a profile is pprof's protobuf (gzip or plain) or folded stacks (`a;b;c 42`)"

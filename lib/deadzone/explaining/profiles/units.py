@@ -2,21 +2,45 @@
 
 from fractions import Fraction
 
-from deadzone.contents import beside
 from deadzone.language.catalogue import say
 
-_TOLD = beside(__file__)
-
-TIME: dict[str, int] = _TOLD["time"]
+TIME = {
+    "nanoseconds": 1,
+    "ns": 1,
+    "microseconds": 1000,
+    "us": 1000,
+    "milliseconds": 1000000,
+    "ms": 1000000,
+    "seconds": 1000000000,
+    "s": 1000000000,
+}
 """Nanoseconds of each unit of time that profilers write."""
 
-SPACE: dict[str, int] = _TOLD["space"]
+SPACE = {
+    "bytes": 1,
+    "B": 1,
+    "kilobytes": 1024,
+    "kB": 1024,
+    "KiB": 1024,
+    "megabytes": 1048576,
+    "MB": 1048576,
+    "MiB": 1048576,
+    "gigabytes": 1073741824,
+    "GiB": 1073741824,
+}
 """Bytes of each unit of space; in profiles a kilobyte is 1,024 bytes."""
 
 TIME_STEPS = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 SPACE_STEPS = (("B", 1.0), ("KiB", 1024.0), ("MiB", 1024.0**2), ("GiB", 1024.0**3))
 
-SYMBOLS: dict[str, str] = _TOLD["symbols"]
+SYMBOLS = {
+    "nanoseconds": "ns",
+    "microseconds": "µs",
+    "milliseconds": "ms",
+    "seconds": "s",
+    "bytes": "B",
+}
+"""How a unit is written for people."""
 
 
 def conversion(unit: str, into: str) -> Fraction | None:

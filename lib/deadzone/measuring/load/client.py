@@ -17,7 +17,6 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from deadzone.contents import beside
 from deadzone.errors import DeadzoneError, WorkloadError
 from deadzone.measuring.load import recording
 from deadzone.measuring.load.addresses import resolve
@@ -94,7 +93,15 @@ def failure_of(plan: LoadPlan, recorder: Recorder, told: dict[str, float], allow
     return None
 
 
-SENTENCES: dict[str, str] = beside(__file__)
+SENTENCES = {
+    "refused": "the connection to {url} was refused",
+    "timeout": "{url} gave no answer in time",
+    "closed": "{url} closed the connection before it answered",
+    "status": "{url} answered with an error",
+    "garbage": "{url} does not speak {protocol}",
+    "descriptors": "no file descriptor or local port was left",
+    "other": "the network failed",
+}
 """By the kind of failure."""
 
 

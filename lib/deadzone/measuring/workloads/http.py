@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from deadzone.contents import beside
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.measurement import Command, Measurement, Status
 from deadzone.measuring.workloads.base import Here, Outcome, Workload, fresh_folder, run_unmeasured
@@ -25,12 +24,48 @@ CLIENT = "deadzone.measuring.workloads.http_client"
 ANSWER = "answer"
 """Where the client puts the body of an answer."""
 
-_TOLD = beside(__file__)
-MEASURED: list[str] = _TOLD["measured"]
+MEASURED = (
+    "dns_s",
+    "connect_s",
+    "tls_s",
+    "pretransfer_s",
+    "posttransfer_s",
+    "ttfb_s",
+    "total_s",
+    "connecting_s",
+    "tls_handshake_s",
+    "upload_s",
+    "waiting_s",
+    "server_s",
+    "sent_bytes",
+    "received_bytes",
+    "http_status",
+    "new_connections",
+    "client_cpu_s",
+    "service_s",
+    "service_receive_s",
+)
 """Responses of every request, as far as it got; data/README.md says what each one is."""
 
-AS_WRITTEN: list[str] = _TOLD["as_written"]
+AS_WRITTEN = (
+    "method",
+    "has_body",
+    "timeout_s",
+    "connect_timeout_s",
+    "keep_alive",
+    "expect_100",
+    "verify_tls",
+)
 """What the client is told of the request just as the study has it."""
+
+PARTS = {
+    "connecting_s": ("dns_s", "connect_s"),
+    "upload_s": ("pretransfer_s", "posttransfer_s"),
+    "waiting_s": ("posttransfer_s", "ttfb_s"),
+    "server_s": ("ttfb_s", "total_s"),
+    "tls_handshake_s": ("connect_s", "tls_s"),
+}
+"""The two times between which each part of a request lies; without TLS, tls_s is 0."""
 
 SHOWN_BODY = 200
 """How much of an unexpected answer stands in the message [characters]."""
@@ -164,7 +199,7 @@ class HttpWorkload(Workload):
 def _with_parts(times: Mapping[str, float]) -> dict[str, float]:
     """The measured times, and the parts between them."""
     found = {name: float(value) for name, value in times.items()}
-    for name, (start, stop) in _TOLD["parts"].items():
+    for name, (start, stop) in PARTS.items():
         if start in found and stop in found:
             found[name] = max(0.0, found[stop] - found[start])
     return found

@@ -233,7 +233,7 @@ def test_a_trial_tells_where_the_time_of_its_threads_went(launcher):
     kept = [line for line in said.stdout.splitlines() if not OWN_CPU.match(line)]
     told = measurement(parse(counted_lines + "\n".join(kept)), "asked", 30, {}).counted
     assert told["running_s"] == pytest.approx(1.1 * used_s, rel=0.01)
-    assert told["threads_s"] == pytest.approx(sum(told[name] for name in ACCOUNT[1:]), abs=1e-4)
+    assert told["threads_s"] == pytest.approx(sum(told[name] for name in [*ACCOUNT][1:]), abs=1e-4)
     assert told["asleep_s"] > 0.4 and told["network_wait_s"] == 0
 
 

@@ -14,11 +14,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from deadzone.contents import beside
 from deadzone.measurement import Measurement, Sample
 from deadzone.measuring.targets.kubernetes.streams import Spot
 
-SERIES: list[str] = beside(__file__)["series"]
+SERIES = (
+    "container_cpu_cfs_periods_total",
+    "container_cpu_cfs_throttled_periods_total",
+    "container_cpu_cfs_throttled_seconds_total",
+    "container_cpu_usage_seconds_total",
+    "container_memory_working_set_bytes",
+)
 """As cAdvisor names them; the column `metric` has `prometheus_` before the name."""
 
 QUERY_TIMEOUT_S = 10.0

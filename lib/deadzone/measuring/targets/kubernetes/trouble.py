@@ -3,9 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadzone.contents import beside
-
-HOPELESS: dict[str, str] = beside(__file__)
+HOPELESS = {
+    "ErrImageNeverPull": "the image is not on the node, and may not be pulled",
+    "ImagePullBackOff": "the image cannot be pulled",
+    "InvalidImageName": "the image has no valid name",
+    "CreateContainerConfigError": "the container cannot be made as it is configured",
+    "CreateContainerError": "the container cannot be made",
+    "CrashLoopBackOff": "the container ends again and again",
+    "RunContainerError": "the container cannot be started",
+}
 """Reasons of a waiting container that waiting does not cure, in words."""
 
 OUT_OF_MEMORY = "OOMKilled"

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadzone.contents import beside
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measuring.targets.limits.base import remove_group
 from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
@@ -20,9 +19,21 @@ from deadzone.study.levels import NONE, Level
 IO_LIMITS = ("io_bandwidth_limit", "iops_limit")
 """Names of the factors."""
 
-_TOLD: dict[str, dict[str, str]] = beside(__file__)
-V1_FILES, V2_KEYS = _TOLD["v1_files"], _TOLD["v2_keys"]
-"""Which of a limit's fields each file, and each key, holds."""
+V1_FILES = {
+    "blkio.throttle.read_bps_device": "bandwidth",
+    "blkio.throttle.write_bps_device": "bandwidth",
+    "blkio.throttle.read_iops_device": "calls",
+    "blkio.throttle.write_iops_device": "calls",
+}
+"""The field of a limit that each file of cgroup v1 holds."""
+
+V2_KEYS = {
+    "rbps": "bandwidth",
+    "wbps": "bandwidth",
+    "riops": "calls",
+    "wiops": "calls",
+}
+"""The field of a limit that each key of io.max of cgroup v2 holds."""
 
 BLOCK_DEVICES = Path("/sys/dev/block")
 

@@ -12,7 +12,6 @@ import shutil
 import sys
 from typing import Any
 
-from deadzone.contents import beside
 from deadzone.errors import WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.measuring.workloads.disk import builtin_engine
@@ -105,7 +104,15 @@ FIRST_LOG = f"{SERIES}_bw.log"
 KIBIBYTE = 1024
 NANOSECONDS_A_MS = 1e6
 
-ALWAYS: dict[str, Any] = beside(__file__)
+ALWAYS: dict[str, Any] = {
+    "name": "trial",
+    "fallocate": "none",
+    "clat_percentiles": 0,
+    "lat_percentiles": 1,
+    "group_reporting": 1,
+    "per_job_logs": 0,
+    "output-format": "json",
+}
 """Options of fio that are the same in every trial."""
 
 

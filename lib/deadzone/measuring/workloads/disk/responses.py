@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from deadzone.contents import beside
 from deadzone.errors import TableError
 from deadzone.measurement import Sample
 from deadzone.measuring.workloads.disk.engine import Account, Trial
@@ -10,7 +9,37 @@ from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
 
 PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
 
-RESPONSES: dict[str, tuple[str, str]] = {name: tuple(told) for name, told in beside(__file__).items()}
+RESPONSES = {
+    "throughput_bytes_s": (
+        "bytes/s",
+        "bytes moved each second, from the first call to the last; after a warm-up where one was seen",
+    ),
+    "iops": ("1/s", "read and write calls each second, as the throughput"),
+    "latency_mean_ms": ("ms", "mean time of a read or write call"),
+    "latency_p50_ms": ("ms", "50th percentile of the time of a call"),
+    "latency_p90_ms": ("ms", "90th percentile of the time of a call"),
+    "latency_p95_ms": ("ms", "95th percentile of the time of a call"),
+    "latency_p99_ms": ("ms", "99th percentile of the time of a call"),
+    "latency_p99_9_ms": ("ms", "99.9th percentile of the time of a call"),
+    "latency_max_ms": ("ms", "longest time of a call"),
+    "flush_mean_ms": ("ms", "mean time of a flush to the device (fdatasync); missing without flushes"),
+    "flush_p99_ms": ("ms", "99th percentile of the time of a flush; missing without flushes"),
+    "bytes_read": ("bytes", "bytes read"),
+    "bytes_written": ("bytes", "bytes written"),
+    "calls": ("count", "read and write calls"),
+    "measured_s": ("s", "time from the first call to the last, without the start of the engine"),
+    "passes": ("count", "how often the trial went over its files"),
+    "warmup_s": (
+        "s",
+        "time until the throughput was steady, 0 without a warm-up; missing where the trial is too short to tell",
+    ),
+    "steady": (
+        "0 to 1",
+        "probability that a steady throughput was reached; missing where the trial is too short to tell",
+    ),
+    "direct_io": ("0 or 1", "whether the page cache was bypassed"),
+    "cached_share": ("share", "share of the files that the page cache still held when the trial began"),
+}
 """Responses with unit and meaning; the codebook says the same."""
 
 
