@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 from reference_checks import checks_of
 
-from deadzone.reports.published.reference import load_reference, reference_folder
+from deadzone.store.reference import load_reference, reference_folder
 
 DOCUMENTS = ("ffmpeg-threads", "pod-cpu-limit", "thread-pools", "media-server", "disk-io")
 """The studies, in the order of their documents."""

@@ -11,7 +11,7 @@ import yaml
 
 from deadzone.errors import TableError
 from deadzone.reports.published.formulas import Formulas
-from deadzone.reports.published.reference import load_reference, reference_folder
+from deadzone.store.reference import load_reference, reference_folder
 
 CHECKS_FILE = "checks.yaml"
 """Beside the tables of a study: what the document derives, and how it is computed again."""

@@ -1,6 +1,6 @@
 """Deadzone: tuning experiments that say where a knob pays, stops paying, hurts, and what to set.
 
-The names below are loaded when first used, so that `import deadzone` stays fast.
+`import deadzone as dz` gives the verbs, and `dir(dz)` lists them; each is loaded when it is first used.
 """
 
 from importlib import import_module
@@ -9,32 +9,66 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from deadzone.explaining.adaptive.proposing import propose as propose
     from deadzone.explaining.attribution.attributing import attribute as attribute
-    from deadzone.explaining.compare.comparing import compare_tables as compare_tables
     from deadzone.explaining.findings.fitting import fit_phases as fit_phases
     from deadzone.explaining.mechanisms.explaining import explain_phases as explain_phases
     from deadzone.explaining.phases.model import PhaseModel as PhaseModel
     from deadzone.explaining.surfaces.fitting import fit_surface as fit_surface
+    from deadzone.store.reference import load_reference as load_reference
+    from deadzone.verbs.capacity import capacity as capacity
+    from deadzone.verbs.comparing import compare as compare
+    from deadzone.verbs.display import Figure as Figure
+    from deadzone.verbs.display import Table as Table
+    from deadzone.verbs.display import Verdict as Verdict
+    from deadzone.verbs.examining import examine as examine
+    from deadzone.verbs.exploring import explore as explore
+    from deadzone.verbs.judging import judge as judge
+    from deadzone.verbs.profiles import diff_profiles as diff_profiles
+    from deadzone.verbs.publishing import publish as publish
+    from deadzone.verbs.run import load_run as load_run
+    from deadzone.verbs.run import runs as runs
+    from deadzone.verbs.studies import load_study as load_study
+    from deadzone.verbs.sweeping import sweep as sweep
+    from deadzone.verbs.tables import read_table as read_table
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "propose": "deadzone.explaining.adaptive.proposing",
+VERBS = {
     "attribute": "deadzone.explaining.attribution.attributing",
-    "compare_tables": "deadzone.explaining.compare.comparing",
+    "capacity": "deadzone.verbs.capacity",
+    "compare": "deadzone.verbs.comparing",
+    "diff_profiles": "deadzone.verbs.profiles",
+    "examine": "deadzone.verbs.examining",
     "explain_phases": "deadzone.explaining.mechanisms.explaining",
+    "explore": "deadzone.verbs.exploring",
+    "Figure": "deadzone.verbs.display",
     "fit_phases": "deadzone.explaining.findings.fitting",
-    "PhaseModel": "deadzone.explaining.phases.model",
     "fit_surface": "deadzone.explaining.surfaces.fitting",
+    "judge": "deadzone.verbs.judging",
+    "load_reference": "deadzone.store.reference",
+    "load_run": "deadzone.verbs.run",
+    "load_study": "deadzone.verbs.studies",
+    "propose": "deadzone.explaining.adaptive.proposing",
+    "publish": "deadzone.verbs.publishing",
+    "read_table": "deadzone.verbs.tables",
+    "runs": "deadzone.verbs.run",
+    "sweep": "deadzone.verbs.sweeping",
+    "Table": "deadzone.verbs.display",
+    "Verdict": "deadzone.verbs.display",
 }
+"""Where each verb is defined."""
 
-__all__ = ["__version__", *_HOME]
+TYPES = {"PhaseModel": "deadzone.explaining.phases.model"}
+"""Classes that annotations name; they are no verbs."""
+
+__all__ = [*VERBS]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    home = VERBS.get(name) or TYPES.get(name)
+    if home is None:
         raise AttributeError(f"module 'deadzone' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*VERBS]

@@ -22,7 +22,7 @@ PLOTS = {
     ],
     "a comparison": [
         "other = frame.assign(wall_s=frame['wall_s'] * 1.2)\n"
-        "deadzone.compare_tables(frame, other, 'wall_s', factors=['threads']).plot()",
+        "deadzone.compare(frame, other, 'wall_s', by='threads').plot()",
         OWN,
     ],
     "a section of a report": [

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from reference_arithmetic import duplicates, recompute, write_checks
 
-from deadzone.reports.published.reference import load_reference, reference_folder
+from deadzone.store.reference import load_reference, reference_folder
 
 
 @pytest.fixture(scope="module")

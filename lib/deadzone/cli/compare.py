@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone import places
-from deadzone.errors import EXIT_WORSE, CompareError
+from deadzone.errors import EXIT_WORSE
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
@@ -64,24 +63,16 @@ def command(
 
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
     """
-    from deadzone.explaining.compare.comparing import compare_tables
-    from deadzone.explaining.compare.samples import analysed, differing_circumstances, load_side
+    from deadzone.explaining.compare.samples import analysed
     from deadzone.explaining.mechanisms.explaining import explain_change
     from deadzone.explaining.mechanisms.wording import change_sentences
     from deadzone.explaining.records import records
+    from deadzone.verbs.comparing import compare, side
 
-    one, other = (load_side(name, places.runs_folder()) for name in (a, b))
-    asked = responses or _usual_response(one, other)
-    result = compare_tables(
-        one.trials,
-        other.trials,
-        asked,
-        factors=factors or _factors_of_runs(one, other),
-        goal=goals or {side.response: side.goal for side in (other, one) if side.response in asked},
-        **limits,
-        names=(one.name, other.name) if one.name != other.name else (a, b),
-        notes=differing_circumstances(one, other),
-    )
+    one, other = side(a), side(b)
+    names = (one.name, other.name) if one.name != other.name else (a, b)
+    result = compare(one, other, responses, goals, by=factors, names=names, **limits)
+    asked = result.responses
     before, after = (analysed(side.trials, result.factors, side.name)[0] for side in (one, other))
     why = explain_change(before, after, result.factors, asked[0], result.overall["goal"][0])
     found = [(side.name, finding) for side in (one, other) for finding in _findings(side, asked)]
@@ -104,23 +95,3 @@ def _findings(side: Side, responses: Sequence[str]) -> tuple[Finding, ...]:
     if not side.factors:
         return ()
     return examine(Experiment(side.trials, side.factors[0], responses[0], side.goal, side.factors[1:]))
-
-
-def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
-    """The factors of both studies, less what was changed between the runs; none for plain tables, where they are found."""
-    from deadzone.explaining.compare.factors import changed_settings
-
-    changed = changed_settings(a.trials, b.trials, ())
-    return tuple(name for name in dict.fromkeys((*a.factors, *b.factors)) if name not in changed)
-
-
-def _usual_response(a: Side, b: Side) -> tuple[str, ...]:
-    """What the study of a run measures; elapsed time in plain tables."""
-    named = next((side.response for side in (a, b) if side.response), "wall_s")
-    for side in (a, b):
-        if named not in side.trials:
-            columns = ", ".join(str(column) for column in side.trials.columns)
-            raise CompareError(
-                f"{side.name} has no column {named!r}; say what to compare with --response: {columns}."
-            )
-    return (named,)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone.cli.options import FILE
+from deadzone.errors import ProfileError
 
 if TYPE_CHECKING:
     from deadzone.explaining.profiles.attribution import Attribution
@@ -64,14 +65,14 @@ def command(before: Path, after: Path, **options: Any) -> None:
     """
     from deadzone.explaining.profiles import reading, tables
     from deadzone.explaining.profiles.attribution import attribute, read_causes
-    from deadzone.explaining.profiles.comparison import compare_profiles
+    from deadzone.verbs.profiles import diff_profiles
 
     first, second = (
         [reading.read_profile(path) for path in (one, *more)]
         for one, more in ((before, options["also_before"]), (after, options["also_after"]))
     )
     basis = _basis(options, first, second)
-    comparison = compare_profiles(first, second, options["value"], basis)
+    comparison = diff_profiles(first, second, options["value"], basis=basis)
     texts = [tables.comparison_text(comparison, options["rows"])]
     data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
     attribution = None
@@ -94,24 +95,17 @@ Section = tuple[str, dict[str, Any]] | None
 
 
 def _basis(options: dict[str, Any], before: list[Profile], after: list[Profile]) -> Basis | None:
-    """The load of each side; a second is known from the profiles themselves."""
-    from deadzone.explaining.profiles.pairing import Basis
+    """The load of each side, of which messages speak as it is typed."""
+    from deadzone.verbs.profiles import basis_of
 
-    unit, loads = options["per"], (options["load_before"], options["load_after"])
-    if not unit:
-        if any(load is not None for load in loads) and options["project"] is None:
-            raise click.UsageError("--load-before and --load-after need --per, such as --per stream.")
-        return None
-    if unit == "second" and loads == (None, None):
-        lengths = [sum(p.duration_ns for p in side) / len(side) / 1e9 for side in (before, after)]
-        if not all(lengths):
-            raise click.UsageError(
-                "The profiles do not say how long they lasted; give --load-before and --load-after."
-            )
-        return Basis(unit, *lengths)
-    if None in loads:
-        raise click.UsageError(f"--per {unit} needs --load-before and --load-after.")
-    return Basis(unit, *loads)
+    loads = {name: options[name] for name in ("load_before", "load_after")}
+    if not options["per"] and options["project"] is None and any(load is not None for load in loads.values()):
+        raise click.UsageError("--load-before and --load-after need --per, such as --per stream.")
+    try:
+        return basis_of(before, after, options["per"], **loads)
+    except ProfileError as error:
+        said = str(error).replace("load_", "--load-").replace("per ", "--per ", 1)
+        raise click.UsageError(said) from error
 
 
 def _ablations(comparison: Comparison, options: dict[str, Any], basis: Basis | None) -> Section:

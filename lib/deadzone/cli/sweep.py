@@ -12,9 +12,9 @@ from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, StoreError
 from deadzone.language.catalogue import say
-from deadzone.measuring.sweep.progress import Progress, progress_on
+from deadzone.measuring.sweep.progress import progress_on
 from deadzone.store.run import Run, list_runs
-from deadzone.study.design import coming_answer, refuse_unanswerable
+from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import find_study
 from deadzone.study.plan import Plan
 from deadzone.visible import visible
@@ -28,17 +28,13 @@ def command(asked: Asked) -> None:
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p factors.cpu_limit "[1, 2]".
     """
     from deadzone.measuring.sweep.opening import open_run
-    from deadzone.measuring.sweep.watching import watched
-    from deadzone.reports.sweep.live import look_of
+    from deadzone.verbs.sweeping import measure_watched
 
     if asked.dry_run or asked.rehearse:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
-    progress = watched(progress_on(), look_of(opened.plan, opened.run))
-    if len(opened.plan.treatments) < 2:
-        progress.note(coming_answer(opened.plan.study, opened.plan.treatments))
-    measure(opened.plan, opened.run, progress)
+    measure_watched(opened, progress_on())
     judged = say_claims(opened.run)
     if asked.as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
@@ -46,21 +42,6 @@ def command(asked: Asked) -> None:
             shown["claims"] = [one.to_dict() for one in judged]
         click.echo(json.dumps(shown, ensure_ascii=False))
     fail_where_claims_fell(judged, asked.fail_on)
-
-
-def measure(plan: Plan, run: Run, progress: Progress) -> None:
-    """Measure what a run lacks of its plan, rehearsed first; what proposes trials is loaded where they are proposed."""
-    from deadzone.explaining.findings.rehearsing import judge_of
-    from deadzone.measuring.sweep.opening import Rehearsing
-    from deadzone.measuring.sweep.proposed import trials_of
-    from deadzone.measuring.sweep.running import run_sweep
-
-    progress, proposer = Rehearsing(progress, plan, run, judge_of(plan)), None
-    if plan.is_adaptive:
-        from deadzone.explaining.adaptive.slices import proposer_of
-
-        proposer = proposer_of(plan)
-    run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
 
 
 def _latest_records(runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from deadzone import places
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE, details_option, role_option
 from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
-from deadzone.cli.sweep import measure, print_rehearsal
+from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
 from deadzone.language.catalogue import say
 from deadzone.measuring.sweep.progress import Beside, Progress, in_words, progress_on
@@ -21,9 +21,8 @@ from deadzone.store.provenance import usable_cores
 from deadzone.store.run import Run
 from deadzone.study.design import levels_of
 from deadzone.study.levels import format_level
-from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
-from deadzone.study.trying import Wishes, as_typed, study_text
+from deadzone.study.trying import Wishes, study_text
 from deadzone.visible import visible
 
 LONG_S = 600.0
@@ -94,17 +93,13 @@ def command(**given: Any) -> None:
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """
-    from deadzone.measuring.sweep.opening import planned
     from deadzone.measuring.sweep.watching import watched
     from deadzone.reports.sweep.live import look_of
+    from deadzone.verbs.sweeping import measure, plan_of_command
 
     wishes = _wishes(given)
     quiet = given["quiet"] or given["as_json"]
-    text = _text(wishes, None)
-    try:
-        plan = planned(parse_study(text, ""), Path.cwd())
-    except StudyError as error:
-        raise StudyError(as_typed(str(error))) from error
+    plan = plan_of_command(wishes, _line())
     if path := given["save"]:
         _save(path, wishes, quiet)
     if not quiet:
@@ -134,8 +129,12 @@ def _wishes(given: dict[str, Any]) -> Wishes:
 
 
 def _text(wishes: Wishes, cwd: str | None) -> str:
-    line = shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
-    return study_text(wishes, line, usable_cores(), cwd)
+    return study_text(wishes, _line(), usable_cores(), cwd)
+
+
+def _line() -> str:
+    """The line as it was typed."""
+    return shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
 
 
 def _save(path: Path, wishes: Wishes, quiet: bool) -> None:

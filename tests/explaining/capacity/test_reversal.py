@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deadzone.explaining.capacity.reversal import reversals
 from deadzone.explaining.phases.fit import fit_phases
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 
 def test_the_published_channels_turn_back_where_their_author_saw_it():

@@ -20,16 +20,13 @@ def sound():
     return sound_trials(1)
 
 
-def in_two_units():
-    table = sound_trials(4)
-    table.loc[table["wall_s"] < 0.5, "wall_s"] *= 1000
-    return table
+def left_running():
+    return sound_trials(4).assign(left_running=1)
 
 
-def half_the_work():
+def less_work():
     table = sound_trials(5)
-    half = table["block"] % 2 == 0
-    return table.assign(operations=1000 * (2 - half))
+    return table.assign(items=1000.0 / table["n"])
 
 
 def asleep():
@@ -46,8 +43,8 @@ def failing_at_the_best():
 
 PLANTED = {
     sound: None,
-    half_the_work: "stops",
-    in_two_units: "stops",
+    less_work: "stops",
+    left_running: "stops",
     asleep: "doubts",
     failing_at_the_best: "doubts",
 }
@@ -70,6 +67,7 @@ def test_a_finding_reaches_the_setting_in_all_four(plant, tmp_path, deadzone):
     page = "\n".join(map(repr, verdict(analysis)))
     told = [by_command["recommendation"]["reason"], str(by_api), in_terminal(analysis, None), page]
     first = next((one for one in model.findings if one.severity == PLANTED[plant]), None)
+    assert (first is None) == (PLANTED[plant] is None)
     if first is None:
         assert said.code == 0 and by_api.probability > 0.9
         return

@@ -9,7 +9,7 @@ import pytest
 from deadzone import fit_phases
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.work_size import _how
-from deadzone.reports.published.reference import reference_folder
+from deadzone.store.reference import reference_folder
 
 SETTINGS = [
     "threads",

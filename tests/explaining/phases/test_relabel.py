@@ -11,7 +11,7 @@ import pytest
 from deadzone import fit_phases
 from deadzone.explaining.phases.relabel import relabel
 from deadzone.explaining.phases.thresholds import Thresholds
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from deadzone.errors import PhaseError
 from deadzone.explaining.surfaces.fitting import fit_surface, surface_of
 from deadzone.explaining.surfaces.reading import paying, shown
 from deadzone.explaining.surfaces.result import PAYS
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 KNOBS = ("limit", "threads")
 LIMITS, THREADS = (1, 2, 4, 8), (1, 2, 3, 4, 6, 8)

@@ -14,7 +14,8 @@ from deadzone.language.catalogue import speaking
 from deadzone.reports.explorer.choices import Table
 from deadzone.reports.explorer.curve import open_curve
 from deadzone.reports.explorer.drawing import draw
-from deadzone.reports.explorer.widgets import Explorer, explore
+from deadzone.reports.explorer.widgets import Explorer
+from deadzone.verbs.exploring import explore
 
 pytest.importorskip("ipywidgets")
 
@@ -166,7 +167,7 @@ def test_names_of_runs_cannot_become_markup(explorer):
 
 def test_it_speaks_korean_and_starts_where_it_is_asked_to(home):
     with speaking("ko"):
-        started = explore("thread-pools", "outbound", lang="ko")
+        started = explore("thread-pools/outbound", lang="ko")
         assert (started.study.value, started.run.value) == ("thread-pools", "outbound")
         assert (
             started.linear.description == "선형 하한" and "역전" in started.figure.value + started.words.value

@@ -10,7 +10,7 @@ from deadzone import fit_phases
 from deadzone.reports.figures.bars import bars, waterfall
 from deadzone.reports.figures.curves import curve_figure, phases_table, phases_text, tied_text
 from deadzone.reports.figures.heat_map import outline
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from deadzone.errors import TableError
 from deadzone.reports.published.formulas import Formulas
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 POD = Formulas("pod-cpu-limit", {"usual": 0.03})
 

@@ -8,7 +8,7 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.reports.published.guideline import guideline_table, rules
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 
 @pytest.fixture(scope="module")

@@ -182,7 +182,7 @@ def propose(
     """Choose the next trials of a sweep over the levels of a knob.
 
     frame: the trials so far, one a row, as for `fit_phases`; may be empty. Trials that failed or are not trusted count
-    as tried. levels: to choose from, at least FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest), and with a
+    as tried. knob, response: columns. levels: to choose from, at least FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest), and with a
     resolution in until whatever lies between them. goal: "min" or
     "max". batch: trials to propose. seed: of the order; the same arguments always give the same proposal. until: when
     enough is known.

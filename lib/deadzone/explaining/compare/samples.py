@@ -21,6 +21,7 @@ from deadzone.store.run import Run
 from deadzone.store.tables import READABLE, read_table
 from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
+from deadzone.study.spec import Study
 
 Key = tuple[str, ...]
 """The levels of a treatment as they are written, in the order of the factors."""
@@ -199,17 +200,16 @@ def load_side(name: str, runs: Path) -> Side:
     if path.suffix in READABLE:
         return Side(path.name, read_table(path))
     run = Run.find(runs, name)
-    study, trials = run.study(), run.trials()
+    return side_of(run.study(), run.trials(), run.provenance(), f"{run.folder.parent.name}/{run.run_id}")
+
+
+def side_of(study: Study, trials: pd.DataFrame, circumstances: Mapping[str, Any], name: str) -> Side:
+    """The trials of a run as a side. name: `STUDY/RUN_ID`. Raises CompareError if there are none yet."""
     if trials.empty:
-        raise CompareError(f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}.")
-    return Side(
-        name=f"{study.study}/{run.run_id}",
-        trials=trials,
-        factors=tuple(study.factor_names()),
-        response=study.response.name,
-        goal=study.response.goal,
-        circumstances=run.provenance(),
-    )
+        run_id = name.rpartition("/")[2]
+        raise CompareError(f"Run {run_id} has no trials yet; measure some with --resume {run_id}.")
+    response = study.response
+    return Side(name, trials, tuple(study.factor_names()), response.name, response.goal, circumstances)
 
 
 def differing_circumstances(a: Side, b: Side) -> list[str]:

@@ -138,6 +138,32 @@ class Prose(Block):
         return "\n".join([self.heading, *map(str, self.paragraphs)]).strip()
 
 
+@dataclass(frozen=True, repr=False)
+class Verdict(Prose):
+    """What to set, with every doubt; the first paragraph is the sentence of the setting.
+
+    title, study, run_id, host, date (ISO 8601): of the run that it is of, for the head of the page; empty of a table.
+    """
+
+    kind = "verdict"
+    title: str = ""
+    study: str = ""
+    run_id: str = ""
+    host: str = ""
+    date: str = ""
+    language: str = field(default_factory=spoken)
+
+    @property
+    def verdict(self) -> str:
+        """The sentence of the setting."""
+        return str(self.paragraphs[0])
+
+    def head(self, title: str) -> Title:
+        """The head of a page that shows no `Title`. title: in place of the one that the run lacks."""
+        told = {name: getattr(self, name) for name in ("study", "run_id", "host", "date", "language")}
+        return Title(self.title or title, verdict=self.verdict, **told)
+
+
 def section(key: str, level: int = 2) -> Prose:
     """The heading of a section from the catalogue; its anchor is the key's last part, alike in every language."""
     return Prose((), heading=say(key), level=level, id=f"section-{key.rpartition('.')[2].replace('_', '-')}")
@@ -267,7 +293,7 @@ class Regression(Block):
         return "\n\n".join([self.caption, *map(repr, self.tables)])
 
 
-PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Command)}
+PLAIN: dict[str, type[Block]] = {one.kind: one for one in (Title, Prose, Verdict, Command)}
 """Kinds of block that are made of texts alone, by their names."""
 
 

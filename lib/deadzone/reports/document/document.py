@@ -13,7 +13,7 @@ from typing import Any
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import speaking
-from deadzone.reports.document.display import Block, Figure, Names, Table, Title, block_of, section
+from deadzone.reports.document.display import Block, Figure, Names, Table, Title, Verdict, block_of, section
 
 NOTEBOOK_ONLY = "notebook-only"
 """Tag of a Markdown cell that guides through the notebook and is no part of the report."""
@@ -77,7 +77,9 @@ def document_of(notebook: Any, files: Sequence[str] = ()) -> Document:
     Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
     """
     parts = [part for cell in notebook.cells for part in _parts(cell)]
-    title = next((part for part in parts if isinstance(part, Title)), None) or Title("Report")
+    verdict = next((part for part in parts if isinstance(part, Verdict)), None)
+    title = next((part for part in parts if isinstance(part, Title)), None)
+    title = title or (verdict.head("Report") if verdict else Title("Report"))
     parts = [title, *(part for part in parts if not isinstance(part, Title))]
     with speaking(title.language):
         parts += _parameters(notebook)

@@ -101,6 +101,7 @@ def part_told(part: Part, names: Names) -> dict[str, Any]:
         return {"kind": "printed", "text": part.text}
     values = {**part.to_json(), "id": names.identity(part)}
     if isinstance(part, Prose):
+        values["kind"] = Prose.kind
         values["paragraphs"] = _claims(part.paragraphs, names)
     if isinstance(part, Figure):
         values["svg"] = _plain_svg(part.svg)

@@ -8,8 +8,8 @@ import pandas as pd
 
 from deadzone import places
 from deadzone.errors import DeadzoneError
-from deadzone.reports.published.reference import load_reference
 from deadzone.reports.sweep.source import load_source
+from deadzone.store.reference import load_reference
 from deadzone.store.run import list_runs
 from deadzone.study.scales import scale_of
 

@@ -13,7 +13,6 @@ from deadzone.explaining.phases.recommend import PRACTICAL_TOLERANCE
 from deadzone.explaining.phases.thresholds import Thresholds
 from deadzone.language.catalogue import say
 from deadzone.reports.document import display as blocks
-from deadzone.reports.document.speaking import use_language
 from deadzone.reports.explorer.choices import Table, list_tables
 from deadzone.reports.explorer.curve import Curve, View, open_curve
 from deadzone.reports.explorer.drawing import draw
@@ -190,22 +189,6 @@ class Explorer:
             description=say(f"explorer.{name}"), value=value, min=low, max=high, step=step, continuous_update=True,
             layout=w.Layout(width="320px"), style={"description_width": "130px"}, readout_format=".2f",
         )  # fmt: skip
-
-
-def explore(study: str = "", run: str = "", lang: str = "en") -> Explorer:
-    """An explorer of all runs on this machine and the published curves.
-
-    study, run: what is shown first; by default the first study and its newest run. lang: "en" or "ko".
-
-    Raises ReportError for an unknown language.
-    """
-    use_language(lang)
-    explorer = Explorer()
-    if study in explorer.study.options:
-        explorer.study.value = study
-    if (run, run) in explorer.run.options:
-        explorer.run.value = run
-    return explorer
 
 
 def _warned(text: str) -> str:

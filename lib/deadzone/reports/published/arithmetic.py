@@ -4,7 +4,7 @@ import pandas as pd
 
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Prose, Table, section
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 CHECKS = "checks"
 """The folder of published tables that holds the recomputation."""

@@ -18,7 +18,7 @@ from deadzone.errors import TableError, did_you_mean
 from deadzone.explaining.phases.quantities import number, percent
 from deadzone.language.catalogue import say, tenths
 from deadzone.language.formats import printed
-from deadzone.reports.published.reference import load_reference
+from deadzone.store.reference import load_reference
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,

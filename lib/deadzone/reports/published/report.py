@@ -49,7 +49,7 @@ from deadzone.reports.document.display import (
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.published import arithmetic, claims
 from deadzone.reports.published.formulas import Formulas
-from deadzone.reports.published.reference import load_reference, reference_folder, reference_package
+from deadzone.store.reference import load_reference, reference_folder, reference_package
 
 REFERENCE = "reference"
 """The value of a notebook's `source` that means the published tables."""
@@ -63,7 +63,7 @@ class Published:
     package: dict[str, Any]
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table of the study by its name; see `deadzone.reports.published.reference.load_reference`."""
+        """A table of the study by its name; see `deadzone.store.reference.load_reference`."""
         return load_reference(self.name, name)
 
     @property

@@ -16,8 +16,8 @@ from deadzone.explaining.phases.censored import is_bound
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.language.catalogue import Message, join, say
-from deadzone.reports.published.reference import load_reference
 from deadzone.reports.sweep.emulation import emulation_doubts
+from deadzone.store.reference import load_reference
 from deadzone.store.run import Run, list_runs
 from deadzone.store.table import FOREIGN_PROCESSES
 from deadzone.store.tables import read_table

@@ -58,6 +58,14 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
     return frame
 
 
+def has_reference(study: str) -> bool:
+    """Whether there is a published study of this name."""
+    try:
+        return study in _studies()
+    except TableError:  # nothing published is at hand
+        return False
+
+
 def list_reference() -> pd.DataFrame:
     """Every published table.
 

@@ -15,7 +15,7 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.errors import TableError
-from deadzone.reports.published.reference import (
+from deadzone.store.reference import (
     DATA_VARIABLE,
     list_reference,
     load_reference,
@@ -23,7 +23,7 @@ from deadzone.reports.published.reference import (
 )
 from deadzone.store.table import telemetry_table, tidy_table
 
-REPOSITORY = Path(__file__).resolve().parents[3]
+REPOSITORY = Path(__file__).resolve().parents[2]
 REFERENCE = REPOSITORY / "data" / "reference"
 CODEBOOK = REPOSITORY / "data" / "README.md"
 STUDIES = [

@@ -1,0 +1,102 @@
+"""`compare`: before and after, of two runs or two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from deadzone import places
+from deadzone.errors import CompareError
+from deadzone.explaining.compare.comparing import Comparison, compare_tables
+from deadzone.explaining.compare.factors import changed_settings
+from deadzone.explaining.compare.samples import Side, differing_circumstances, load_side, side_of
+from deadzone.explaining.compare.verdicts import CONFIDENCE, THRESHOLD
+from deadzone.verbs.run import Run
+
+Strings = str | Sequence[str]
+Comparable = pd.DataFrame | Run | Side | str | Path
+
+
+def compare(
+    a: Comparable,
+    b: Comparable,
+    response: Strings = (),
+    goal: Strings | Mapping[str, str] = (),
+    *,
+    by: Strings = (),
+    threshold: float = THRESHOLD,
+    margin: float | None = None,
+    confidence: float = CONFIDENCE,
+    names: tuple[str, str] | None = None,
+) -> Comparison:
+    """Compare B with A, treatment by treatment and overall: better, worse, no change that matters, or undecided.
+
+    a, b: before and after: runs, tables of trials (one row a trial), or the names of either. response: column of values
+    >= 0, or several; by default what a run's study measures, wall_s of tables. goal: min or max, for all, one each or by
+    name; by default as the study says, else as the name of the response does. by: columns whose levels make a treatment;
+    by default those found in both. threshold: a smaller change does not matter (a fraction). margin: within it the two
+    are the same; the threshold by default. confidence: of intervals and verdicts, in (0, 1). names: of a and b.
+
+    Raises CompareError if a column is missing or no treatment is in both, StoreError or TableError for what cannot be read.
+
+    >>> import pandas as pd
+    >>> before = pd.DataFrame({"threads": [1, 2] * 6, "wall_s": [8.0, 4.1, 8.1, 4.0, 8.2, 4.2] * 2})
+    >>> result = compare(before, before.assign(wall_s=before["wall_s"] * 1.5), "wall_s", by="threads")
+    >>> result.treatments["verdict"].tolist()
+    ['worse', 'worse']
+    """
+    one, other = side(a), side(b)
+    asked = tuple(_listed(response)) or _usual_response(one, other)
+    return compare_tables(
+        one.trials,
+        other.trials,
+        asked,
+        factors=tuple(_listed(by)) or _factors_of_runs(one, other),
+        goal=goal or {each.response: each.goal for each in (other, one) if each.response in asked},
+        threshold=threshold,
+        margin=margin,
+        confidence=confidence,
+        names=names or _names(one, other),
+        notes=differing_circumstances(one, other),
+    )
+
+
+def side(source: Comparable) -> Side:
+    """What is compared, with what its study says of it."""
+    if isinstance(source, Side):
+        return source
+    if isinstance(source, pd.DataFrame):
+        return Side("", source)
+    if isinstance(source, Run):
+        return side_of(source.study, source.trials, source.provenance, source.name)
+    return load_side(str(source), places.runs_folder())
+
+
+def _listed(texts: Strings) -> Sequence[str]:
+    return [texts] if isinstance(texts, str) else texts
+
+
+def _names(a: Side, b: Side) -> tuple[str, str]:
+    return (
+        (a.name or "A", b.name or "B") if a.name != b.name else (f"{a.name} A".strip(), f"{b.name} B".strip())
+    )
+
+
+def _factors_of_runs(a: Side, b: Side) -> tuple[str, ...]:
+    """The factors of both studies, less what was changed between the runs; none for plain tables, where they are found."""
+    changed = changed_settings(a.trials, b.trials, ())
+    return tuple(name for name in dict.fromkeys((*a.factors, *b.factors)) if name not in changed)
+
+
+def _usual_response(a: Side, b: Side) -> tuple[str, ...]:
+    """What the study of a run measures; elapsed time in plain tables."""
+    named = next((one.response for one in (a, b) if one.response), "wall_s")
+    for one in (a, b):
+        if named not in one.trials:
+            columns = ", ".join(str(column) for column in one.trials.columns)
+            raise CompareError(
+                f"{one.name or 'A table'} has no column {named!r}; say what to compare with --response: {columns}."
+            )
+    return (named,)

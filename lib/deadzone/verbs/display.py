@@ -1,0 +1,99 @@
+"""`Table`, `Figure` and `Verdict`: what a report shows beside Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as MatplotlibFigure
+
+from deadzone.errors import ReportError
+from deadzone.explaining.phases.model import PhaseModel, PhaseModels
+from deadzone.explaining.phases.recommend import Recommendation
+from deadzone.explaining.phases.verdict import decision
+from deadzone.language.formats import number
+from deadzone.reports.document import display
+from deadzone.verbs.run import Run
+
+
+def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
+    """A table of a report.
+
+    frame: numbers stand to the right, with four digits; an index that has a name becomes the first column. caption: a true
+    sentence about the data. id: for links to it.
+
+    >>> import pandas as pd
+    >>> Table(pd.DataFrame({"threads": [1, 2], "wall_s": [8.1, 4.10293]}), "Two threads halve the time.")
+    Two threads halve the time.
+    threads wall_s
+          1  8.100
+          2  4.103
+    """
+    shown = frame if frame.index.names == [None] else frame.reset_index()
+    numeric = [str(name) for name in shown.columns if pd.api.types.is_numeric_dtype(shown[name])]
+    return display.Table(shown.map(_text), caption, numeric, id)
+
+
+def _text(value: Any) -> str:
+    """A cell as it is shown: a number with the digits that a reader can use."""
+    if isinstance(value, bool | np.bool) or not isinstance(value, int | float | np.number):
+        return "-" if value is None or value is pd.NA else str(value)
+    return f"{value:,}" if isinstance(value, int | np.integer) else number(float(value))
+
+
+def Figure(
+    figure: MatplotlibFigure | Axes, caption: str, description: str = "", id: str = ""
+) -> display.Figure:
+    """A numbered figure of a report; the matplotlib figure is closed, so that it is shown once.
+
+    figure: a matplotlib figure, axes, or what seaborn returns. caption: a true sentence made from the data. description:
+    what it shows, for readers who do not see it; the caption by default. id: for links to it.
+
+    Raises ReportError for what is no figure.
+
+    >>> import matplotlib.pyplot as plt
+    >>> Figure(plt.figure(), "Nothing yet.").caption
+    'Nothing yet.'
+    """
+    drawing = getattr(figure, "figure", figure)
+    if not isinstance(drawing, MatplotlibFigure):
+        raise ReportError(f"A figure is a matplotlib figure or axes, not {type(figure).__name__}.")
+    return display.Figure.of(drawing, caption, description or caption, id=id)
+
+
+def Verdict(
+    result: PhaseModel | PhaseModels | Recommendation | Run, *, anyway: bool = False, **wishes: Any
+) -> display.Verdict:
+    """The verdict of a report in one form: the setting, what it gives, how sure that is, and every doubt.
+
+    result: a model, a recommendation, or a run, whose study, date and host then stand in the head of the page. anyway:
+    give a setting in spite of a finding that stops it. wishes: see `PhaseModel.recommend`.
+
+    >>> import pandas as pd
+    >>> from deadzone import fit_phases
+    >>> trials = pd.DataFrame({"threads": [1, 2, 4, 8] * 5})
+    >>> trials["wall_s"] = 8 / trials["threads"].clip(upper=4) + trials.index % 3 / 100
+    >>> print(Verdict(fit_phases(trials, "threads", "wall_s")).verdict)
+    Set 4 threads: 2.009 s, >99 % sure to be within 3.0 % of the best. 8 threads does as well.
+    """
+    head = _head(result) if isinstance(result, Run) else {}
+    advice = result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **wishes)
+    model = result.model if isinstance(result, Run) else result
+    warnings = getattr(model, "warnings", ())
+    said = (str(decision(advice)), *map(str, dict.fromkeys([*advice.caveats, *warnings])))
+    style = "warnings" if advice.setting is None else "verdict"
+    return display.Verdict(said, heading="Verdict", style=style, id="verdict", **head)
+
+
+def _head(run: Run) -> dict[str, Any]:
+    """What the head of a page tells of a run."""
+    facts = run.provenance
+    return {
+        "title": run.study.title or run.study.study,
+        "study": run.study.study,
+        "run_id": run.folder.name,
+        "host": str(facts.get("host", "")),
+        "date": str(facts.get("recorded_at", "")),
+    }

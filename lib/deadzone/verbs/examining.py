@@ -1,0 +1,57 @@
+"""`examine`: what is wrong with an experiment, before anything is concluded from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from deadzone.explaining.findings.examining import examine as examined
+from deadzone.explaining.findings.experiment import Experiment
+from deadzone.explaining.findings.finding import Finding
+from deadzone.explaining.phases.prepare import check_column
+from deadzone.verbs.run import Run, curve_of
+
+
+def examine(
+    source: pd.DataFrame | Run,
+    knob: str = "",
+    response: str = "",
+    goal: str = "",
+    *,
+    by: str | Sequence[str] = (),
+    failures: Sequence[str] = (),
+    role: str = "",
+    accept: Mapping[str, str] | None = None,
+) -> tuple[Finding, ...]:
+    """The findings about an experiment, the gravest first; none where nothing is found.
+
+    source: a run, or a table with every attempt, one row each. knob, response, goal: as for `fit_phases`; by default those
+    of the run's study. by: the other factors. failures: columns that count failures, or hold their share. role: of the
+    knob, `setting` or `work_size`. accept: reasons for findings that are meant, by key; these become notes.
+
+    All tests together give a finding by chance in 2 % of sound experiments at most (Holm 1979). While one has the severity
+    `stops`, `recommend()` and `Verdict` give no setting, unless asked for `anyway`.
+
+    Raises PhaseError for a column that is not there.
+
+    >>> import pandas as pd
+    >>> trials = pd.DataFrame({"threads": [1, 2, 4, 8] * 6, "status": ["ok", "ok", "ok", "failed"] * 6})
+    >>> trials["wall_s"] = 8 / trials["threads"] + trials.index / 100
+    >>> [(found.key, found.levels) for found in examine(trials, "threads", "wall_s")]
+    [('failures_by_level', (8,))]
+    """
+    run = source.experiment if isinstance(source, Run) else None
+    meant = {**(source.study.accept if isinstance(source, Run) else {}), **(accept or {})}
+    if run and not (knob or response or goal or by):
+        return examined(replace(run, failures=tuple(failures), role=role or run.role), meant)
+    knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
+    frame = source.trials if isinstance(source, Run) else source
+    factors = (by,) if isinstance(by, str) else tuple(by)
+    for column in (knob, response, *factors, *failures):
+        check_column(frame, column)
+    asked = (frame, knob, response, goal or "min")
+    model = None if factors else curve_of(*asked)
+    seen = Experiment(*asked, factors, model=model, failures=tuple(failures), role=role)
+    return examined(seen, meant)

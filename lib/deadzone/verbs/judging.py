@@ -1,0 +1,86 @@
+"""`judge`: what was claimed, held against the trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from deadzone.errors import PhaseError
+from deadzone.explaining.claims.judging import Judged
+from deadzone.explaining.claims.judging import judge as judged
+from deadzone.explaining.claims.measured import Measured, rows_at
+from deadzone.explaining.claims.verdicts import CONFIDENCE
+from deadzone.explaining.marks import marked, well
+from deadzone.explaining.mechanisms.explaining import mechanisms_between
+from deadzone.explaining.phases.fit import fit_phases
+from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.prepare import check_column
+from deadzone.study.claim_sentences import parse_claim
+from deadzone.study.claims import check_claims
+from deadzone.study.levels import Level, read_level
+from deadzone.study.scales import MISSING, level_name
+from deadzone.verbs.run import Run
+
+Claim = str | Mapping[str, object]
+
+
+def judge(
+    claims: Claim | Sequence[Claim],
+    frame: pd.DataFrame | Run,
+    knob: str = "",
+    response: str = "",
+    goal: str = "",
+    *,
+    by: str | Sequence[str] = (),
+    confidence: float = CONFIDENCE,
+) -> tuple[Judged, ...]:
+    """The verdict on every claim: supported, contradicted, undecided, or not_testable.
+
+    claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study has them. frame: trials,
+    one row each, or a run; rows that failed, are not trusted or were for warm-up are left out. knob, response, goal, by: as for
+    `fit_phases`; by default those of the run's study. confidence: that none of the verdicts is wrong.
+
+    Raises StudyError for a claim that the trials cannot test, PhaseError for a column that is not there.
+
+    >>> import pandas as pd
+    >>> trials = pd.DataFrame({"threads": [1, 2] * 5, "wall_s": [8.0, 4.1, 8.1, 4.0, 8.2, 4.2, 8.0, 4.1, 8.1, 4.0]})
+    >>> [one.verdict for one in judge("threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s")]
+    ['supported']
+    """
+    study = frame.study if isinstance(frame, Run) else None
+    trials = frame.trials if isinstance(frame, Run) else frame
+    if study is not None:
+        knob, response = knob or study.knob_name, response or study.response.name
+        goal = goal or study.response.goal
+        by = by or [name for name in study.factor_names() if name != knob]
+    factors = [knob, *([by] if isinstance(by, str) else by)]
+    for column in (*factors, response):
+        check_column(trials, column)
+    kept = trials[~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)]
+    measured = measured_of(well(kept), factors, response, goal or "min")
+    listed = [claims] if isinstance(claims, str | Mapping) else claims
+    parsed = [parse_claim(claim) for claim in listed]
+    check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])
+    return judged(parsed, measured, confidence)
+
+
+def measured_of(trials: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> Measured:
+    """What claims are judged by. factors: the knob first."""
+    knob = factors[0]
+
+    def model_of(given: Mapping[str, Level]) -> PhaseModel | None:
+        try:
+            return fit_phases(trials[rows_at(trials, given)], knob, response, goal)
+        except PhaseError:
+            return None
+
+    return Measured(
+        trials, response, goal, knob, {name: _levels(trials[name]) for name in factors}, model_of,
+        lambda rows, ends: mechanisms_between(rows, response, goal, knob, ends),
+    )  # fmt: skip
+
+
+def _levels(column: pd.Series) -> tuple[Level, ...]:
+    names = dict.fromkeys(column.map(level_name))
+    return tuple(read_level(name) for name in names if name != MISSING)

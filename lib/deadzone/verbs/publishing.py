@@ -1,0 +1,56 @@
+"""`publish`: a run, or a notebook, as a page and a PDF."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from deadzone import places
+from deadzone.errors import ReportError
+from deadzone.reports.document.execution import execute
+from deadzone.reports.document.publishing import (
+    NOTEBOOK,
+    Published,
+    load_writers,
+    publish_index,
+    publish_run,
+    write_front_page,
+    write_report,
+)
+from deadzone.store import run as stored
+from deadzone.verbs.run import Run
+
+OF_A_NOTEBOOK = "notebook"
+"""In place of a run's id, the folder of a report that is of no run."""
+
+
+def publish(source: Run | str | Path, **parameters: Any) -> Published:
+    """Execute a notebook afresh and publish it as page, PDF and notebook, and the index of all reports.
+
+    source: a run, or its name, whose study's notebook is executed on it; or a notebook (a path ending in .ipynb).
+    parameters: of the notebook. One that fails is not published, and what was published before stays.
+
+    `.page` and `.pdf` are the files. Raises ReportError if it cannot be executed or written, UnknownRunError for no run.
+
+    >>> publish("xz-threads/latest", tolerance=0.05).page  # doctest: +SKIP
+    """
+    if not isinstance(source, Run) and Path(source).suffix == ".ipynb":
+        published = _of_notebook(Path(source), parameters)
+    else:
+        folder = source.folder if isinstance(source, Run) else None
+        run = stored.Run(folder) if folder else stored.Run.find(places.runs_folder(), str(source))
+        published = publish_run(run, parameters)
+    publish_index()
+    return published
+
+
+def _of_notebook(path: Path, parameters: dict[str, Any]) -> Published:
+    if not path.is_file():
+        raise ReportError(f"{path}: there is no such notebook.")
+    folder = places.reports_folder() / path.stem / OF_A_NOTEBOOK
+    with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
+        executed = Path(scratch) / NOTEBOOK
+        execute(path, executed, parameters, meanwhile=load_writers)
+        write_report(executed, folder)
+    return Published(folder, write_front_page(folder.parent))

@@ -1,0 +1,144 @@
+"""`sweep`: measure a study, or a command over the levels of its parameters."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deadzone import places
+from deadzone.errors import StudyError, WorkloadError, check_known
+from deadzone.measuring.sweep.progress import Progress, progress_on
+from deadzone.store import run as stored
+from deadzone.store.provenance import usable_cores
+from deadzone.study.design import coming_answer
+from deadzone.study.levels import format_level
+from deadzone.study.loading import parse_study
+from deadzone.study.plan import Plan
+from deadzone.study.spec import Study
+from deadzone.study.trying import Wishes, as_typed, study_text
+from deadzone.verbs.run import Run
+from deadzone.verbs.studies import load_study
+
+if TYPE_CHECKING:
+    from deadzone.measuring.sweep.opening import OpenRun
+
+LIMITS = ("cpu_limit", "memory_limit")
+"""Factors that Deadzone puts in force, so that the command needs no `{name}` of them."""
+
+Levels = Mapping[str, Sequence[Any] | str]
+
+
+def sweep(
+    source: Study | str | Path | Mapping[str, Any] | Sequence[str],
+    levels: Levels | None = None,
+    *,
+    resume: str | None = None,
+    quiet: bool = False,
+    **design: Any,
+) -> Run:
+    """Measure every trial of a study, or of a command over the levels of its parameters.
+
+    source: a study (its path, name, YAML text or mapping), or a command as a list, in which `{name}` stands for a level.
+    levels: of a command, by name: a list, or a range such as "1..32", of which 8 to 12 are chosen; cpu_limit [cores] and
+    memory_limit [bytes, or "256MiB"] are put in force. resume: an interrupted run to go on with. quiet: show no progress.
+    design: of a study, values in place of its own as for `load_study`; of a command, the options of `deadzone try`:
+    replicates, warmup, setup, prepare, cleanup, shell, name, response, goal, output, timeout_s, adaptive, budget, role, ...
+
+    Ctrl-C keeps what was measured; `resume` goes on.
+
+    Raises StudyError for what cannot be meant, WorkloadError for a program that is missing, SweepError where trials keep
+    failing, TargetError where limits cannot be put in force.
+
+    >>> run = sweep(["xz", "-T{threads}", "-k", "-f", "input"], {"threads": [1, 2, 4]})  # doctest: +SKIP
+    >>> sweep("xz-threads", replicates=3).recommend()  # doctest: +SKIP
+    """
+    if levels is not None:
+        return _sweep_command(source, levels, resume, quiet, design)
+    opened = _opened(source, resume, design)
+    measure_watched(opened, Progress() if quiet else progress_on())
+    return Run(opened.run.folder)
+
+
+def _opened(source: Any, resume: str | None, design: Mapping[str, Any]) -> OpenRun:
+    from deadzone.measuring.sweep.opening import open_run, planned
+
+    if isinstance(source, str | Path) and "\n" not in str(source):
+        changed = {name.replace("__", "."): value for name, value in design.items()}
+        return open_run(str(source), changed, resume=resume)
+    study = source if isinstance(source, Study) else load_study(source, **design)
+    return _run_of(planned(study, Path.cwd()), resume)
+
+
+def _run_of(plan: Plan, resume: str | None) -> OpenRun:
+    """A new run of a plan, or the one to go on with."""
+    from deadzone.measuring.sweep.opening import OpenRun
+
+    runs = places.runs_folder()
+    return OpenRun(plan, stored.Run.find(runs, resume) if resume else stored.Run.create(runs, plan.study))
+
+
+def measure_watched(opened: OpenRun, progress: Progress) -> None:
+    """Measure what a run lacks of its plan, with the curve shown as it becomes known."""
+    from deadzone.measuring.sweep.watching import watched
+    from deadzone.reports.sweep.live import look_of
+
+    plan = opened.plan
+    progress = watched(progress, look_of(plan, opened.run))
+    if len(plan.treatments) < 2:
+        progress.note(coming_answer(plan.study, plan.treatments))
+    measure(plan, opened.run, progress)
+
+
+def measure(plan: Plan, run: stored.Run, progress: Progress) -> None:
+    """Measure what a run lacks of its plan, rehearsed first; what proposes trials is loaded where they are proposed."""
+    from deadzone.explaining.findings.rehearsing import judge_of
+    from deadzone.measuring.sweep.opening import Rehearsing
+    from deadzone.measuring.sweep.proposed import trials_of
+    from deadzone.measuring.sweep.running import run_sweep
+
+    progress, proposer = Rehearsing(progress, plan, run, judge_of(plan)), None
+    if plan.is_adaptive:
+        from deadzone.explaining.adaptive.slices import proposer_of
+
+        proposer = proposer_of(plan)
+    run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
+
+
+def plan_of_command(wishes: Wishes, line: str) -> Plan:
+    """The plan of a command, checked. line: that it does the same as. Raises StudyError."""
+    from deadzone.measuring.sweep.opening import planned
+
+    try:
+        return planned(parse_study(study_text(wishes, line, usable_cores()), ""), Path.cwd())
+    except StudyError as error:
+        raise StudyError(as_typed(str(error))) from error
+
+
+def _sweep_command(
+    command: Any, levels: Levels, resume: str | None, quiet: bool, design: dict[str, Any]
+) -> Run:
+    if isinstance(command, str) or not isinstance(command, Sequence):
+        raise StudyError("Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input'].")
+    words = tuple(map(str, command))
+    texts = {name: _text_of(known) for name, known in levels.items()}
+    limits = {name: text for name, text in texts.items() if name in LIMITS and f"{{{name}}}" not in words}
+    lists = [(name, text) for name, text in texts.items() if name not in limits]
+    known = [*Wishes.__dataclass_fields__]
+    for name in design:
+        check_known(StudyError, f"A command has no option {name!r}", name, known, "Options are")
+    plan = plan_of_command(Wishes(words, lists, limits=limits, **design), f"sweep: {shlex.join(words)}")
+    opened = _run_of(plan, resume)
+    try:
+        measure_watched(opened, Progress() if quiet else progress_on())
+    except WorkloadError as error:
+        raise StudyError(str(error)) from error
+    return Run(opened.run.folder)
+
+
+def _text_of(levels: Sequence[Any] | str) -> str:
+    """Levels as they are typed after `-L`."""
+    if isinstance(levels, str):
+        return levels
+    return ",".join(str(format_level(level)).replace(",", "\\,") for level in levels)

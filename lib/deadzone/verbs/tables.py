@@ -1,0 +1,36 @@
+"""`read_table`: a table of measurements, wherever it lies."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from deadzone import places
+from deadzone.errors import TableError, UnknownRunError
+from deadzone.store import tables
+from deadzone.store.reference import has_reference, load_reference
+from deadzone.store.run import Run
+
+
+def read_table(source: str | Path) -> pd.DataFrame:
+    """A tidy table, one row a trial, of a file, a run, or a published study.
+
+    source: a file ending in .csv or .parquet, else a run (`xz-threads/latest`, an id or a folder), else a published table
+    (`ffmpeg-16-cores/trials`).
+
+    Raises TableError if there is none of them, or what there is cannot be read; StoreError for a run that is damaged.
+
+    >>> read_table("ffmpeg-16-cores/trials")[["cpu_limit", "wall_s"]].shape
+    (158, 2)
+    """
+    if Path(source).suffix in tables.READABLE:
+        return tables.read_table(Path(source))
+    study, _, table = str(source).rpartition("/")
+    try:
+        return Run.find(places.runs_folder(), str(source)).trials()
+    except UnknownRunError as unknown:
+        if has_reference(study):
+            return load_reference(study, table)
+        raise TableError(
+            f"{source}: there is no such file, run or published table. A file ends in {' or '.join(tables.READABLE)}; "
+            "dz.runs() lists the runs; published tables are named such as ffmpeg-16-cores/trials."
+        ) from unknown

@@ -1,0 +1,85 @@
+"""`import deadzone as dz`: the verbs are there, documented, and their examples hold."""
+
+import doctest
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from explaining.findings.made import sound_trials
+
+import deadzone as dz
+
+WORDS = {
+    *("load_study", "sweep", "runs", "load_run", "read_table", "load_reference", "fit_phases", "fit_surface"),
+    *("compare", "examine", "judge", "explain_phases", "propose", "attribute", "capacity", "diff_profiles"),
+    *("explore", "Verdict", "Table", "Figure", "publish"),
+}
+
+
+def test_dir_shows_the_verbs_alone():
+    assert set(dir(dz)) == WORDS
+
+
+@pytest.mark.parametrize("name", sorted(WORDS))
+def test_a_verb_is_documented_with_what_it_takes(name):
+    verb = getattr(dz, name)
+    told = inspect.getdoc(verb)
+    assert "Raises" in told or name in ("Table", "Verdict", "runs")
+    for keyword, parameter in inspect.signature(verb).parameters.items():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            assert keyword in told
+
+
+@pytest.mark.parametrize("module", sorted(set(dz.VERBS.values())))
+def test_examples_hold(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_importing_the_package_loads_neither_pandas_nor_a_verb():
+    program = "import sys, deadzone; dir(deadzone); print('pandas' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout == "False\n"
+
+
+def test_a_name_that_is_no_verb_is_refused():
+    with pytest.raises(AttributeError, match="fit_phase"):
+        getattr(dz, "fit_phase")  # noqa: B009
+
+
+def test_a_table_is_read_from_a_file_a_published_study_or_refused(tmp_path, monkeypatch):
+    frame = pd.DataFrame({"threads": [1, 2], "wall_s": [2.0, 1.0]})
+    frame.to_csv(tmp_path / "own.csv", index=False)
+    assert dz.read_table(tmp_path / "own.csv").equals(frame)
+    assert dz.read_table("ffmpeg-16-cores/trials").equals(dz.load_reference("ffmpeg-16-cores", "trials"))
+    with pytest.raises(Exception, match="no such file, run or published table"):
+        dz.read_table("ffmpeg-17-cores/trials")
+
+
+def test_a_study_is_read_from_a_name_a_text_or_a_mapping():
+    written = {
+        "study": "own",
+        "workload": {"kind": "command", "argv": ["true", "{n}"]},
+        "factors": {"n": [1, 2]},
+    }
+    assert dz.load_study(written, replicates=2).design.replicates == 2
+    assert (
+        dz.load_study(
+            "study: own\nworkload: {kind: command, argv: ['true', '{n}']}\nfactors: {n: [1, 2]}\n"
+        ).study
+        == "own"
+    )
+    assert dz.load_study("xz-threads", threads=[1, 2], design__timeout_s=9).design.timeout_s == 9
+
+
+def test_a_verdict_withholds_the_setting_while_a_finding_stops_it():
+    trials = sound_trials(4)
+    assert dz.Verdict(dz.fit_phases(trials, "n", "wall_s")).style == "verdict"
+    trials["left_running"] = 1
+    model = dz.fit_phases(trials, "n", "wall_s")
+    assert dz.examine(trials, "n", "wall_s")[0].severity == "stops"
+    assert dz.Verdict(model).style == "warnings"
+    assert model.recommend().setting is None
+    assert dz.Verdict(model, anyway=True).verdict.startswith("Set ")
