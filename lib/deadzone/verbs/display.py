@@ -92,6 +92,7 @@ def _head(run: Run) -> dict[str, Any]:
     facts = run.provenance
     return {
         "title": run.study.title or run.study.study,
+        "subtitle": run.study.question,
         "study": run.study.study,
         "run_id": run.folder.name,
         "host": str(facts.get("host", "")),

@@ -8,7 +8,8 @@ from needs import needs
 
 from deadzone.language.catalogue import speaking
 from deadzone.reports.document.display import Command, Prose, Regression, Table, Title
-from deadzone.reports.document.document import Document, Markdown, Names, Printed
+from deadzone.reports.document.document import Document, Names
+from deadzone.reports.document.outputs import Markdown, Printed
 from deadzone.reports.document.page import page
 from deadzone.reports.document.publishing import Entry, index_page
 from deadzone.reports.document.speaking import use_language

@@ -8,7 +8,8 @@ import pytest
 
 from deadzone.errors import ReportError
 from deadzone.reports.document.display import Figure, Prose, Table, Title
-from deadzone.reports.document.document import Markdown, Printed, document_of
+from deadzone.reports.document.document import document_of
+from deadzone.reports.document.outputs import Printed
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
@@ -58,9 +59,9 @@ def test_guidance_stays_in_the_notebook_and_other_outputs_are_kept_plainly():
             v4.new_output("display_data", data={"text/plain": "repr", "text/html": "<b>bold</b>"}),
         ]),
     ]  # fmt: skip
-    _, read_me, printed, dot, other = document_of(v4.new_notebook(cells=cells)).parts
-    assert read_me == Markdown("Read me")
+    _, printed, dot, other = document_of(v4.new_notebook(cells=cells)).parts
     assert printed == Printed("printed")
+    assert dot.caption == "Read me"
     assert 'viewBox="0 0 1 1"' in dot.svg and PNG in dot.svg
     assert other == Printed("repr", "<b>bold</b>")
 

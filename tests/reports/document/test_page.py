@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from deadzone.reports.document.display import Prose, Table, Title
-from deadzone.reports.document.document import Document, Markdown, Names, Printed
+from deadzone.reports.document.document import Document, Names
+from deadzone.reports.document.outputs import Markdown, Printed
 from deadzone.reports.document.page import page
 
 

@@ -22,7 +22,8 @@ from deadzone.reports.document.display import (
     Table,
     Title,
 )
-from deadzone.reports.document.document import Document, Markdown, Names, Printed
+from deadzone.reports.document.document import Document, Names
+from deadzone.reports.document.outputs import Markdown, Printed
 from deadzone.reports.document.pdf import pdf, template_input
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><rect width="150" height="80" fill="#0072b2"/></svg>'

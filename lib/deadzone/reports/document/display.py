@@ -142,11 +142,13 @@ class Prose(Block):
 class Verdict(Prose):
     """What to set, with every doubt; the first paragraph is the sentence of the setting.
 
-    title, study, run_id, host, date (ISO 8601): of the run that it is of, for the head of the page; empty of a table.
+    title, subtitle, study, run_id, host, date (ISO 8601): of the run that it is of, for the head of the page; empty of a
+    table.
     """
 
     kind = "verdict"
     title: str = ""
+    subtitle: str = ""
     study: str = ""
     run_id: str = ""
     host: str = ""
@@ -158,10 +160,11 @@ class Verdict(Prose):
         """The sentence of the setting."""
         return str(self.paragraphs[0])
 
-    def head(self, title: str) -> Title:
-        """The head of a page that shows no `Title`. title: in place of the one that the run lacks."""
+    def head(self, title: str, subtitle: str = "") -> Title:
+        """The head of a page that shows no `Title`. title, subtitle: where the verdict is of a table, not of a run."""
         told = {name: getattr(self, name) for name in ("study", "run_id", "host", "date", "language")}
-        return Title(self.title or title, verdict=self.verdict, **told)
+        own = (self.title, self.subtitle) if self.title else (title, subtitle)
+        return Title(*own, verdict=self.verdict, **told)
 
 
 def section(key: str, level: int = 2) -> Prose:

@@ -1,43 +1,34 @@
 """An executed notebook as a document: its blocks in order, numbered, with what their evidence points to.
 
-Page and PDF are both made from this, so that they say the same and number it alike.
+Page and PDF are both made from this, so that they say the same and number it alike. The cell that shows the verdict comes
+first and cells tagged `appendix` last, each with the Markdown before it; a notebook without a verdict keeps its order.
 """
 
 import ast
-import struct
-from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import speaking
-from deadzone.reports.document.display import Block, Figure, Names, Table, Title, Verdict, block_of, section
+from deadzone.reports.document.display import Figure, Names, Table, Title, Verdict, section
+from deadzone.reports.document.markdown import (
+    last_comment,
+    last_heading,
+    without_last_paragraph,
+    without_title,
+)
+from deadzone.reports.document.outputs import Markdown, Part, is_captioned, part_of
 
 NOTEBOOK_ONLY = "notebook-only"
 """Tag of a Markdown cell that guides through the notebook and is no part of the report."""
 
+APPENDIX = "appendix"
+"""Tag of a cell that is for those who look things up: it comes last."""
+
 PARAMETERS, INJECTED = "parameters", "injected-parameters"
 """Tags of the cells with a notebook's defaults and with what papermill was given."""
-
-
-@dataclass(frozen=True)
-class Markdown:
-    """A Markdown cell."""
-
-    source: str
-
-
-@dataclass(frozen=True)
-class Printed:
-    """Text that a cell printed, or an object that is no block. html: the object's own, for the page only."""
-
-    text: str
-    html: str = ""
-
-
-Part = Block | Markdown | Printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +65,16 @@ def read_notebook(path: Path) -> Any:
 def document_of(notebook: Any, files: Sequence[str] = ()) -> Document:
     """The document of an executed notebook. files: names of the files published beside the report.
 
+    Its head is the `Title` that a cell shows, else the first heading of level 1 with the paragraph below it.
+
     Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
     """
-    parts = [part for cell in notebook.cells for part in _parts(cell)]
-    verdict = next((part for part in parts if isinstance(part, Verdict)), None)
+    words, cells = _headed(notebook.cells)
+    chapters = [_chapter(guide, cell) for guide, cell in _paired(cells)]
+    parts = [part for chapter in _in_order(chapters) for part in chapter.parts]
     title = next((part for part in parts if isinstance(part, Title)), None)
-    title = title or (verdict.head("Report") if verdict else Title("Report"))
+    verdict = next((part for part in parts if isinstance(part, Verdict)), None)
+    title = title or (verdict.head(*words) if verdict else Title(words[0], words[1]))
     parts = [title, *(part for part in parts if not isinstance(part, Title))]
     with speaking(title.language):
         parts += _parameters(notebook)
@@ -87,41 +82,65 @@ def document_of(notebook: Any, files: Sequence[str] = ()) -> Document:
     return Document(title, tuple(parts), names, title.language, tuple(files))
 
 
-def _parts(cell: Any) -> list[Part]:
-    tags = cell.metadata.get("tags", [])
-    if cell.cell_type == "markdown":
-        return [] if NOTEBOOK_ONLY in tags else [Markdown(cell.source)]
-    found = [_part(output) for output in cell.get("outputs", ())]
-    return [part for part in found if part is not None]
+@dataclass(frozen=True)
+class _Chapter:
+    """A code cell with the Markdown cell before it. place: -1 for the verdict, 1 for an appendix, else 0."""
+
+    parts: tuple[Part, ...]
+    place: int = 0
 
 
-def _part(output: Any) -> Part | None:
-    if output.output_type == "error":
-        raise ReportError(
-            f"A cell of the notebook failed with {output.ename}: {output.evalue}. It is not published."
-        )
-    if output.output_type == "stream":
-        return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
-    data = output.get("data", {})
-    if block := block_of(data):
-        return block
-    text = str(data.get("text/plain", ""))
-    if "image/svg+xml" in data:
-        svg = str(data["image/svg+xml"])
-        return Figure(svg[svg.index("<svg") :], text, text)
-    if "image/png" in data:
-        return Figure(_wrapped_png(str(data["image/png"])), text, text)
-    return Printed(text, str(data.get("text/html", "")))
+def _headed(cells: Iterable[Any]) -> tuple[tuple[str, str], list[Any]]:
+    """The title and subtitle that the first heading of level 1 makes, and the cells without them."""
+    words = ("", "")
+    left = []
+    for cell in cells:
+        if cell.cell_type == "markdown" and not words[0]:
+            title, rest = without_title(cell.source)
+            if title:
+                first, _, more = rest.partition("\n\n")
+                _, subtitle = without_last_paragraph(first)
+                cell = {**cell, "source": more if subtitle else rest}
+                words = (title, subtitle)
+        left.append(cell)
+    return (words[0] or "Report", words[1]), left
 
 
-def _wrapped_png(encoded: str) -> str:
-    """A PNG inside an SVG of its size."""
-    compact = "".join(encoded.split())
-    width, height = struct.unpack(">II", b64decode(compact[:64])[16:24])
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-        f'<image width="{width}" height="{height}" href="data:image/png;base64,{compact}"/></svg>'
-    )
+def _paired(cells: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Each code cell with the Markdown cell right before it; None stands for a missing one."""
+    pairs: list[tuple[Any, Any]] = []
+    guide: Any = None
+    for cell in cells:
+        is_markdown = cell["cell_type"] == "markdown"
+        if guide is not None and is_markdown:
+            pairs.append((guide, None))
+        if not is_markdown:
+            pairs.append((guide, cell))
+        guide = cell if is_markdown else None
+    return pairs if guide is None else [*pairs, (guide, None)]
+
+
+def _chapter(guide: Any, cell: Any) -> _Chapter:
+    """What a report shows of a cell and the Markdown before it, whose last paragraph may caption a table or figure."""
+    tags = {tag for one in (guide, cell) if one for tag in one["metadata"].get("tags", [])}
+    is_told = guide is not None and NOTEBOOK_ONLY not in guide["metadata"].get("tags", [])
+    source = guide["source"] if is_told else ""
+    outputs = cell.get("outputs", ()) if cell else ()
+    found: list[Part] = []
+    caption = last_comment(cell["source"]) if cell else ""
+    if not caption and any(map(is_captioned, outputs)):
+        source, caption = without_last_paragraph(source)
+    for output in outputs:
+        part = part_of(output, caption or last_heading(guide["source"] if is_told else ""))
+        found += [part] if part is not None else []
+    verdict = any(isinstance(part, Verdict) for part in found)
+    told: list[Part] = [Markdown(source)] if source.strip() else []
+    return _Chapter((*told, *found), -1 if verdict else int(APPENDIX in tags))
+
+
+def _in_order(chapters: Sequence[_Chapter]) -> list[_Chapter]:
+    """The verdict first, appendices last."""
+    return sorted(chapters, key=lambda chapter: chapter.place)
 
 
 def _parameters(notebook: Any) -> list[Part]:

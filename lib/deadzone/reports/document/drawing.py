@@ -40,7 +40,7 @@ def svg_of(drawing: Figure) -> str:
         drawing.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
     plt.close(drawing)
     svg = buffer.getvalue()
-    return _compact(_with_titles(svg[svg.index("<svg") :]))
+    return compacted(_with_titles(svg[svg.index("<svg") :]))
 
 
 def _with_titles(svg: str) -> str:
@@ -50,8 +50,8 @@ def _with_titles(svg: str) -> str:
     )
 
 
-def _compact(svg: str) -> str:
-    """A drawing in half the bytes: paths on one line with hundredths of a point, no comments."""
+def compacted(svg: str) -> str:
+    """A drawing as SVG in half the bytes: paths on one line with hundredths of a point, no comments."""
 
     def rounded(path: re.Match[str]) -> str:
         return re.sub(r"(\.\d\d)\d+", r"\1", " ".join(path[0].split()))

@@ -25,12 +25,26 @@ from typing import Any
 from deadzone import errors, places
 from deadzone.errors import DeadzoneError, ReportError, check_known
 from deadzone.study.masking import AUTHORISATION, SECRET_QUERY, USER_AND_PASSWORD
+from deadzone.style import RC_PARAMS
 
 WATCH_PERIOD_S = 0.25
 """How often a caller looks at the run's journal while a notebook measures [s]."""
 
 QUIET = ["--log-level=CRITICAL"]
 """A kernel that is told to end may log the interrupt on the caller's stderr; what its cells print still arrives."""
+
+FIGURES = {name: value for name, value in RC_PARAMS.items() if name != "axes.grid"} | {
+    "figure.figsize": (7.2, 3.8)
+}
+"""Settings of figures that a cell leaves to the notebook: the project's style, without a grid, which would cross heat maps."""
+
+DRAWN = [
+    "--InlineBackend.figure_formats=svg",
+    f"--InlineBackend.rc={FIGURES!r}",
+    "--InlineBackend.print_figure_kwargs={'bbox_inches': 'tight', 'metadata': {'Date': None, 'Creator': None}}",
+    "--IPKernelApp.exec_lines=import numpy; numpy.random.seed(0)",
+]
+"""Options of a kernel whose figures are drawings, of the same bytes each time: points that seaborn strews, too."""
 
 LEAST_OPEN_FILES = 100
 """A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait for each other."""
@@ -142,7 +156,10 @@ def _papermill(path: Path, output: Path, parameters: Mapping[str, Any]) -> None:
             cwd=str(path.parent),
             progress_bar=False,
             config=Config(
-                {"KernelManager": _transport(Path(sockets)), "NotebookClient": {"extra_arguments": QUIET}}
+                {
+                    "KernelManager": _transport(Path(sockets)),
+                    "NotebookClient": {"extra_arguments": [*QUIET, *DRAWN]},
+                }
             ),
         )
 

@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 from deadzone.language.catalogue import say, speaking
 from deadzone.reports.document.display import Block
-from deadzone.reports.document.document import Document, Markdown, Part
+from deadzone.reports.document.document import Document
 from deadzone.reports.document.fonts import with_korean_letters
+from deadzone.reports.document.outputs import Markdown, Part
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "deadzone"

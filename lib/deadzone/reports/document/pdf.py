@@ -10,17 +10,18 @@ printed can become code. A Markdown cell is read by the parser that makes the pa
 import json
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
-from html import unescape
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError
 from deadzone.language.catalogue import say, speaking
 from deadzone.reports.document.display import Block, Figure, Names, Paragraph, Prose
-from deadzone.reports.document.document import Document, Markdown, Part
+from deadzone.reports.document.document import Document
 from deadzone.reports.document.fonts import KOREAN, REMEDY, family_of, korean_font, needs_korean, weights_of
 from deadzone.reports.document.html import evidence, unbroken
+from deadzone.reports.document.markdown import markdown_nodes
+from deadzone.reports.document.outputs import Markdown, Part
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
 
@@ -73,10 +74,6 @@ def _fonts(language: str, text: str, folder: Path) -> list[str]:
     return [family_of(font)] if is_korean else [*TEXT_FONTS, family_of(font)]
 
 
-VERBATIM = ("codespan", "inline_math", "block_code", "block_math")
-"""Nodes of Markdown in which an entity of HTML, such as `&amp;`, is what it is."""
-
-
 def told(document: Document) -> dict[str, Any]:
     """What the template is told of a document, but for its fonts."""
     title = document.title
@@ -106,21 +103,6 @@ def part_told(part: Part, names: Names) -> dict[str, Any]:
     if isinstance(part, Figure):
         values["svg"] = _plain_svg(part.svg)
     return values
-
-
-def markdown_nodes(source: str) -> list[dict[str, Any]]:
-    """The syntax tree of a Markdown text. HTML within it, and what else the template has no word for, stays the text that
-    it is."""
-    from nbconvert.filters.markdown_mistune import MarkdownWithMath
-
-    parse: Any = MarkdownWithMath
-    return [_node(node) for node in parse(renderer=None).parse(source)[0]]
-
-
-def _node(node: Mapping[str, Any]) -> dict[str, Any]:
-    raw = node.get("raw", "")
-    text = raw if node["type"] in VERBATIM else unescape(raw)
-    return {**node, "raw": text, "children": [_node(child) for child in node.get("children", ())]}
 
 
 def _claims(paragraphs: Sequence[Paragraph], names: Names) -> list[dict[str, Any]]:

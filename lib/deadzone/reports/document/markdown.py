@@ -1,0 +1,91 @@
+"""Markdown cells: their syntax tree, and which of their words are the title, or the caption of what follows."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Mapping
+from html import unescape
+from typing import Any
+
+VERBATIM = ("codespan", "inline_math", "block_code", "block_math")
+"""Nodes of Markdown in which an entity of HTML, such as `&amp;`, is what it is."""
+
+LONGEST_CAPTION = 240
+"""A paragraph of more letters than this is text to read, not a caption."""
+
+TITLE = re.compile(r"\A\s*#[ \t]+([^\n]+)\n*")
+"""The heading of level 1 that a notebook begins with."""
+
+NO_PARAGRAPH = re.compile(r"#|[-*+>|] ?|\d+[.)] |```|~~~|\$\$|!\[|<|    ")
+"""How a block of Markdown begins that is no paragraph."""
+
+NOTE_TO_TOOLS = re.compile(r"#\s*(noqa|type:|fmt:|ruff:|pragma)")
+"""Comments that are for programs, not for readers."""
+
+
+def markdown_nodes(source: str) -> list[dict[str, Any]]:
+    """The syntax tree of a Markdown text. HTML within it, and what else the template has no word for, stays the text that
+    it is."""
+    from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+    parse: Any = MarkdownWithMath
+    return [_node(node) for node in parse(renderer=None).parse(source)[0]]
+
+
+def _node(node: Mapping[str, Any]) -> dict[str, Any]:
+    raw = node.get("raw", "")
+    text = raw if node["type"] in VERBATIM else unescape(raw)
+    return {**node, "raw": text, "children": [_node(child) for child in node.get("children", ())]}
+
+
+def plain_text(source: str) -> str:
+    """The words of a Markdown text, without its marks."""
+    return " ".join(_words(markdown_nodes(source)).split())
+
+
+def _words(nodes: Iterable[Mapping[str, Any]]) -> str:
+    breaks = ("softbreak", "linebreak", "blank_line")
+    return "".join(
+        " " if node["type"] in breaks else str(node["raw"]) or _words(node["children"]) for node in nodes
+    )
+
+
+def without_title(source: str) -> tuple[str, str]:
+    """The title that a Markdown text begins with, empty if there is none, and the rest of the text."""
+    found = TITLE.match(source)
+    return (plain_text(found[1]), source[found.end() :]) if found else ("", source)
+
+
+def without_last_paragraph(source: str) -> tuple[str, str]:
+    """The rest of a Markdown text, and the words of its last paragraph, which can be a caption; empty if it ends otherwise."""
+    rest, _, last = ("\n\n" + source.strip()).rpartition("\n\n")
+    if NO_PARAGRAPH.match(last.lstrip("\n")) or rest.count("```") % 2:
+        return source, ""
+    words = plain_text(last)
+    return (rest.strip(), words) if 0 < len(words) <= LONGEST_CAPTION else (source, "")
+
+
+def last_heading(source: str) -> str:
+    """The last heading of a Markdown text; empty if there is none."""
+    headings = [node for node in markdown_nodes(source) if node["type"] == "heading"]
+    return _words(headings[-1]["children"]).strip() if headings else ""
+
+
+def last_comment(code: str) -> str:
+    """The last comment of a cell that stands on lines of its own, in one line; empty if there is none."""
+    found: list[tuple[int, str]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            is_alone = token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
+            if is_alone and not NOTE_TO_TOOLS.match(token.string):
+                found.append((token.start[0], token.string.lstrip("#").strip()))
+    except (tokenize.TokenError, SyntaxError):  # a cell of IPython's own words, such as %matplotlib
+        return ""
+    words: list[str] = []
+    for line, text in reversed(found):
+        if words and line != found[-1][0] - len(words):
+            break
+        words.insert(0, text)
+    return " ".join(words).strip()
