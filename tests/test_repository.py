@@ -18,7 +18,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+PUBLISHED = sorted((ROOT / "notebooks" / "published").glob("*.ipynb"))
 MODULES = sorted(path for path in (ROOT / "lib" / "deadzone").rglob("*.py") if path.name != "__init__.py")
 PROGRAMS = sorted((ROOT / "notebooks" / "studies" / "programs").rglob("*.py"))
 
@@ -58,15 +59,19 @@ def test_notebooks_are_committed_without_outputs(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_cells_are_a_few_lines(path):
+def test_notebook_cells_are_at_most_fifteen_lines_without_classes(path):
     for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type != "code" or "parameters" in cell.metadata.get("tags", []):
-            continue
-        lines = [line for line in cell.source.splitlines() if line.strip()]
-        assert len(lines) <= MOST_LINES_A_CELL, f"{path.name}: {cell.source}"
-        assert not any(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(cell.source))), (
-            cell.source
-        )
+        if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", []):
+            assert len(cell.source.splitlines()) <= MOST_LINES_A_CELL, f"{path.name}: {cell.source}"
+            assert not any(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(cell.source)))
+
+
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_published_studies_import_the_verbs_and_nothing_else_of_the_library(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    taken = {pair for cell in cells for pair in imported(cell.source)}
+    assert {pair for pair in taken if pair[0].split(".")[0] == "deadzone"} == {("deadzone", "")}
+    assert "import deadzone as dz" in "\n".join(cell.source for cell in cells)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
