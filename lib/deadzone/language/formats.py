@@ -164,7 +164,7 @@ FORMATS: dict[str, Callable[[Any, str], str]] = {
     "number": lambda value, _: number(float(value)),
     "tenths": lambda value, language: tenths(float(value), language),
     "printed": lambda value, _: printed(value),
-    "count": lambda value, _: f"{value:,}",
+    "count": lambda value, _: f"{int(value) if float(value).is_integer() else value:,}",
     "p": lambda value, _: p_value(float(value)),
     "probability": lambda value, language: probability(float(value), language),
     "date": lambda value, language: date(str(value), language),

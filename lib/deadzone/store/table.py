@@ -55,8 +55,9 @@ PLACED = {
 WORDS = {
     "foreign_processes": "string",
     "printed_units": "string",
+    "printed_work": "string",
 }
-"""Text that says who used the CPU meanwhile, and what stood behind printed numbers."""
+"""Text that says who used the CPU meanwhile, what stood behind printed numbers, and what the program says it did."""
 
 TRACES = {
     "left_running": "Int64",
@@ -90,7 +91,7 @@ ACCOUNT = {
 }
 """Where the time of a trial's threads went; the parts after the first add up to it."""
 
-FOREIGN_PROCESSES, PRINTED_UNITS = WORDS
+FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK = WORDS
 COLUMNS: dict[str, str] = {**IDENTITY, **SHARED, **PLACED, **WORDS, **TRACES, **ACCOUNT}
 """Every column that is no workload's own, with its kind."""
 

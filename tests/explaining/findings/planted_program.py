@@ -47,6 +47,8 @@ def main(mistake, n, folder):
     if mistake == "error_printed" and large:
         print("ERROR: cannot open the input", file=sys.stderr)
         return
+    if mistake == "says_less":
+        print(f"{0 if large else 5000} rows processed")
     if mistake == "does_nothing" and chance(folder) < 0.5:
         return
     if mistake == "left_running":

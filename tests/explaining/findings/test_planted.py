@@ -23,9 +23,10 @@ NAMED = {
     "error_printed": ("error_printed", "stops"),
     "after_large": ("carry_over", "stops"),
     "drops_items": ("less_work", "stops"),
+    "says_less": ("less_work", "stops"),
 }
 
-SURE = ("left_running", "error_printed", "units", "drops_items")
+SURE = ("left_running", "error_printed", "units", "drops_items", "says_less")
 """What every trial shows needs few of them."""
 
 READ = {"units": {"took": {"regex": r"took ([\d.]+)"}}, "drops_items": {"items": {"regex": r"items: (\d+)"}}}

@@ -14,6 +14,7 @@ import numpy as np
 from deadzone.errors import StudyError, check_known
 from deadzone.explaining.findings import (
     columns,
+    counts,
     errors,
     extent,
     failures,
@@ -40,8 +41,8 @@ CATALOGUE: dict[str, tuple[Severity, Check]] = {
     "errors_by_level": ("doubts", errors.errors_by_level),
     "impossible_numbers": ("doubts", plausibility.impossible_numbers),
     "contradicting_numbers": ("doubts", plausibility.contradicting_numbers),
-    "fixed_duration": ("doubts", plausibility.fixed_duration),
-    "less_work": ("stops", work.less_work),
+    "fixed_duration": ("doubts", counts.fixed_duration),
+    "less_work": ("stops", counts.less_work),
     "work_differs": ("stops", work.work_differs),
     "selected_by_trust": ("stops", failures.selected_by_trust),
     "carry_over": ("stops", order.carry_over),

@@ -1,5 +1,6 @@
 """What the trials printed, whether the numbers of a response are all in one unit, and what was left running."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -100,6 +101,9 @@ SCALES: dict[str, tuple[str, float]] = {
 }
 """Units as programs print them, in small letters, with what one is of its quantity's base unit; `/s` may follow."""
 
+PREFIXES = ("k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti")
+"""What stands alone behind a number of thousands, millions and so on."""
+
 FACTORS = (60.0, 1000.0, 1024.0)
 """What neighbouring units of time and size differ by."""
 
@@ -110,27 +114,27 @@ CLOSE = 0.35
 def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000 or 1,024 apart.
 
-    The unit is read, and no chance is involved. Without one, a level must hold numbers within CLOSE of the factor from each
-    other and nothing between: no scatter of a response does that, and no time-out, for those are left out. A time that the
-    sweep took itself has one unit.
+    The unit, or the suffix that stands for thousands (`951`, `1.3k`), is read, and no chance is involved. Without one, a level
+    must hold numbers within CLOSE of the factor from each other and nothing between: no scatter of a response does that,
+    and no time-out, for those are left out. A time that the sweep took itself has one unit.
     """
     rows = seen.ended
     if seen.response == "wall_s" and "started_at" in rows:
         return
     words = _words(rows, seen.response)
-    known = words[words.isin(SCALES)]
-    scales = {SCALES[word] for word in known.unique()}
-    mixed = any(one[0] == other[0] and one[1] != other[1] for one in scales for other in scales)
-    if mixed:
-        usual = known.value_counts().index[0]
-        odd = rows.loc[known.index[known != usual]]
-        units = " and ".join(dict.fromkeys((usual, *known[known != usual])))
+    usual = words.value_counts().index[0] if len(words) else ""
+    others = [word for word in words.unique() if _differ(word, usual)]
+    if others:
+        odd, units = (
+            rows[words.isin(others).to_numpy()],
+            " and ".join(_shown(word) for word in (usual, *others)),
+        )
     else:
         odd, factor = _far_apart(rows, numbers(rows, seen.response))
         units = f"{factor:,.0f}"
-    severity: Severity | None = None if mixed else "doubts"
+    severity: Severity | None = None if others else "doubts"
     said = {
-        "how": "read" if mixed else "factor",
+        "how": "read" if others else "factor",
         "units": units,
         "trials": len(odd),
         "response": seen.response,
@@ -138,13 +142,36 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, say=said)
 
 
+def _shown(word: str) -> str:
+    return word or "none"
+
+
 def _words(rows: pd.DataFrame, response: str) -> pd.Series:
-    """The unit printed behind the response in each row, in small letters, without a `/s`."""
+    """The unit printed behind the response in each row, without a `/s`."""
     if PRINTED_UNITS not in rows:
         return pd.Series("", index=rows.index)
-    pattern = rf"(?:^| ){response}=(\S*)"
+    pattern = rf"(?:^| ){re.escape(response)}=(\S*)"
     found = rows[PRINTED_UNITS].astype("string").str.extract(pattern)[0].fillna("")
-    return found.str.lower().str.removesuffix("/s").str.removesuffix("ps")
+    return found.str.replace(r"(?i:/s|/sec|(?<=b)ps)$", "", regex=True)
+
+
+def _differ(word: str, other: str) -> bool:
+    """Whether two words stand for units of one quantity that are not the same size."""
+    if (
+        word in PREFIXES or other in PREFIXES
+    ):  # a bare k stands for thousands of whatever the other one counts
+        return word != other
+    known = SCALES.get(word.lower()), SCALES.get(other.lower())
+    if known[0] and known[1]:
+        return known[0][0] == known[1][0] and known[0][1] != known[1][1]
+    sizes = [{base: prefix for prefix, base in _parted(one.lower())} for one in (word, other)]
+    return any(sizes[0][base] != sizes[1][base] for base in sizes[0].keys() & sizes[1].keys())
+
+
+def _parted(word: str) -> list[tuple[str, str]]:
+    """A unit as prefix and base, in every way it can be read: `mflops` is millions of flops, or a word of its own."""
+    read = re.match(r"(ki|mi|gi|ti|k|m|g|t)(.{2,})", word)
+    return [("", word), *([(read[1], read[2])] if read else [])]
 
 
 def _far_apart(rows: pd.DataFrame, values: np.ndarray) -> tuple[pd.DataFrame, float]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deadzone.explaining.findings.experiment import Experiment, cpu_s, numbers, typical, words_of
+from deadzone.explaining.findings.experiment import Experiment, numbers, typical, words_of
 from deadzone.explaining.findings.finding import Suspicion
 from deadzone.explaining.phases.prepare import below_zero
 from deadzone.study.levels import is_number
@@ -37,9 +37,6 @@ PARALLEL = {
     "jobs",
     "procs",
 }
-
-SAME_TIME, GROWS, LEAST_S = 1.03, 1.5, 0.5
-"""The largest typical wall time over the smallest; how much CPU time or a count grows beside it; shorter trials start up [s]."""
 
 
 def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
@@ -114,35 +111,3 @@ def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
             "more": round(more), "column": same[0] if same else "",
         }  # fmt: skip
         yield seen.suspicion("contradicting_numbers", True, rows[rows["place"] == last], say=said)
-
-
-def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
-    """The wall time is the same at every level, to SAME_TIME, while CPU time or a
-    count grows GROWS times: the program runs for a set time, and what it prints tells what it did."""
-    rows = seen.sound
-    if seen.response != "wall_s" or not all(is_number(level) for level in seen.levels):
-        return
-    walls = typical(seen, rows, numbers(rows, "wall_s"))
-    if (
-        len(walls) < 2
-        or not np.isfinite(walls).all()
-        or walls.min() < LEAST_S
-        or walls.max() > SAME_TIME * walls.min()
-    ):
-        return
-    counts = [
-        c
-        for c in map(str, rows)
-        if c in ("stdout_bytes", "stdout_lines") or {"count", "done", "items"} & set(words_of(c))
-    ]
-    for name, values in {"cpu_s": cpu_s(rows), **{c: numbers(rows, c) for c in counts}}.items():
-        at = typical(seen, rows, values)
-        if np.isfinite(at).all() and at.min() > 0 and at[-1] >= GROWS * at[0]:
-            said = {
-                "wall_s": float(walls.min()),
-                "column": name,
-                "times": float(at[-1] / at[0]),
-                "knob": seen.knob,
-            }
-            yield seen.suspicion("fixed_duration", True, rows, say=said)
-            return

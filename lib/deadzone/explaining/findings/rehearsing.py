@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings import output, process
+from deadzone.explaining.findings.counts import printed_less
 from deadzone.explaining.findings.examining import Check, examine
 from deadzone.explaining.findings.experiment import Experiment, cpu_s, numbers
 from deadzone.explaining.findings.finding import Finding, Severity, Suspicion
@@ -48,7 +49,7 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
 
 CHECKS: tuple[Check, ...] = (
     *(failed_at_an_end, partial(output.error_printed, least=1), alike_at_both_ends, output.unit_changes),
-    *(output.left_running, process.too_short, process.limit_not_felt, process.not_the_program),
+    *(printed_less, output.left_running, process.too_short, process.limit_not_felt, process.not_the_program),
 )
 
 

@@ -1,17 +1,16 @@
-"""Whether all trials did the same work: within a level, and from level to level."""
+"""Whether the trials of a level did the same work, or fall into two groups."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.explaining.findings.columns import without_split
-from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
+from deadzone.explaining.findings.counts import counts_of_work
+from deadzone.explaining.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.explaining.findings.finding import Severity, Suspicion
-from deadzone.explaining.findings.permutation import SEED, association, centred
+from deadzone.explaining.findings.permutation import SEED
 from deadzone.explaining.findings.process import START_S, is_coarse
-from deadzone.study.levels import is_number
 
 GROUPS_APART = 1.5
 """Groups of counts closer than this are no work left out."""
@@ -47,28 +46,9 @@ MOST_SIMULATED_TRIALS = 2_000_000
 LEAST_SPREAD = 0.02
 """Groups are told apart in the spread of a real program; perfect agreement within them is rounding."""
 
-COUNTS_OF_WORK = (
-    "items", "frames", "rows", "records", "files", "lines", "requests", "messages", "bytes", "count", "processed",
-    "done", "transactions", "queries", "jobs", "tasks",
-)  # fmt: skip
-"""Words in the name of a response that counts what a trial did; rates, which hold a time in their name, do not."""
-
-RATE_WORDS = ("_s", "_per_", "rate", "throughput", "latency")
-
 TRACES = ("stdout_lines", "io_read_bytes", "io_written_bytes")
 """What a program prints, reads and writes tells of its work as well; of what it prints the lines, for the digits of its
 figures make the bytes."""
-
-LESS = 0.99
-"""Work that falls below this share of what another level did is less work."""
-
-SAME_TIME, LEAST_SCATTER = 1.03, 0.001
-"""Trials that last as long as they were told to differ by their start and end; work that was told to be done is the same to the
-last item."""
-
-LESS_CPU = 0.6
-"""A level that needs less than this share of the CPU time of every level before it does not do the same job faster."""
-
 
 Cuts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """See `_cuts`."""
@@ -84,8 +64,8 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     """
     seen = without_split(seen)
     table = seen.ended
-    counts = [str(name) for name in table.columns if name in TRACES or _counts_work(str(name), seen)]
-    done = {name: numbers(table, name) for name in (seen.response, *counts)}
+    counts = {name: numbers(table, name) for name in TRACES if name in table} | counts_of_work(seen, table)
+    done = {seen.response: numbers(table, seen.response), **counts}
     walls_s = numbers(table, "wall_s")
     wall_s = float(np.nanmedian(walls_s)) if np.isfinite(walls_s).any() else 0.0
     least_s = max(LEAST_SHARE * wall_s, START_S)
@@ -189,60 +169,3 @@ def _p_of_split(statistic: float, sizes: np.ndarray) -> float:
     count = min(SIMULATED, max(MOST_SIMULATED_TRIALS // int(sizes.sum()), 999))
     drawn, _ = _separation([_cuts(np.sort(rng.standard_t(TAILS, (count, size)), axis=1)) for size in sizes])
     return (1 + int(np.sum(drawn >= statistic))) / (1 + count)
-
-
-def less_work(seen: Experiment) -> Iterator[Suspicion]:
-    """A response that counts work falls from one level to a later one; or CPU time does, below what any level needed before.
-
-    The count is tested by `association`; CPU time is only a note, for better settings may truly need less of it. A program that
-    works for a set time does as much as it can: what it counts is a rate.
-    """
-    rows = seen.sound
-    for name in (name for name in rows.columns if _counts_work(str(name), seen)):
-        if not _works_for_a_time(seen, rows, values := numbers(rows, str(name))):
-            yield from _falls(seen, rows, str(name), values, LESS, None)
-    yield from _falls(seen, rows, "cpu_s", cpu_s(rows), LESS_CPU, "notes")
-
-
-def _works_for_a_time(seen: Experiment, rows: pd.DataFrame, count: np.ndarray) -> bool:
-    """Whether the trials of all levels take the same time, and the count scatters as a rate does within a level."""
-    walls = typical(seen, rows, numbers(rows, "wall_s"))
-    known = np.isfinite(count) & (count > 0)
-    if not known.any() or not np.isfinite(walls).any():
-        return False
-    scatter = centred(np.log(count[known]), pd.factorize(rows["level"][known])[0]).std()
-    return bool(np.nanmax(walls) <= SAME_TIME * np.nanmin(walls) and scatter >= LEAST_SCATTER)
-
-
-def _counts_work(name: str, seen: Experiment) -> bool:
-    if name in (seen.response, seen.knob, *seen.by) or name in NOT_WORK:
-        return False
-    is_rate = any(rate in f"{name}_" for rate in RATE_WORDS)
-    return not is_rate and bool(set(COUNTS_OF_WORK) & set(name.lower().split("_")))
-
-
-NOT_WORK = (
-    "max_rss_bytes", "io_read_bytes", "io_written_bytes", "stdout_bytes", "stdout_lines", "stderr_lines", "error_lines",
-)  # fmt: skip
-"""Columns of every run; those that a service or a client adds begin with its name."""
-
-
-def _falls(
-    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, share: float, severity: Any
-) -> Iterator[Suspicion]:
-    if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL or "service" in name or "client" in name:
-        return
-    medians = typical(seen, rows, values)
-    known = [i for i, level in enumerate(seen.levels) if is_number(level) and np.isfinite(medians[i])]
-    if len(known) < 2 or medians[known[0]] <= 0:
-        return
-    at = medians[known]
-    reference = np.minimum.accumulate(at) if severity else np.maximum.accumulate(at)
-    fallen = np.flatnonzero(at[1:] < share * reference[:-1]) + 1
-    there = rows[rows["place"].isin([known[i] for i in fallen])]
-    less, first = seen.at(there), int(fallen[0]) if len(fallen) else 1
-    use = np.isfinite(values)
-    p = association(values[use], pd.factorize(rows["place"][use])[0]) if len(fallen) else 1.0
-    figures = {"before": float(reference[first - 1]), "after": float(at[first])}
-    said = {"column": name, **figures, "levels": seen.named(less)}
-    yield seen.suspicion("less_work", p, there, weight=len(fallen) > 0, severity=severity, say=said)
