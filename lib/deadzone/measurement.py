@@ -13,11 +13,17 @@ Status = Literal["ok", "failed", "timeout", "oom_killed", "lost"]
 
 @dataclass(frozen=True)
 class Command:
-    """A program to run once: an argument vector, never a shell string."""
+    """A program to run once: an argument vector, never a shell string.
+
+    stdin: a file that it reads on standard input; by default it reads nothing. has_gate: whether it says itself when what
+    is to be measured begins and ends, over the two pipes whose paths are then its last arguments.
+    """
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: Path | None = None
+    stdin: Path | None = None
+    has_gate: bool = False
 
 
 @dataclass(frozen=True)

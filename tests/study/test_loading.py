@@ -61,7 +61,7 @@ def replaced(old, new):
         ),
         (
             replaced("  kind: command", "  kind: comand"),
-            "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, disk, load, http. Did you mean 'command'?",
+            "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, python, disk, load, http. Did you mean 'command'?",
         ),
         (replaced("  kind: command\n", ""), "file.yaml:2: workload.kind is missing."),
         (replaced('  argv: [xz, "-T{threads}"]\n', ""), "file.yaml:2: workload.argv is missing."),

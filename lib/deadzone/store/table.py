@@ -56,8 +56,10 @@ WORDS = {
     "foreign_processes": "string",
     "printed_units": "string",
     "printed_work": "string",
+    "traceback": "string",
 }
-"""Text that says who used the CPU meanwhile, what stood behind printed numbers, and what the program says it did."""
+"""Text that says who used the CPU meanwhile, what stood behind printed numbers, what the program says it did, and where a
+Python function failed."""
 
 TRACES = {
     "left_running": "Int64",
@@ -91,7 +93,7 @@ ACCOUNT = {
 }
 """Where the time of a trial's threads went; the parts after the first add up to it."""
 
-FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK = WORDS
+FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK, _ = WORDS
 COLUMNS: dict[str, str] = {**IDENTITY, **SHARED, **PLACED, **WORDS, **TRACES, **ACCOUNT}
 """Every column that is no workload's own, with its kind."""
 

@@ -75,7 +75,7 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
     factors = _factors(wishes, cores)
     argv = _argv(wishes)
     _check_names(argv, factors, wishes)
-    name = _slug(wishes.name or "-".join([_program(wishes), *factors]))
+    name = slug(wishes.name or "-".join([_program(wishes), *factors]))
     responses, response = _response(wishes)
     setup, prepare = _preparations(wishes)
     design = {
@@ -134,7 +134,7 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
     for name, text in (*wishes.limits.items(), *wishes.lists):
         if name in factors:
             raise StudyError(f"{name} is given twice; give all its levels in one option.")
-        factors[name] = _levels(name, text, cores)
+        factors[name] = levels_in(name, text, cores)
     for name in factors:
         if not re.match(COLUMN_PATTERN, name):
             raise StudyError(
@@ -154,7 +154,8 @@ def _number(text: str) -> float:
         raise ValueError(f"{text!r} is no number") from error
 
 
-def _levels(name: str, text: str, cores: int) -> tuple[Level, ...]:
+def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
+    """Levels as they are typed, with commas between or as a range. Raises StudyError for other texts."""
     with refused(f"{name} {text}: "):
         if name == "memory_limit" and ".." in text:
             return _sizes(text, cores)
@@ -269,7 +270,7 @@ def _program(wishes: Wishes) -> str:
     return words[0].rsplit("/", 1)[-1]
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
     """The text as the name of a study."""
     plain = re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-._")
     return plain[:64].rstrip("-._") or "try"

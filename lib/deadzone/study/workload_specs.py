@@ -1,10 +1,10 @@
 """The workloads a study can name: what a trial executes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from deadzone.study.base import Argument, Spec
 from deadzone.study.disk_specs import DiskWorkload
@@ -197,7 +197,47 @@ class CommandWorkload(Spec):
     """exit codes that mean success, or any"""
 
 
+class PythonWorkload(Spec):
+    """A Python function that `dz.sweep` was given: what is kept of it is its text, which nothing executes."""
+
+    kind: Literal["python"] = "python"
+    function: str
+    """its name"""
+
+    source: str = ""
+    """its text as the sweep began; empty where it has none, such as one that was typed at a prompt"""
+
+    sha256: str = ""
+    """of the text"""
+
+    returns: tuple[Column, ...] = ()
+    """columns that it must return a number for"""
+
+    _given: bytes = PrivateAttr(default=b"")
+    _levels: dict[str, dict[str, Any]] = PrivateAttr(default_factory=dict)
+
+    def of(self, given: bytes, levels: Mapping[str, Mapping[str, Any]]) -> "PythonWorkload":
+        """The workload with the function to call, as cloudpickle writes it, and what each level is in Python.
+
+        Both stay in memory: a pickle that is kept is read by nobody safely, and by another version of Python not at all.
+        levels: by factor and by the level as a study writes it.
+        """
+        made = self.model_copy()
+        made._given, made._levels = given, {name: dict(known) for name, known in levels.items()}
+        return made
+
+    @property
+    def given(self) -> bytes:
+        """The function to call; empty of a study that was read from a file."""
+        return self._given
+
+    def value(self, factor: str, level: str, written: Any) -> Any:
+        """What a level is in Python."""
+        return self._levels.get(factor, {}).get(level, written)
+
+
 AnyWorkload = Annotated[
-    FfmpegWorkload | CommandWorkload | DiskWorkload | LoadWorkload | HttpWorkload, Field(discriminator="kind")
+    FfmpegWorkload | CommandWorkload | PythonWorkload | DiskWorkload | LoadWorkload | HttpWorkload,
+    Field(discriminator="kind"),
 ]
 """Every workload, told apart by its kind."""

@@ -1,14 +1,14 @@
-"""`sweep`: measure a study, or a command over the levels of its parameters."""
+"""`sweep`: measure a study, or a command or a function over the levels of its parameters."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone import places
-from deadzone.errors import StudyError, WorkloadError, check_known
+from deadzone.errors import StudyError, check_known
 from deadzone.measuring.sweep.progress import Progress, progress_on
 from deadzone.store import run as stored
 from deadzone.store.provenance import usable_cores
@@ -31,34 +31,80 @@ Levels = Mapping[str, Sequence[Any] | str]
 
 
 def sweep(
-    source: Study | str | Path | Mapping[str, Any] | Sequence[str],
+    source: Study | str | Path | Mapping[str, Any] | Sequence[str] | Callable[..., Any],
     levels: Levels | None = None,
     *,
+    replicates: int | None = None,
+    warmup: int | None = None,
+    response: str | None = None,
+    goal: str | None = None,
+    timeout_s: float | None = None,
+    adaptive: bool = False,
+    name: str | None = None,
     resume: str | None = None,
     quiet: bool = False,
     **design: Any,
 ) -> Run:
-    """Measure every trial of a study, or of a command over the levels of its parameters.
+    """Measure every trial of a study, of a command, or of a Python function over the levels of its parameters.
 
-    source: a study (its path, name, YAML text or mapping), or a command as a list, in which `{name}` stands for a level.
-    levels: of a command, by name: a list, or a range such as "1..32", of which 8 to 12 are chosen; cpu_limit [cores] and
-    memory_limit [bytes, or "256MiB"] are put in force. resume: an interrupted run to go on with. quiet: show no progress.
-    design: of a study, values in place of its own as for `load_study`; of a command, the options of `deadzone try`:
-    replicates, warmup, setup, prepare, cleanup, shell, name, response, goal, output, timeout_s, adaptive, budget, role, ...
+    source: a study (its path, name, YAML text or mapping); a command as a list, in which `{name}` stands for a level; or a
+    function, which takes levels as keyword arguments. Each trial of a function is a fresh interpreter that receives it by
+    value (cloudpickle): wall_s, CPU and throttling count the call alone, setup_s is the time before it. A number that it
+    returns is the column `result`, a dict of numbers its keys; one that raises is a failed trial with its traceback.
+    levels: of a command or function, by name: a list, or a range such as "1..32", of which 8 to 12 are chosen; cpu_limit
+    [cores], memory_limit [bytes, or "256MiB"] and, of a function, limits of I/O are put in force and are no arguments.
+    replicates, warmup: trials of each treatment, measured (5) and before (1) [count]. response, goal: the column that is
+    judged, by default wall_s, and which way is better, min or max. timeout_s: longest time of a trial [s]. adaptive: measure
+    the levels that tell most for their time. name: of the study that is made. resume: an interrupted run to go on with.
+    quiet: show no progress. design: further values of the study, as for `load_study`; of a command, the other options of
+    `deadzone try`: setup, prepare, cleanup, shell, output, budget, resolution, role, ...
 
     Ctrl-C keeps what was measured; `resume` goes on.
 
     Raises StudyError for what cannot be meant, WorkloadError for a program that is missing, SweepError where trials keep
     failing, TargetError where limits cannot be put in force.
 
-    >>> run = sweep(["xz", "-T{threads}", "-k", "-f", "input"], {"threads": [1, 2, 4]})  # doctest: +SKIP
-    >>> sweep("xz-threads", replicates=3).recommend()  # doctest: +SKIP
+    >>> def work(n):
+    ...     return sum(range(n))
+    >>> run = sweep(work, {"n": [1000, 2000]}, replicates=2, quiet=True)  # doctest: +SKIP
+    >>> run.trials[["n", "wall_s", "setup_s", "result"]]  # doctest: +SKIP
+    >>> sweep(["xz", "-T{threads}", "-k", "-f", "input"], {"threads": [1, 2, 4]}).recommend()  # doctest: +SKIP
     """
-    if levels is not None:
-        return _sweep_command(source, levels, resume, quiet, design)
-    opened = _opened(source, resume, design)
+    asked = {"replicates": replicates, "warmup": warmup, "timeout_s": timeout_s}
+    design |= {key: value for key, value in asked.items() if value is not None}
+    judged = {"response": response, "goal": goal}
+    if callable(source):
+        opened = _of_function(
+            source, levels or {}, resume, {**judged, "name": name}, _adaptive(adaptive, design)
+        )
+    elif levels is not None:
+        named = {**judged, "name": name, "adaptive": adaptive}
+        opened = _of_command(source, levels, resume, {**named, **design})
+    else:
+        changed = {
+            f"response__{key.replace('response', 'name')}": value for key, value in judged.items() if value
+        }
+        opened = _opened(source, resume, _adaptive(adaptive, {**design, **changed}))
     measure_watched(opened, Progress() if quiet else progress_on())
     return Run(opened.run.folder)
+
+
+def _adaptive(adaptive: bool, design: Mapping[str, Any]) -> dict[str, Any]:
+    return {**design, "design__kind": "adaptive"} if adaptive else dict(design)
+
+
+def _of_function(
+    function: Callable[..., Any],
+    levels: Levels,
+    resume: str | None,
+    named: Mapping[str, Any],
+    design: Mapping[str, Any],
+) -> OpenRun:
+    from deadzone.measuring.sweep.opening import planned
+    from deadzone.verbs.functions import study_of
+
+    changed = {key.replace("__", "."): value for key, value in design.items()}
+    return _run_of(planned(study_of(function, levels, **named, **changed), Path.cwd()), resume)
 
 
 def _opened(source: Any, resume: str | None, design: Mapping[str, Any]) -> OpenRun:
@@ -116,9 +162,7 @@ def plan_of_command(wishes: Wishes, line: str) -> Plan:
         raise StudyError(as_typed(str(error))) from error
 
 
-def _sweep_command(
-    command: Any, levels: Levels, resume: str | None, quiet: bool, design: dict[str, Any]
-) -> Run:
+def _of_command(command: Any, levels: Levels, resume: str | None, design: dict[str, Any]) -> OpenRun:
     if isinstance(command, str) or not isinstance(command, Sequence):
         raise StudyError("Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input'].")
     words = tuple(map(str, command))
@@ -128,13 +172,8 @@ def _sweep_command(
     known = [*Wishes.__dataclass_fields__]
     for name in design:
         check_known(StudyError, f"A command has no option {name!r}", name, known, "Options are")
-    plan = plan_of_command(Wishes(words, lists, limits=limits, **design), f"sweep: {shlex.join(words)}")
-    opened = _run_of(plan, resume)
-    try:
-        measure_watched(opened, Progress() if quiet else progress_on())
-    except WorkloadError as error:
-        raise StudyError(str(error)) from error
-    return Run(opened.run.folder)
+    wishes = Wishes(words, lists, limits=limits, **design)
+    return _run_of(plan_of_command(wishes, f"sweep: {shlex.join(words)}"), resume)
 
 
 def _text_of(levels: Sequence[Any] | str) -> str:

@@ -288,6 +288,7 @@ def trial_record(
         "distrust_reason": "; ".join(reasons) or None,
         **measured.placed,
         **measured.counted,
+        **({"traceback": masked(outcome.traceback)} if outcome.traceback else {}),
         **printed_counts(measured.stdout, measured.stderr, outcome.units),
         "responses": dict(outcome.responses),
     }

@@ -11,7 +11,10 @@ from deadzone.measuring.targets.limits.base import THROTTLING, Counters
 
 @dataclass(frozen=True)
 class Exit:
-    """How a program ended, and after how long, from the kernel's accounting of it and all its descendants."""
+    """How a program ended, and after how long, from the kernel's accounting of it and all its descendants.
+
+    teardown_cpu_s: what it used after the end of what was measured.
+    """
 
     wall_s: float
     exit_code: int
@@ -21,6 +24,7 @@ class Exit:
     timed_out: bool = False
     exec_error: str | None = None
     counted: Mapping[str, int] = field(default_factory=dict)
+    teardown_cpu_s: float = 0.0
 
 
 def measurement(ended: Exit, used: Counters, timeout_s: float, **further: Any) -> Measurement:

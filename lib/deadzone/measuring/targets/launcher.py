@@ -7,7 +7,8 @@ first instruction, and no process is ever moved while the clock runs (a move wai
 
 Requests arrive as JSON lines on standard input, replies leave on standard output:
 
-    {"argv": [...], "env": {...}, "cwd": ..., "stdout": path, "stderr": path, "dies_first": false}
+    {"argv": [...], "env": {...}, "cwd": ..., "stdin": path or null, "stdout": path, "stderr": path,
+     "dies_first": false}
     -> {"pid": 123}                                        the program waits for one byte from the FIFO `GO`
     -> {"status": 0, "user_s": ..., "sys_s": ..., "max_rss_bytes": ..., "exec_error": null, "counted": {...}}
 
@@ -67,7 +68,11 @@ def become(request: dict[str, Any], go: str) -> NoReturn:
 def arrange(request: dict[str, Any]) -> None:
     """Put the program's streams and working folder in place."""
     append = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND  # both may be one file
-    streams = ((os.devnull, os.O_RDONLY), (request["stdout"], append), (request["stderr"], append))
+    streams = (
+        (request["stdin"] or os.devnull, os.O_RDONLY),
+        (request["stdout"], append),
+        (request["stderr"], append),
+    )
     for number, (path, flags) in enumerate(streams):
         os.dup2(os.open(path, flags, 0o600), number)
     if request["cwd"]:

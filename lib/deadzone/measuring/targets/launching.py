@@ -14,7 +14,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE, Popen, TimeoutExpired
 from typing import Any
@@ -23,6 +24,7 @@ from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets import launcher
 from deadzone.measuring.targets.ending import Exit
+from deadzone.measuring.targets.gate import Gate, between
 from deadzone.measuring.targets.limits.base import LimitMechanism, kill_all
 
 ANSWER_TIMEOUT_S = 30.0
@@ -168,19 +170,21 @@ class Launcher:
         command: Command,
         timeout_s: float,
         tick_s: float,
-        on_start: Callable[[], None],
+        on_start: Callable[[float], None],
         on_tick: Callable[[float], None],
+        on_end: Callable[[Exit], None],
     ) -> Exit:
         """Run a program to its end, or to the time-out, which kills it with all its descendants.
 
-        on_start is called when the program waits at its first instruction, on_tick(t_s) every tick_s while it runs.
+        on_start(0.0) is called when the program waits at its first instruction, on_tick(t_s) every tick_s while it runs,
+        on_end(exit) after it ended.
         """
         pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr")
         try:
-            on_start()
+            on_start(0.0)
             started = time.monotonic()
             os.write(self._gate, b"g")
-            timed_out = not self._wait(watch, started, timeout_s, tick_s, on_tick)
+            timed_out = not self._wait(partial(_ends, watch), started, timeout_s, tick_s, on_tick)
             if timed_out:
                 self._kill_tree(pid)
                 _ends(watch, ANSWER_TIMEOUT_S)
@@ -190,7 +194,64 @@ class Launcher:
             raise
         finally:
             os.close(watch)
-        return self._exit(wall_s, timed_out)
+        ended = self._exit(wall_s, timed_out)
+        on_end(ended)
+        return ended
+
+    def run_gated(
+        self,
+        command: Command,
+        timeout_s: float,
+        tick_s: float,
+        on_start: Callable[[float], None],
+        on_tick: Callable[[float], None],
+        on_end: Callable[[Exit], None],
+    ) -> Exit:
+        """As `run`, of a program that says itself when what is to be measured begins and ends.
+
+        on_start(cpu_s): told what the program used before that. on_end(exit): called as what is measured ends, with what
+        that took, while the program waits; where it ended before, with the end of the program.
+        """
+        with Gate(self._scratch) as gate:
+            pid, watch = self._ready(command, self._scratch / "stdout", self._scratch / "stderr", gate.paths)
+            measured: Exit | None = None
+            try:
+                os.write(self._gate, b"g")
+                started = time.monotonic()
+                has_time = gate.waits(watch, timeout_s)
+                ready = gate.hear()
+                on_start(ready.get("user_s", 0.0) + ready.get("sys_s", 0.0))
+                if ready:
+                    started = time.monotonic()
+                    gate.let_go()
+                    has_time = self._wait(partial(gate.waits, watch), started, timeout_s, tick_s, on_tick)
+                    if done := gate.hear():
+                        measured = between(ready, done)
+                        on_end(measured)
+                        gate.let_go()
+                timed_out = not (_ends(watch, ENDING_TIMEOUT_S) if measured else has_time)
+                if timed_out:
+                    self._kill_tree(pid)
+                    _ends(watch, ANSWER_TIMEOUT_S)
+                wall_s = time.monotonic() - started
+            except BaseException:
+                self._kill_tree(pid)
+                raise
+            finally:
+                os.close(watch)
+        whole = self._exit(wall_s, timed_out and measured is None)
+        if measured is None:
+            on_end(whole)
+            return whole
+        used_s = ready["user_s"] + ready["sys_s"] + measured.user_s + measured.sys_s
+        return replace(
+            whole,
+            wall_s=measured.wall_s,
+            user_s=measured.user_s,
+            sys_s=measured.sys_s,
+            counted={**whole.counted, **measured.counted},
+            teardown_cpu_s=max(whole.user_s + whole.sys_s - used_s, 0.0),
+        )
 
     def start(self, command: Command, log: Path) -> Program:
         """Start a program that goes on until it is stopped; what it prints goes to the log. One at a time."""
@@ -216,12 +277,16 @@ class Launcher:
             program.watch = CLOSED  # its number may soon be another file's
         return self._exit(time.monotonic() - program.started_s, timed_out)
 
-    def _ready(self, command: Command, out: Path, err: Path) -> tuple[int, int]:
-        """Have a program wait at its first instruction; its process id, and a descriptor that tells of its end."""
+    def _ready(self, command: Command, out: Path, err: Path, further: Sequence[Path] = ()) -> tuple[int, int]:
+        """Have a program wait at its first instruction; its process id, and a descriptor that tells of its end.
+
+        further: arguments after its own.
+        """
         request = {
-            "argv": list(command.argv),
+            "argv": [*command.argv, *map(str, further)],
             "env": dict(command.env),
             "cwd": str(command.cwd) if command.cwd else None,
+            "stdin": str(command.stdin) if command.stdin else None,
             "stdout": str(out),
             "stderr": str(err),
             "dies_first": self.has_memory_limit,
@@ -261,13 +326,18 @@ class Launcher:
         self.mechanism.close()
 
     def _wait(
-        self, watch: int, since: float, timeout_s: float, tick_s: float, on_tick: Callable[[float], None]
+        self,
+        is_over: Callable[[float], bool],
+        since: float,
+        timeout_s: float,
+        tick_s: float,
+        on_tick: Callable[[float], None],
     ) -> bool:
-        """Wait for the program's end, with a call of on_tick every tick_s; False on time-out."""
+        """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over: waits so long at most [s]."""
         ticks = 1
         while True:
             due = since + min(ticks * tick_s, timeout_s)
-            if _ends(watch, due - time.monotonic()):
+            if is_over(due - time.monotonic()):
                 return True
             elapsed = time.monotonic() - since
             if elapsed >= timeout_s:

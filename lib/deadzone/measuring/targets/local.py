@@ -17,7 +17,7 @@ from deadzone.measurement import Command, Interference, Measurement, Sample
 from deadzone.measuring.targets import interference
 from deadzone.measuring.targets.account import Account
 from deadzone.measuring.targets.base import Belongs, Companion
-from deadzone.measuring.targets.ending import measurement
+from deadzone.measuring.targets.ending import Exit, measurement
 from deadzone.measuring.targets.interference import LEAST_CORES, Others
 from deadzone.measuring.targets.interrupts import undisturbed
 from deadzone.measuring.targets.launching import Launcher, Program
@@ -132,6 +132,7 @@ class LocalTarget:
         launcher, mechanism = self._running, self._mechanism
         samples: list[Sample] = []
         before: list[tuple[Counters, interference.MachineReading, float]] = []
+        after: list[tuple[Counters, Interference, dict[str, float]]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
 
         belongs = self.belongs
@@ -142,9 +143,14 @@ class LocalTarget:
             counted = mechanism.read()
             return counted, interference.read_machine(), _harness_cpu_s() + counted.overhead_s + beside_s
 
-        def on_start() -> None:
+        def there() -> tuple[int, ...]:
+            """What lives on as a trial begins or ends: of a program that says when, the program."""
+            return self.processes()[1:] if command.has_gate else ()
+
+        def on_start(cpu_s: float = 0.0) -> None:
+            self._trials_cpu_s += cpu_s
             if account:
-                account.begin()
+                account.begin(there())
             beside_s = companion.begin() if companion else 0.0
             before.append(read(beside_s + (belongs.begin() if belongs else 0.0)))
             self._neighbours.mark(before[0][1], before[0][2] - beside_s + self._trials_cpu_s)
@@ -157,26 +163,40 @@ class LocalTarget:
             if account:
                 account.look(lambda: self.processes()[1:])
 
-        ended = launcher.run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick)
-        beside_s = companion.end() if companion else 0.0
-        counted, machine, others_s = read(beside_s + (belongs.end() if belongs else 0.0))
-        used = counted.since(before[0][0])
-        samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
-        own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
-        seen = interference.between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
-        self._trials_cpu_s += own_cpu_s
-        self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
-        if companion is None:
-            seen = self._neighbours.beside(seen)
-        counts = account.counts() if account else {}
-        told = account.end((launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores) if account else {}
-        waited = interference.waited_share(
-            seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
-        )
-        met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
-        memory, io = (
-            (one or 0.0) / max(ended.wall_s, 1e-9) for one in (used.memory_stall_s, used.io_stall_s)
-        )
+        def on_end(ended: Exit) -> None:
+            beside_s = companion.end() if companion else 0.0
+            counted, machine, others_s = read(beside_s + (belongs.end() if belongs else 0.0))
+            used = counted.since(before[0][0])
+            samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
+            own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
+            seen = interference.between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
+            self._trials_cpu_s += own_cpu_s
+            self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
+            if companion is None:
+                seen = self._neighbours.beside(seen)
+            told: dict[str, float] = dict(account.counts()) if account else {}
+            if account:
+                told |= account.end((launcher.pid,), ended.wall_s, own_cpu_s, used, self._cores, there())
+            waited = interference.waited_share(
+                seen.foreign_cpu, ended.wall_s, told.get("ready_s"), used.cpu_stall_s
+            )
+            met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
+            memory, io = (
+                (one or 0.0) / max(ended.wall_s, 1e-9) for one in (used.memory_stall_s, used.io_stall_s)
+            )
+            seen = replace(
+                seen,
+                exposure=met,
+                own_memory_pressure=memory,
+                own_io_pressure=io,
+                processes=self._others_beside(seen),
+            )
+            after.append((used, seen, told))
+
+        run = launcher.run_gated if command.has_gate else launcher.run
+        ended = run(command, timeout_s, TELEMETRY_PERIOD_S, on_start, on_tick, on_end)
+        self._trials_cpu_s += ended.teardown_cpu_s
+        used, seen, told = after[0]
         return measurement(
             ended,
             used,
@@ -184,15 +204,9 @@ class LocalTarget:
             started_at=started_at,
             stdout=launcher.output("stdout"),
             stderr=launcher.output("stderr"),
-            interference=replace(
-                seen,
-                exposure=met,
-                own_memory_pressure=memory,
-                own_io_pressure=io,
-                processes=self._others_beside(seen),
-            ),
+            interference=seen,
             telemetry=tuple(samples),
-            counted={**ended.counted, **counts, **told},
+            counted={**ended.counted, **told},
         )
 
     def looked_on(self, trial: Interference, seconds: float) -> Interference:

@@ -25,7 +25,8 @@ class Outcome:
 
     unread: whether a response was not found in what the program printed. wall_s: of a client, the time that counts where
     its own start-up and end do not [s]. death_is_result: whether a service that ends meanwhile is what the trial was to
-    find out, and no failure. units: of responses read from a text, the word that stood behind the number.
+    find out, and no failure. units: of responses read from a text, the word that stood behind the number. traceback: of the
+    error that a Python function raised.
     """
 
     responses: Mapping[str, float] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Outcome:
     samples: tuple[Sample, ...] = ()
     death_is_result: bool = False
     units: Mapping[str, str] = field(default_factory=dict)
+    traceback: str = ""
 
 
 class Workload(Protocol):

@@ -21,6 +21,10 @@ def make_workload(
             return FfmpegWorkload(spec, folder)
         case workload_specs.CommandWorkload():
             return CommandWorkload(spec, folder)
+        case workload_specs.PythonWorkload():
+            from deadzone.measuring.workloads.python import PythonWorkload
+
+            return PythonWorkload(spec)
         case disk_specs.DiskWorkload():
             from deadzone.measuring.workloads.disk.workload import DiskWorkload
 
