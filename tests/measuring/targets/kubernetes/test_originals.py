@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes.exec_target import ORIGINALS_FILE
-from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, Original, kept
+from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, FILE, Original, kept
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
 from deadzone.measuring.targets.kubernetes.workload import Workload
 
@@ -45,4 +44,4 @@ def test_two_workloads_of_a_run_keep_what_they_had_in_files_of_their_own():
         Workload("deployment", "other", "encoder"),
         Workload("deployment", "one", "decoder"),
     ]
-    assert len({ORIGINALS_FILE.format(workload) for workload in workloads}) == 4
+    assert len({FILE.format(workload) for workload in workloads}) == 4

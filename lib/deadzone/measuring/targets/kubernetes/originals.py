@@ -7,15 +7,22 @@ is as its owner left it, and one with it can be restored by anybody who finds it
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes.cluster import Object
+from deadzone.errors import SaidAs, TargetError
+from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
+from deadzone.measuring.targets.kubernetes.errors import MissingVerbError, RefusedError
 from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.workload import Workload
 
 ANNOTATION = "deadzone.dev/original-resources"
+
+FILE = "original-resources-{0.namespace}-{0.kind}-{0.name}.json"
+"""In the run's folder: what the workload had before, beside the annotation that says the same."""
 
 UNNAMED = "OpenAPI-Generator"
 """Who the changes of sweeps up to version 0.1 are by: the client's own name."""
@@ -88,3 +95,34 @@ def kept(found: Object, where: str) -> Original | None:
     """The original resources that an object's annotation keeps; None without one."""
     text = (found["metadata"].get("annotations") or {}).get(ANNOTATION)
     return None if text is None else Original.loads(text, where)
+
+
+class Note:
+    """What a workload had before the sweep, kept at the workload and in the run's folder for as long as it is not given back."""
+
+    def __init__(self, cluster: Cluster, workload: Workload, folder: Path) -> None:
+        """folder: of the run; the file there has a name that no other workload of the run has."""
+        self._cluster, self._workload = cluster, workload
+        self.path = folder / FILE.format(workload)
+        self.original: Original
+        self.is_kept = False
+
+    def keep(self, original: Original) -> None:
+        """Write down what there was, in the run's folder and at the workload, before anything is changed."""
+        if self.is_kept and original == self.original:
+            return
+        self.write(original)
+        was, self.is_kept = self.is_kept, True
+        try:
+            self._workload.annotate(self._cluster, {ANNOTATION: original.dumps()})
+        except (MissingVerbError, RefusedError):
+            self.is_kept = was
+            raise
+
+    def write(self, original: Original) -> None:
+        """Write it down in the run's folder alone; whoever calls this annotates the workload in the same change."""
+        self.original = original
+        with SaidAs(TargetError, f"{self.path}: cannot be written, so nothing was changed"):
+            self.path.write_text(original.dumps() + "\n", encoding="utf-8")
+            with self.path.open() as handle:
+                os.fsync(handle.fileno())
