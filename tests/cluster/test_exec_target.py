@@ -17,7 +17,7 @@ from deadzone.measurement import Command
 from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
 from deadzone.store.table import ACCOUNT
-from deadzone.study.design import Treatment
+from deadzone.study.design import Limits, Treatment
 from deadzone.study.target_specs import KubernetesTarget
 
 pytestmark = pytest.mark.cluster
@@ -50,7 +50,7 @@ def test_a_resize_changes_the_limit_in_place_and_gives_it_back(
     assert (trials["user_s"] + trials["sys_s"]).min() > 0.03
     assert trials["cpu_efficiency"].max() < 0.3
     kept = json.loads(next(run.folder.glob("original-resources-*.json")).read_text())
-    assert (kept["limit"], kept["request"]) == ("1", "50m")
+    assert kept["resources"]["amounts"] == {"limits.cpu": "1", "requests.cpu": "50m"}
     facts = run.provenance()
     assert facts["image_id"].startswith("sha256:")
     assert facts["cluster_node"]
@@ -243,7 +243,8 @@ def test_throttling_is_what_the_kubelet_counts(cluster, namespace, deployment, l
     deployment(annotations=ALLOWED)
     pod = left.pods()[0]["metadata"]["name"]
     spec = KubernetesTarget.model_validate(target(namespace, change="resize"))
-    with ExecTarget(spec, (0.2,), Surroundings("probe", Path(tempfile.mkdtemp()))) as open_target:
+    limits = Limits(0.2, *3 * ["unchanged"])
+    with ExecTarget(spec, (limits,), Surroundings("probe", Path(tempfile.mkdtemp()))) as open_target:
         open_target.prepare(Treatment({"cpu_limit": 0.2}))
         before = figures(cluster, namespace, pod, "ffmpeg", time.time())
         # The kubelet counts the launcher's start and end as well, 0.03 s of CPU: the program takes a hundred times that.

@@ -159,6 +159,7 @@ def test_what_keeps_a_pod_from_running_is_said(cluster, namespace, ffmpeg_image,
 
 def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says(namespace):
     from deadzone.measuring.targets.kubernetes.jobs import manifest
+    from deadzone.study.design import Limits
     from deadzone.study.target_specs import KubernetesTarget
 
     job = {
@@ -173,7 +174,7 @@ def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says(namespace):
         "volume_mounts": [{"name": "clips", "mountPath": "/clips"}],
     }
     spec = KubernetesTarget.model_validate(job_target(namespace, "image:1", job=job))
-    made = manifest(spec, "deadzone-1", "a run/with:signs", "lock", 0.5)
+    made = manifest(spec, "deadzone-1", "a run/with:signs", "lock", Limits(0.5, *3 * ["unchanged"]))
     assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team"
     pod = made["spec"]["template"]["spec"]
     assert pod["containers"][0]["resources"] == {

@@ -9,7 +9,7 @@ from disturbance import MOST_UNTRUSTED, clock_wandered, scattered, undisturbed
 from sweeping import ALLOWED, BUSY, Left, command, job_target, target
 
 from deadzone import fit_phases
-from deadzone.measuring.targets.kubernetes.resources import cores_of
+from deadzone.measuring.targets.kubernetes.resources import number_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.alone("it measures the same curve in a pod and here")]
 
@@ -77,4 +77,4 @@ def test_the_same_study_gives_the_same_phases(
         (tmp_path / "patch.yaml").write_text(said.out)
         where = ("deployment", "worker", "--namespace", namespace)
         cluster.kubectl("patch", *where, f"--patch-file={tmp_path / 'patch.yaml'}")
-        assert cores_of(Left(cluster, namespace).limits()["limits"]["cpu"]) == recommended
+        assert number_of(Left(cluster, namespace).limits()["limits"]["cpu"]) == recommended

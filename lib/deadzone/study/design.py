@@ -21,7 +21,7 @@ from deadzone.study.profile_specs import ChangeSpec
 from deadzone.study.scales import RATIO, WORDS, KnobScale, nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level, sized_level
-from deadzone.study.target_specs import KUBERNETES, UNCHANGED
+from deadzone.study.target_specs import KUBERNETES, POD_LIMITS, UNCHANGED
 
 MOST_TRIALS = 100_000
 """A plan longer than this is a slip of a range, not an experiment for one machine."""
@@ -55,10 +55,13 @@ class NextTreatments:
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits in force in a trial, by the names of their factors: each a number, `none` or `unchanged`."""
+    """The limits in force in a trial, and the requests of a pod, by the names of their factors: each a number, `none` or
+    `unchanged`."""
 
     cpu_limit: Level = NONE
     memory_limit: Level = NONE
+    cpu_request: Level = NONE
+    memory_request: Level = NONE
     io_bandwidth_limit: Level = NONE
     iops_limit: Level = NONE
 
@@ -86,8 +89,8 @@ def resolve(study: Study, host_cores: int) -> Study:
             _check(name, level, f"design.treatments[{i}].{name}")
     targets = {f"environments.{name}.target": one.target for name, one in resolved.environments.items()}
     for path, target in {"target": resolved.target, **targets}.items():
-        for limit in ("cpu_limit", "memory_limit"):
-            if (level := getattr(target, limit, NONE)) != UNCHANGED:
+        for limit in POD_LIMITS:
+            if (level := getattr(target, limit, UNCHANGED)) != UNCHANGED:
                 _check(limit, level, f"{path}.{limit}")
     return resolved
 

@@ -15,7 +15,7 @@ from deadzone.study.disk_specs import DiskWorkload
 from deadzone.study.levels import NONE, Level
 from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
 from deadzone.study.spec import DesignSpec, Study
-from deadzone.study.target_specs import KUBERNETES, AnyTarget
+from deadzone.study.target_specs import KUBERNETES, POD_LIMITS, AnyTarget
 
 MOST_STEPS = 30
 """Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the rest to 2 %, and some
@@ -138,13 +138,17 @@ def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
 
 
 def _services(study: Study) -> dict[str, PlannedService]:
-    """The service in every environment. Environments of a cluster that differ in their limit alone share the target:
+    """The service in every environment. Environments of a cluster that differ in their limits alone share the target:
     it is one workload, whose limit is changed to and fro."""
     found = {}
     for name in tuple(study.environments) or (NOWHERE,):
         environment = study.environment_of(name)
         spec, target = service_in(study.service, environment), study.target_in(environment)
-        shared = repr(target.model_copy(update={"cpu_limit": NONE})) if target.kind == KUBERNETES else name
+        shared = (
+            repr(target.model_copy(update=dict.fromkeys(POD_LIMITS, NONE)))
+            if target.kind == KUBERNETES
+            else name
+        )
         is_reached = spec.url is not None and (environment is None or environment.target is None)
         limits = design.limits_of(study, {ENVIRONMENT: name})
         found[name] = PlannedService(spec, None if is_reached else shared, limits)

@@ -30,7 +30,9 @@ from deadzone.study.workload_specs import AnyWorkload
 
 CONVENTIONAL_UNITS = {
     "cpu_limit": "cores",
+    "cpu_request": "cores",
     "memory_limit": "bytes",
+    "memory_request": "bytes",
     "io_bandwidth_limit": "bytes/s",
     "iops_limit": "1/s",
     "queue_depth": "calls",
@@ -47,6 +49,8 @@ LIMIT_LEVELS = {
     "io_bandwidth_limit": "an I/O limit is a number of bytes a second, 1 or more, or none",
     "iops_limit": "an I/O limit is a number of calls a second, 1 or more, or none",
     "cpu_limit": "a CPU limit is a positive number of cores, or none",
+    "cpu_request": "a CPU request is a positive number of cores",
+    "memory_request": "a memory request is a size such as 64MiB",
 }
 """What a level of a limit is, for whoever wrote another one."""
 
@@ -342,13 +346,14 @@ def limit_named(factor: str) -> str:
 def check_level(factor: str, level: Level) -> str | None:
     """What is wrong with a level of a factor whose meaning Deadzone knows, or None.
 
-    A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or none; threads
-    are whole, none or auto; many programs choose themselves at 0.
+    A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or none, a request of a pod
+    one of the two without none; threads are whole, none or auto; many programs choose themselves at 0.
     """
     factor = limit_named(factor)
     number = float(level) if is_number(level) else 0.0
     if factor in LIMIT_LEVELS:
-        fine = level == NONE or (number > 0 if factor == "cpu_limit" else number >= 1)
+        may_be_none = level == NONE and not factor.endswith("_request")
+        fine = may_be_none or (number > 0 if factor.startswith("cpu_") else number >= 1)
         return None if fine else f"is {format_level(level)!r}; {LIMIT_LEVELS[factor]}"
     if factor == "threads" and level not in (NONE, AUTO):
         whole = is_number(level) and number.is_integer() and number >= 0
@@ -360,7 +365,7 @@ def check_level(factor: str, level: Level) -> str | None:
 
 def sized_level(factor: str, level: Level) -> Level:
     """A limit written as a size, such as 64MiB, in bytes; any other level as it is."""
-    if limit_named(factor) in ("memory_limit", "io_bandwidth_limit"):
+    if limit_named(factor) in ("memory_limit", "memory_request", "io_bandwidth_limit"):
         with contextlib.suppress(ValueError):  # a word, such as none
             level = as_size(level)
     return level

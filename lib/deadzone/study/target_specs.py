@@ -13,6 +13,9 @@ LOCAL, CONTAINER, KUBERNETES = "local", "container", "kubernetes"
 UNCHANGED = "unchanged"
 """A limit that is left as the owner of a workload has it."""
 
+POD_LIMITS = ("cpu_limit", "cpu_request", "memory_limit", "memory_request")
+"""What a pod has of a node: the factors that a target in a cluster puts in force."""
+
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 """Names of namespaces and containers."""
 
@@ -180,6 +183,15 @@ class KubernetesTarget(Spec):
 
     cpu_limit: FactorLevel = UNCHANGED
     """CPU limit of every trial where it is no factor [cores]; unchanged: the workload's own, in a Job none"""
+
+    cpu_request: FactorLevel = UNCHANGED
+    """CPU request of every trial where it is no factor [cores]; unchanged: the workload's own, but never above the limit, in a Job as `job` says"""
+
+    memory_limit: FactorLevel = UNCHANGED
+    """memory limit of every trial where it is no factor [bytes]; unchanged: the workload's own, in a Job as `job` says"""
+
+    memory_request: FactorLevel = UNCHANGED
+    """memory request of every trial where it is no factor [bytes]; unchanged: the workload's own, but never above the limit, in a Job the limit"""
 
     launcher_image: str | None = None
     """image with a static /bin/busybox, for containers that have no shell: it is lent to them"""

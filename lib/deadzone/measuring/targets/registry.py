@@ -17,20 +17,22 @@ from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> Target:
     """The target of a plan; around: the sweep it is for. Raises StudyError where nothing says which disk is limited."""
-    spec, levels = planned.spec, planned.levels("cpu_limit")
+    spec = planned.spec
     match spec:
         case LocalSpec():
-            return LocalTarget(spec, levels, planned.levels("memory_limit"), _io_limiter(planned))
+            return LocalTarget(
+                spec, planned.levels("cpu_limit"), planned.levels("memory_limit"), _io_limiter(planned)
+            )
         case ContainerSpec():
             return ContainerTarget(spec)
         case KubernetesSpec(mode="job"):
             from deadzone.measuring.targets.kubernetes.job_target import JobTarget
 
-            return JobTarget(spec, levels, around or Surroundings())
+            return JobTarget(spec, planned.limits, around or Surroundings())
         case KubernetesSpec():
             from deadzone.measuring.targets.kubernetes.exec_target import ExecTarget
 
-            return ExecTarget(spec, levels, around or Surroundings(), planned.is_asked)
+            return ExecTarget(spec, planned.limits, around or Surroundings(), planned.is_asked)
 
 
 def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:

@@ -19,9 +19,9 @@ from deadzone.explaining.records import plain
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.store.run import Run
 from deadzone.store.table import rows_at
-from deadzone.study.design import limits_of
+from deadzone.study.design import Limits, limits_of
 from deadzone.study.levels import NONE, Level, fill, format_level, is_number, placeholders
-from deadzone.study.target_specs import UNCHANGED, KubernetesTarget
+from deadzone.study.target_specs import POD_LIMITS, UNCHANGED, KubernetesTarget
 from deadzone.study.workload_specs import CommandWorkload
 
 KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
@@ -35,11 +35,16 @@ REQUEST_PERCENTILES = (50, 90)
 LEAST_REQUEST_MILLICORES = 10
 """Less than a hundredth of a core is nothing a scheduler can place by."""
 
+MEMORY_REQUEST_BEFORE = "memory_request_before_bytes"
+"""Where the provenance of a run has what the container asked for of memory, if it was swept."""
+
 IN_NAMESPACE = " in the namespace "
 """Between a workload and its namespace in the provenance of a run."""
 
 TRIAL = ["trial", "attempt"]
 """Columns that tell whose a reading is."""
+
+MIB = 2**20
 
 STILL_USED_CORES = 1e-9
 """Guards against a division of a reading by no time at all."""
@@ -171,12 +176,10 @@ def patch(
     """
     source = analysis.source
     assert source.study is not None
-    limit = limits_of(source.study, levels).cpu_limit
     kind, _, name = where.workload.partition("/")
-    container: dict[str, Any] = {
-        "name": where.container,
-        "resources": _resources(limit, used.cores[percentile]),
-    }
+    resources = _cpu(limits_of(source.study, levels), levels, used.cores[percentile])
+    _add_memory(resources, levels, source.provenance.get(MEMORY_REQUEST_BEFORE))
+    container: dict[str, Any] = {"name": where.container, "resources": resources}
     if environment := _environment(analysis, levels, variables or {}):
         container["env"] = [{"name": variable, "value": value} for variable, value in environment.items()]
     metadata: dict[str, Any] = {"name": name, **({"namespace": where.namespace} if where.namespace else {})}
@@ -208,15 +211,15 @@ def comments(
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
         *(str(one) for one in analysis.findings),
-        f"request: {percentile}th percentile of the CPU used, from {how} {used.n_trials} trials "
-        f"({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",
+        f"{'CPU used' if 'cpu_request' in levels else f'request: {percentile}th percentile of the CPU used'}, from {how} "
+        f"{used.n_trials} trials ({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",
     ]
     limit = limits_of(source.study, levels).cpu_limit
     if limit == NONE:
         lines.append("limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed")
     if limit == UNCHANGED:
         lines.append("the study left the CPU limit as it was, and so does this patch")
-    unset = [f"{name}={format_level(level)}" for name, level in levels.items() if name != "cpu_limit"]
+    unset = [f"{name}={format_level(level)}" for name, level in levels.items() if name not in POD_LIMITS]
     if unset and not set_here:
         lines.append(
             f"not in this patch: {', '.join(unset)}; name the variable that carries it: --env NAME=FACTOR"
@@ -224,14 +227,34 @@ def comments(
     return lines
 
 
-def _resources(limit: Level, request_cores: float) -> dict[str, Any]:
-    request = max(LEAST_REQUEST_MILLICORES, math.ceil(round(1000 * request_cores, 3)))
+def _cpu(limits: Limits, levels: Mapping[str, Level], used_cores: float) -> dict[str, dict[str, Any]]:
+    """Limit and request of CPU: the request is the one that was swept, else what was used."""
+    limit, asked = limits.cpu_limit, levels.get("cpu_request", used_cores)
+    request = max(LEAST_REQUEST_MILLICORES, math.ceil(round(1000 * float(asked), 3)))
     if limit == UNCHANGED:
         return {"requests": {"cpu": f"{request}m"}}
     if not is_number(limit):
         return {"limits": {"cpu": None}, "requests": {"cpu": f"{request}m"}}
     allowed = max(1, round(1000 * float(limit)))
     return {"limits": {"cpu": f"{allowed}m"}, "requests": {"cpu": f"{min(request, allowed)}m"}}
+
+
+def _add_memory(resources: dict[str, dict[str, Any]], levels: Mapping[str, Level], before: Any) -> None:
+    """Limit and request of memory where they were swept. before: the request that the container had [bytes], which may not stay
+    above a limit."""
+    limit, request = levels.get("memory_limit"), levels.get("memory_request")
+    if limit is not None:
+        resources.setdefault("limits", {})["memory"] = _size(limit) if is_number(limit) else None
+        if request is None and before and is_number(limit) and float(before) > float(limit):
+            request = limit
+    if request is not None:
+        resources["requests"]["memory"] = _size(request)
+
+
+def _size(level: Level) -> str:
+    """A number of bytes as manifests have it."""
+    size = int(float(level))
+    return str(size) if size % MIB else f"{size // MIB}Mi"
 
 
 def _environment(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 
-from deadzone.measuring.targets.kubernetes.changes import cpu_path, differences, is_ours
+from deadzone.measuring.targets.kubernetes.changes import differences, is_ours, path_of
 
-LIMIT = cpu_path("deployment", "app", "limits")
+LIMIT = path_of("deployment", "app", "limits.cpu")
 
 FIELDS = {
     "f:spec": {

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, FILE, Original, kept
-from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.resources import Resources
 from deadzone.measuring.targets.kubernetes.workload import Workload
+
+HAD = {"limits.cpu": "1", "requests.cpu": "50m"}
 
 POD = {"metadata": {"name": "w-1", "uid": "u-1"}}
 
 
 def original() -> Original:
-    return Original("ffmpeg", "1", "50m", "run-1", "2026-01-01T00:00:00+00:00", "/tmp/deadzone-1")
+    return Original("ffmpeg", Resources(HAD), "run-1", "2026-01-01T00:00:00+00:00", "/tmp/deadzone-1")
 
 
 def test_it_survives_the_way_through_an_annotation():
-    before = original().with_pod(POD, CpuResources("1", "50m"))
+    before = original().with_pod(POD, Resources(HAD))
     found = {"metadata": {"annotations": {ANNOTATION: before.dumps()}}}
     assert kept(found, "deployment/w") == before
 
 
 def test_the_first_entry_of_a_pod_stays():
-    first = original().with_pod(POD, CpuResources("1", "50m"))
-    assert first.with_pod(POD, CpuResources("300m", "50m")) == first
+    first = original().with_pod(POD, Resources(HAD))
+    assert first.with_pod(POD, Resources({**HAD, "limits.cpu": "300m"})) == first
+
+
+def test_a_note_of_version_0_1_is_read():
+    before = original().with_pod(POD, Resources(HAD))
+    document = json.loads(before.dumps())
+    for entry in (document, *document["pods"]):
+        del entry["resources"]
+        entry |= {"limit": "1", "request": "50m"}
+    del document["swept"]
+    found = {"metadata": {"annotations": {ANNOTATION: json.dumps(document)}}}
+    assert kept(found, "deployment/w") == before
 
 
 def test_without_an_annotation_there_is_nothing_to_give_back():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.resources import Resources
 from deadzone.measuring.targets.kubernetes.room import beyond_quota, out_of_range, pods_that_stay
 
 
 def amounts(*limits):
-    return [CpuResources(limit, "20m") for limit in limits]
+    return [Resources({"limits.cpu": limit, "requests.cpu": "20m"}) for limit in limits]
 
 
 def quota(hard, used, **spec):
@@ -70,9 +70,31 @@ def test_a_stateful_set_ends_a_pod_before_it_makes_one():
 
 def test_a_range_is_told_as_the_api_server_does():
     ranges = [{"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}, "min": {"cpu": "50m"}}]}}]
-    assert list(out_of_range(ranges, [CpuResources("1500m", "100m")])) == [
+    assert list(out_of_range(ranges, [Resources({"limits.cpu": "1500m", "requests.cpu": "100m"})])) == [
         "maximum cpu usage per Container is 1, but limit is 1500m"
     ]
-    assert list(out_of_range(ranges, [CpuResources("1", "20m")])) == [
+    assert list(out_of_range(ranges, [Resources({"limits.cpu": "1", "requests.cpu": "20m"})])) == [
         "minimum cpu usage per Container is 50m, but request is 20m"
     ]
+
+
+def memory(limit, request="32Mi"):
+    return Resources({"limits.memory": limit, "requests.memory": request})
+
+
+def test_memory_counts_where_it_is_swept():
+    ranges = [{"spec": {"limits": [{"type": "Container", "max": {"memory": "64Mi", "cpu": "1m"}}]}}]
+    (told,) = out_of_range(ranges, [memory("128Mi"), memory("64Mi")])
+    assert told == "maximum memory usage per Container is 64Mi, but limit is 128Mi"
+    hard = {"limits.memory": "160Mi", "limits.cpu": "1m"}
+    found = {**quota("1", "1"), "status": {"hard": hard, "used": {"limits.memory": "64Mi"}}}
+    (told, _) = problems(found, [memory("64Mi"), memory("128Mi")])
+    assert "from 64Mi to 128Mi needs 192Mi of limits.memory" in told and "limited: 160Mi" in told
+
+
+def test_a_limit_stands_for_a_request_that_is_not_there():
+    hard = {"requests.cpu": "1500m"}
+    found = {**quota("1", "1"), "status": {"hard": hard, "used": {"requests.cpu": "500m"}}}
+    bare = [Resources({"limits.cpu": limit, "requests.cpu": None}) for limit in ("500m", "1")]
+    assert problems(found, bare) == []
+    assert problems(found, [*bare, Resources({"limits.cpu": "2", "requests.cpu": None})])

@@ -44,10 +44,10 @@ class Change:
         return f"{self.what}{by}"
 
 
-def cpu_path(kind: str, container: str, part: str) -> Path:
-    """Where an object has the cpu of a container. kind: of the object. part: limits or requests."""
+def path_of(kind: str, container: str, key: str) -> Path:
+    """Where an object has an amount of a container. kind: of the object. key: such as limits.cpu."""
     to_pod = ("spec",) if kind == "pod" else ("spec", "template", "spec")
-    return (*to_pod, "containers", container, "resources", part, "cpu")
+    return (*to_pod, "containers", container, "resources", *key.split("."))
 
 
 def owner_of(found: Mapping[str, Any], path: Path, manager: str | None = None) -> Owner | None:

@@ -13,24 +13,24 @@ from deadzone.measuring.targets.kubernetes import prometheus, trial
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container
 from deadzone.measuring.targets.kubernetes.lease import Lease
-from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
-from deadzone.measuring.targets.limits.base import as_cores
-from deadzone.study.levels import Level
+from deadzone.measuring.targets.kubernetes.resources import CPU, FACTORS, in_words, quantity
+from deadzone.study.design import Limits, Treatment
+from deadzone.study.levels import is_number
+from deadzone.study.target_specs import POD_LIMITS
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 
 class ClusterTarget(ABC):
     """A target in a cluster, which whoever sweeps it has locked while it is open."""
 
-    factors: tuple[str, ...] = ("cpu_limit",)
+    factors: tuple[str, ...] = POD_LIMITS
     must_give_back: bool
     """Whether it is an error that something was not left as it was, of a sweep without another one."""
 
-    def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
-        """levels: the CPU limits the study will ask for."""
+    def __init__(self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings) -> None:
+        """levels: the limits and requests the study will ask for."""
         self.spec, self.around = spec, around
-        self.levels = tuple(dict.fromkeys(levels)) or (spec.cpu_limit,)
-        self._limits = [cores for level in self.levels if (cores := as_cores(level)) is not None]
+        self.levels = tuple(dict.fromkeys(levels)) or (self.wanted(Treatment({})),)
         self.token = secrets.token_hex(4)
         self._cluster: Cluster | None = None
         self._lease: Lease | None = None
@@ -43,8 +43,8 @@ class ClusterTarget(ABC):
 
     def __enter__(self) -> Self:
         try:
-            for cores in self._limits:
-                cpu_quantity(cores)  # refuses what cannot be put in force as it is written
+            for key, level in self._amounts():
+                quantity(key, level)  # refuses what cannot be put in force as it is written
             self._cluster = Cluster(self.spec.context, self.around.note)
             self._open()
         except BaseException as error:
@@ -88,13 +88,24 @@ class ClusterTarget(ABC):
         self._lease = Lease(self.cluster, self.spec.namespace, name, subject, self.around.run_id)
         self._lease.acquire()
 
+    def wanted(self, treatment: Treatment) -> Limits:
+        """The limits and requests of a treatment, or of the target where one is no factor."""
+        levels = {name: treatment.levels.get(name, getattr(self.spec, name)) for name in self.factors}
+        return Limits(**levels)
+
+    def _amounts(self) -> list[tuple[str, int | float]]:
+        """Every amount that will be asked for, once."""
+        every = ((key, getattr(one, factor)) for one in self.levels for factor, key in FACTORS.items())
+        return list(dict.fromkeys((key, level) for key, level in every if is_number(level)))
+
     def _check_fits(self, most: float, whose: str) -> None:
-        """Raise TargetError for a limit above the most cores there are: it could not be, or would limit nothing."""
-        cores = max(self._limits, default=0.0)
-        if cores > most:
-            raise TargetError(
-                f"A CPU limit of {cores:g} cores is beyond {whose}. Use smaller limits, and none for no limit."
-            )
+        """Raise TargetError for a limit or request above the most cores there are: it could not be, or would limit nothing."""
+        for key, level in self._amounts():
+            if key.endswith(CPU) and level > most:
+                kind = in_words(key)
+                raise TargetError(
+                    f"A CPU {kind} of {level:g} cores is beyond {whose}. Use smaller {kind}s, and none for no limit."
+                )
 
     def trial(self, container: Container, pod: Object, command: Command, timeout_s: float) -> Measurement:
         """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes the trial lost."""

@@ -7,20 +7,19 @@ folder is made once) decides that a program runs, and that it runs once.
 import hashlib
 import secrets
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
 from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measurement import Command
 from deadzone.measuring.targets.kubernetes import streams
-from deadzone.measuring.targets.kubernetes.accounting import cores_of, counted
+from deadzone.measuring.targets.kubernetes.accounting import counted
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError
 from deadzone.measuring.targets.kubernetes.streams import Answer, NoProgramError, Spot, StreamBrokenError
 from deadzone.measuring.targets.limits.base import Counters
-from deadzone.study.levels import NONE, format_level
 
 SHELLS: tuple[tuple[str, ...], ...] = (("/bin/sh",), ("/busybox/sh",), ("/bin/busybox", "sh"), ("/bin/bash",))
 """Where images keep a shell; the second is that of distroless images for debugging."""
@@ -66,12 +65,8 @@ CLEANING_TIMEOUT_S = 600.0
 
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
-IN_FORCE_TIMEOUT_S = 10.0
-"""The kubelet writes the group a moment after it says so, if at all [s]."""
-
-LOOK_EVERY_S = 0.05
-
-ROUNDING = 1e-6
+READ_BACK = ("cpu_shares", "cpu_weight", "memory_max")
+"""What the launcher reads of the container's control group beside the CPU limit."""
 
 
 class NotStartedError(ClusterError):
@@ -85,12 +80,14 @@ class LauncherDiedError(ClusterError):
 @dataclass(frozen=True)
 class Probe:
     """What a container has: version of its cgroups (0: none readable), limit in force as quota and period, cores of its
-    node, and whether its clock is finer than the uptime."""
+    node, and whether its clock is finer than the uptime. others: cpu_shares or cpu_weight, and memory_max, as the node's control
+    group has them."""
 
     cgroup: int
     cpu_max: str | None
     cores: int
     fine_clock: bool
+    others: Mapping[str, str] = field(default_factory=dict)
 
 
 class Container:
@@ -169,6 +166,7 @@ class Container:
             cpu_max=values.get("cpu_max"),
             cores=int(values["cores"]),
             fine_clock=bool(values.get("fine_clock")),
+            others={name: values[name] for name in READ_BACK if name in values},
         )
 
     def count(self) -> Counters:
@@ -268,26 +266,6 @@ class Container:
         script = 'if command -v sha256sum >/dev/null; then sha256sum "$1"; else wc -c <"$1"; fi'
         said = self.shell(script, str(there), timeout_s=600.0).stdout.split()
         return bool(said) and said[0] in (sha256, str(size))
-
-
-def verified(container: Container, cores: float | None) -> Probe:
-    """Look into the container's control group until it has the limit. cores: None for no limit.
-
-    Raises TargetError if it does not get it, or shows no control group.
-    """
-    for _ in container.cluster.looks(IN_FORCE_TIMEOUT_S, LOOK_EVERY_S):
-        probe = container.probe()
-        if probe.cgroup == 0:
-            raise TargetError(
-                f"{container.spot} shows no control group, so no limit can be verified and nothing be measured."
-            )
-        have = cores_of(probe.cpu_max)
-        if have == cores or (have is not None and cores is not None and abs(have - cores) < ROUNDING):
-            return probe
-    raise TargetError(
-        f"The control group of {container.spot} says {probe.cpu_max!r} where a limit of {format_level(NONE if cores is None else cores)} "
-        f"cores was asked for, {IN_FORCE_TIMEOUT_S:g} s after the cluster called it done."
-    )
 
 
 def clean(container: Container) -> str:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from deadzone.errors import DeadzoneError, TargetError
 from deadzone.measuring.targets.kubernetes import autoscaler, room
-from deadzone.measuring.targets.kubernetes.changes import cpu_path, owner_of
+from deadzone.measuring.targets.kubernetes.changes import owner_of, path_of
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import SHELLS
 from deadzone.measuring.targets.kubernetes.errors import ClusterError
 from deadzone.measuring.targets.kubernetes.reached import services_of
-from deadzone.measuring.targets.kubernetes.resources import CpuResources, qos_class
+from deadzone.measuring.targets.kubernetes.resources import CPU, MEMORY, Resources, qos_class
 from deadzone.measuring.targets.kubernetes.streams import NoProgramError, Spot, run
 from deadzone.measuring.targets.kubernetes.workload import ALLOWED, PERMISSION, POD, Workload
 
@@ -118,7 +118,7 @@ def _annotation(workload: Workload, found: Object) -> Line:
 
 def _containers(workload: Workload, found: Object) -> Iterator[Line]:
     containers = workload.template(found)["containers"]
-    told = "; ".join(f"{one['name']}: {CpuResources.of(one)}" for one in containers)
+    told = "; ".join(f"{one['name']}: {Resources.of(one, (CPU, MEMORY))}" for one in containers)
     remedy = "name the one that is meant: target.container" if len(containers) > 1 else ""
     yield Line("containers", "works", told, remedy)
     quality = qos_class(containers)
@@ -161,7 +161,7 @@ def _room(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]
     if workload.kind == POD:
         return
     container = workload.template(found)["containers"][0]
-    now = CpuResources.of(container)
+    now = Resources.of(container)
     try:
         room.check(cluster, workload, found, container["name"], [now, now])
     except TargetError as error:
@@ -199,7 +199,7 @@ def _owner(found: Object, workload: Workload) -> Iterator[Line]:
         yield Line("owner", "optional", f"made by {who}", remedy)
         return
     container = workload.template(found)["containers"][0]["name"]
-    owner = owner_of(found, cpu_path(workload.kind, container, "limits"))
+    owner = owner_of(found, path_of(workload.kind, container, "limits.cpu"))
     yield Line(
         "owner",
         "works",

@@ -22,7 +22,6 @@ from deadzone.measuring.targets.kubernetes import (
 )
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
-from deadzone.measuring.targets.kubernetes.container import verified
 from deadzone.measuring.targets.kubernetes.errors import (
     ChangedError,
     ClusterError,
@@ -34,7 +33,8 @@ from deadzone.measuring.targets.kubernetes.members import Members
 from deadzone.measuring.targets.kubernetes.originals import Original
 from deadzone.measuring.targets.kubernetes.others import Others
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.reading_back import verified
+from deadzone.measuring.targets.kubernetes.resources import Resources
 from deadzone.measuring.targets.kubernetes.trying import try_levels
 from deadzone.measuring.targets.kubernetes.workload import (
     POD,
@@ -42,10 +42,9 @@ from deadzone.measuring.targets.kubernetes.workload import (
     container_of,
     resize,
 )
-from deadzone.measuring.targets.limits.base import Counters, as_cores
-from deadzone.study.design import Treatment
-from deadzone.study.levels import NONE, Level
-from deadzone.study.target_specs import UNCHANGED
+from deadzone.measuring.targets.limits.base import Counters
+from deadzone.study.design import Limits, Treatment
+from deadzone.study.levels import NONE
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 
@@ -56,9 +55,9 @@ class ExecTarget(ClusterTarget):
     must_give_back = True
 
     def __init__(
-        self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings, is_asked: bool = False
+        self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings, is_asked: bool = False
     ) -> None:
-        """levels: the CPU limits the study will ask for. is_asked: whether a client asks a service in the pods."""
+        """levels: the limits and requests the study will ask for. is_asked: whether a client asks a service in the pods."""
         super().__init__(spec, levels, around)
         self._is_asked = is_asked
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
@@ -97,18 +96,19 @@ class ExecTarget(ClusterTarget):
             for given in restoring.restore_workload(cluster, workload, left, spec.start_timeout_s):
                 note(f"left by the killed run {left.run}: {given}")
             if workload.kind != POD:
-                workload.await_rollout(cluster, left.container, spec.start_timeout_s, frozenset())
+                workload.await_rollout(cluster, left.container, spec.start_timeout_s, left.swept, frozenset())
         found = workload.read(cluster)
         container = container_of(workload.template(found), spec.container, str(workload))
         self._name: str = container["name"]
         if spec.change == "patch":
             workload.check_rollout_possible(found)
-        cpu = CpuResources.of(container)
+        swept = resources.keys_swept(self.levels)
+        own = Resources.of(container, resources.resources_of(swept))
         started = datetime.now(UTC).isoformat(timespec="seconds")
         original = Original(
-            self._name, cpu.limit, cpu.request, self.around.run_id, started, str(self._home), manager=MANAGER
+            self._name, own, self.around.run_id, started, str(self._home), manager=MANAGER, swept=swept
         )
-        self._others = Others(workload, self._name, found, note)
+        self._others = Others(workload, self._name, own.amounts, found, note)
         if held := autoscaler.pausable(cluster, workload, is_paused=spec.autoscaler == "pause"):
             original = replace(original, autoscalers=held)
         self._note = originals.Note(cluster, workload, self.around.folder)
@@ -121,18 +121,14 @@ class ExecTarget(ClusterTarget):
         self._check_fits(cores, f"the node {node}, which has {cores:g} to give: it would limit nothing")
         if self._is_asked:
             reached.check(cluster, workload, pod, is_all=spec.pods == "all")
-        levels = [self._cores(level) for level in self.levels]
         pods = [pod for pod, _ in self.members]
-        said = try_levels(cluster, workload, self._name, original.cpu, pods, levels, spec.change)
+        said = try_levels(cluster, workload, self._name, own, pods, self.levels, spec.change)
         list(map(note, said))
 
     def _choose_pods(self) -> None:
         self.members.choose(self.note.original)
         self._is_lost = False
         self.place.enter(self.members.container)
-
-    def _cores(self, level: Level) -> float | None:
-        return self.note.original.cpu.limit_cores if level == UNCHANGED else as_cores(level)
 
     def _close(self) -> str | None:
         problem = None
@@ -168,19 +164,19 @@ class ExecTarget(ClusterTarget):
     # --- one treatment ---------------------------------------------------------------------------------
 
     def prepare(self, treatment: Treatment) -> None:
-        """Put the treatment's limit in force, and see it in the container's own control group."""
+        """Put the treatment's limits and requests in force, and see them in the container's own control group."""
         self._look_at_workload()
         if stopped := self._stopped_by():
             raise stopped
-        level = treatment.levels.get("cpu_limit", self.spec.cpu_limit)
         members = self.members
         if not members or self._is_lost or not members.are_there():
             self._choose_pods()
-        cores = self._cores(level)
-        if any(CpuResources.of(members.specification(pod)).limit_cores != cores for pod, _ in members):
-            self._change(cores)
+        wanted = self.wanted(treatment)
+        must = resources.required(self.note.original.resources, wanted)
+        if not members.have(must):
+            self._change(must, wanted)
         try:
-            members.probe, *_ = [verified(container, cores) for _, container in members]
+            members.probe, *_ = [verified(container, must) for _, container in members]
         except TargetError as error:
             raise self._by_others(error) from error
 
@@ -216,38 +212,38 @@ class ExecTarget(ClusterTarget):
                 original = replace(original, history={**known, "revisions": revisions})
         self.note.keep(original)
 
-    def _change(self, cores: float | None) -> None:
+    def _change(self, must: Resources, wanted: Limits) -> None:
         self.check_lease()
         pod = self.members.pod
-        why_not = resources.why_not_resizable(pod, self.members.specification(pod), cores)
+        why_not = resources.why_not_resizable(pod, self.members.specification(pod), must)
         if self.spec.change == "resize" or (self.spec.change == "auto" and why_not is None):
-            if why_not or cores is None:
+            if why_not:
                 raise TargetError(
-                    f"The limit of {self._workload} cannot be changed to {resources.in_words(cores)} by a resize: {why_not}. Use "
+                    f"The resources of {self._workload} cannot be changed to {must} by a resize: {why_not}. Use "
                     "target.change: auto or patch."
                 )
-            self.members.change(lambda pod: self._resize(pod, cores))
+            self.members.change(lambda pod: self._resize(pod, must))
             return
         if self._workload.kind == POD:
             raise TargetError(
-                f"The limit of {self._workload} cannot be changed to {resources.in_words(cores)}: {why_not or 'it cannot be patched'}, and "
+                f"The resources of {self._workload} cannot be changed to {must}: {why_not or 'it cannot be patched'}, and "
                 "a pod by itself cannot be replaced. Name the Deployment it belongs to."
             )
-        self._patch(cores)
+        self._patch(wanted)
 
-    def _resize(self, pod: Object, cores: float) -> Object:
+    def _resize(self, pod: Object, must: Resources) -> Object:
         container = self.members.specification(pod)
-        original = self.note.original.with_pod(pod, CpuResources.of(container))
+        original = self.note.original.with_pod(pod, Resources.of(container, must.names))
         before = next(known for known in original.pods if known.uid == pod["metadata"]["uid"])
-        wanted = resources.for_resize(pod, container, cores, before)
+        wanted = resources.for_resize(pod, container, must, before.resources)
         assert wanted is not None
         self.note.keep(original)
         return resize(self.cluster, pod, self._name, wanted, self.spec.start_timeout_s)
 
-    def _patch(self, cores: float | None) -> None:
+    def _patch(self, levels: Limits) -> None:
         self._workload.check_rollout_possible(self._workload.read(self.cluster))
         self.members.leave(self.around.note)
-        wanted = resources.for_template(self.note.original.cpu, cores)
+        wanted = resources.for_template(self.note.original.resources, levels)
         room_made = self._keep_history()
         original = replace(self.note.original, rolled=True)
         while True:
@@ -308,9 +304,9 @@ class ExecTarget(ClusterTarget):
         """Where trials run and how limits are changed, for the provenance."""
         pod = self.members.pod
         container = self.members.specification(pod)
-        unlimited = CpuResources(None, CpuResources.of(container).request)
+        unlimited = Resources({**Resources.of(container).amounts, "limits.cpu": None})
         after_none = resources.qos_class_with(pod, self._name, unlimited)
-        if NONE in self.levels:
+        if NONE in {one.cpu_limit for one in self.levels}:
             self.around.note(
                 f"without a limit the pods of {self._workload} are of the QoS class {after_none}"
             )
@@ -320,7 +316,14 @@ class ExecTarget(ClusterTarget):
             "container": self._name,
             "pods_at_level": [pod["metadata"]["name"] for pod, _ in self.members],
             "image": container.get("image"),
+            **self._asked_before(),
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",
             "qos_class": (pod.get("status") or {}).get("qosClass"),
             "qos_class_without_limit": after_none,
         }
+
+    def _asked_before(self) -> dict[str, float | None]:
+        """What the container asked for before the sweep."""
+        own = self.note.original.resources
+        units = {"cpu": "cpu_request_before", "memory": "memory_request_before_bytes"}
+        return {units[name]: own.asked(name) for name in own.names}

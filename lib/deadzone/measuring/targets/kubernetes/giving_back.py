@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from deadzone.errors import NotGivenBackError
 from deadzone.measuring.targets.kubernetes import autoscaler, history, trouble
-from deadzone.measuring.targets.kubernetes.changes import Change, cpu_path, is_ours, owner_of
+from deadzone.measuring.targets.kubernetes.changes import Change, is_ours, owner_of, path_of
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ConflictError, MissingVerbError
 from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, Original, ResizedPod
-from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.resources import Resources, in_words
 from deadzone.measuring.targets.kubernetes.workload import (
     DEPLOYMENT,
     LOOK_EVERY_S,
@@ -67,9 +67,14 @@ def give_back(
 
 def taken_over(workload: Workload, found: Object, original: Original) -> Original:
     """What is to be given back now that others set resources of the template: theirs, in place of what was there before."""
-    now = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
-    wanted, _ = _merged(found, workload.kind, original, original.cpu, now)
-    return replace(original, limit=wanted.limit, request=wanted.request)
+    now = _of_template(workload, found, original)
+    wanted, _ = _merged(found, workload.kind, original, original.resources, now)
+    return replace(original, resources=wanted)
+
+
+def _of_template(workload: Workload, found: Object, original: Original) -> Resources:
+    container = container_of(workload.template(found), original.container, str(workload))
+    return Resources.of(container, original.resources.names)
 
 
 def _template_back(cluster: Cluster, workload: Workload, original: Original) -> tuple[list[str], bool]:
@@ -78,8 +83,8 @@ def _template_back(cluster: Cluster, workload: Workload, original: Original) -> 
         return [], False
     for attempt in range(MOST_CONFLICTS):
         found = workload.read(cluster)
-        now = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
-        wanted, kept = _merged(found, workload.kind, original, original.cpu, now)
+        now = _of_template(workload, found, original)
+        wanted, kept = _merged(found, workload.kind, original, original.resources, now)
         said = [f"{workload}: {one} stays" for one in kept]
         if now.same(wanted):
             return said, False
@@ -95,18 +100,18 @@ def _template_back(cluster: Cluster, workload: Workload, original: Original) -> 
 
 
 def _merged(
-    found: Object, kind: str, original: Original, before: CpuResources, now: CpuResources
-) -> tuple[CpuResources, list[Change]]:
+    found: Object, kind: str, original: Original, before: Resources, now: Resources
+) -> tuple[Resources, list[Change]]:
     """What a container is to have: what it had before, but for what others set since; and what that is."""
-    wanted, kept = {}, []
-    for part, name in (("limits", "limit"), ("requests", "request")):
-        path = cpu_path(kind, original.container, part)
-        had, has = getattr(before, name), getattr(now, name)
+    wanted: dict[str, str | None] = {}
+    kept = []
+    for key, had in before.amounts.items():
+        path, has = path_of(kind, original.container, key), now.amounts[key]
         is_theirs = has != had and not is_ours(found, path, original.manager)
-        wanted[name] = has if is_theirs else had
+        wanted[key] = has if is_theirs else had
         if is_theirs:
-            kept.append(Change(f"the {name} {has}, set", owner_of(found, path)))
-    return CpuResources(**wanted), kept
+            kept.append(Change(f"the {in_words(key)} {has}, set", owner_of(found, path)))
+    return Resources(wanted), kept
 
 
 def _resized_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> list[str]:
@@ -115,8 +120,9 @@ def _resized_back(cluster: Cluster, workload: Workload, original: Original, resi
         pod = where.read(cluster)
         if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
             return []  # a rollout has replaced it, by one with the template's resources
-        now = CpuResources.of(container_of(pod["spec"], original.container, str(where)))
-        wanted, kept = _merged(pod, POD, original, resized, now)
+        container = container_of(pod["spec"], original.container, str(where))
+        now = Resources.of(container, resized.resources.names)
+        wanted, kept = _merged(pod, POD, original, resized.resources, now)
         said = [f"{where}: {one} stays" for one in kept]
         if now.same(wanted):
             return said
@@ -130,8 +136,8 @@ def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeou
     hopeless_since = settled_since = 0.0
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         found, pods = workload.read(cluster), workload.pods(cluster)
-        wanted = CpuResources.of(container_of(workload.template(found), original.container, str(workload)))
-        left = _at_a_level(pods, original.container, wanted)
+        wanted = _of_template(workload, found, original)
+        left = _at_a_level(pods, original, wanted)
         if not left:
             settled_since = settled_since or time.monotonic()
             if workload.is_rolled_out(found) or time.monotonic() - settled_since > SETTLED_S:
@@ -150,19 +156,18 @@ def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeou
         )
 
 
-def _at_a_level(
-    pods: Sequence[Object], container: str, wanted: CpuResources
-) -> list[tuple[str, CpuResources]]:
-    """Pods with another limit than the template's, but for those that others resized."""
+def _at_a_level(pods: Sequence[Object], original: Original, wanted: Resources) -> list[tuple[str, Resources]]:
+    """Pods with other amounts than the template's where the sweep set them, but for those that others resized."""
     found = []
     for pod in pods:
-        have = CpuResources.of(container_of(pod["spec"], container, pod["metadata"]["name"]))
+        container = container_of(pod["spec"], original.container, pod["metadata"]["name"])
+        have = Resources.of(container, wanted.names)
         by_others = any(
             entry.get("subresource") == "resize" and entry.get("manager") != MANAGER
             for entry in pod["metadata"].get("managedFields") or []
             if not str(entry.get("manager")).startswith("kubelet")
         )
-        if have.limit_cores != wanted.limit_cores and not by_others:
+        if not have.holds(wanted.only(original.swept)) and not by_others:
             found.append((str(pod["metadata"]["name"]), have))
     return found
 
@@ -185,7 +190,7 @@ def _close_note(cluster: Cluster, workload: Workload, original: Original) -> Non
     kept = original.history
     if workload.kind != POD and kept:
         with contextlib.suppress(MissingVerbError):
-            history.remove_of_sweep(cluster, workload, found, original.container, kept)
+            history.remove_of_sweep(cluster, workload, found, original)
     for attempt in range(MOST_CONFLICTS):
         found = workload.read(cluster)
         # Ours is no manager of anything any more: a later apply by the owner would meet it as a conflict.

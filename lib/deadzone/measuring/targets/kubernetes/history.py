@@ -6,12 +6,13 @@ afterwards, and the owner's get their numbers back (Kubernetes documentation, "D
 """
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from deadzone.measuring.targets.kubernetes.changes import is_ours
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
+from deadzone.measuring.targets.kubernetes.originals import Original
 from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, Workload, label_selector
 
 METHODS = {
@@ -53,18 +54,17 @@ def limit_back(found: Object, history: Mapping[str, Any]) -> Object:
     return {} if same or not is_ours(found, ("spec", LIMIT)) else {LIMIT: history["limit"]}
 
 
-def remove_of_sweep(
-    cluster: Cluster, workload: Workload, found: Object, container: str, history: Mapping[str, Any]
-) -> None:
-    """Remove the revisions that the sweep made: those that differ from the template in the cpu of the container alone."""
-    present, removed = _template(workload, found, container), False
+def remove_of_sweep(cluster: Cluster, workload: Workload, found: Object, original: Original) -> None:
+    """Remove the revisions that the sweep made: those that differ from the template in swept resources of the container alone."""
+    known = (original.history or {})["revisions"]
+    present, removed = _template(workload, found, original), False
     for one in _revisions(cluster, workload, found):
-        is_new = one["metadata"]["uid"] not in history["revisions"]
+        is_new = one["metadata"]["uid"] not in known
         has_pods = bool((one.get("spec") or {}).get("replicas") or (one.get("status") or {}).get("replicas"))
         if not is_new or has_pods or _is_present(workload, found, one):
             continue
         made = one if workload.kind == DEPLOYMENT else one.get("data") or {}
-        if _template(workload, made, container) == present:
+        if _template(workload, made, original) == present:
             with contextlib.suppress(AbsentError):
                 name = one["metadata"]["name"]
                 method = METHODS[workload.kind].format("delete")
@@ -134,18 +134,20 @@ def _without_hash(template: Mapping[str, Any]) -> Object:
     return {**template, "metadata": {"labels": labels, "annotations": metadata.get("annotations") or {}}}
 
 
-def _template(workload: Workload, found: Mapping[str, Any], container: str) -> Object:
+def _template(workload: Workload, found: Mapping[str, Any], original: Original) -> Object:
     """A template without what a sweep changes."""
-    template = _without_hash(found["spec"]["template"])
+    template, names = _without_hash(found["spec"]["template"]), original.resources.names
     spec = template["spec"]
-    containers = [_without_cpu(one) if one["name"] == container else one for one in spec["containers"]]
+    containers = [
+        _without(one, names) if one["name"] == original.container else one for one in spec["containers"]
+    ]
     return {**template, "$patch": None, "spec": {**spec, "containers": containers}}
 
 
-def _without_cpu(container: Mapping[str, Any]) -> Object:
+def _without(container: Mapping[str, Any], names: Collection[str]) -> Object:
     resources = {
         part: kept
         for part, amounts in (container.get("resources") or {}).items()
-        if (kept := {key: value for key, value in amounts.items() if key != "cpu"})
+        if (kept := {key: value for key, value in amounts.items() if key not in names})
     }
     return {**container, "resources": resources}

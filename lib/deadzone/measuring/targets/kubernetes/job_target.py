@@ -16,15 +16,20 @@ from deadzone.measuring.targets.base import Surroundings
 from deadzone.measuring.targets.kubernetes import jobs, trial, trouble
 from deadzone.measuring.targets.kubernetes.cluster import Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
-from deadzone.measuring.targets.kubernetes.container import Container, Probe, verified
+from deadzone.measuring.targets.kubernetes.container import Container, Probe
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ClusterError, MissingVerbError
 from deadzone.measuring.targets.kubernetes.place import PodPlace
-from deadzone.measuring.targets.kubernetes.resources import cores_of
+from deadzone.measuring.targets.kubernetes.reading_back import verified
+from deadzone.measuring.targets.kubernetes.resources import (
+    CPU,
+    Resources,
+    keys_swept,
+    number_of,
+    resources_of,
+)
 from deadzone.measuring.targets.kubernetes.streams import Spot
-from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, is_running, pods_of
-from deadzone.measuring.targets.limits.base import as_cores
-from deadzone.study.design import Treatment
-from deadzone.study.levels import Level
+from deadzone.measuring.targets.kubernetes.workload import NO_HOPE_AFTER_S, container_of, is_running, pods_of
+from deadzone.study.design import Limits, Treatment
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 LOOK_EVERY_S = 0.3
@@ -39,8 +44,8 @@ class JobTarget(ClusterTarget):
 
     must_give_back = False
 
-    def __init__(self, spec: KubernetesSpec, levels: Sequence[Level], around: Surroundings) -> None:
-        """levels: the CPU limits the study will ask for."""
+    def __init__(self, spec: KubernetesSpec, levels: Sequence[Limits], around: Surroundings) -> None:
+        """levels: the limits and requests the study will ask for."""
         super().__init__(spec, levels, around)
         assert spec.job is not None
         self.home = jobs.HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
@@ -55,11 +60,11 @@ class JobTarget(ClusterTarget):
         # Only where nodes may be listed.
         with contextlib.suppress(MissingVerbError):
             nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
-            most = max((cores_of(node["status"]["allocatable"]["cpu"]) for node in nodes), default=math.inf)
+            most = max((number_of(node["status"]["allocatable"][CPU]) for node in nodes), default=math.inf)
             self._check_fits(most, f"every node of the cluster: the largest has {most:g} cores to give")
         self._lock(self.lease_name, f"the Jobs of run {self.around.run_id}")
         # A pod without a limit first: what is wrong with image, account or permissions shows before any trial.
-        self._workers[0].start(None)
+        self._workers[0].start(self.wanted(Treatment({})))
 
     def _close(self) -> str | None:
         problems = [said for worker in self._workers if (said := worker.stop())]
@@ -111,22 +116,22 @@ class JobWorker:
         self.container: Container | None = None
 
     def prepare(self, treatment: Treatment) -> None:
-        """A fresh pod with the treatment's limit, seen in its own control group."""
-        level = treatment.levels.get("cpu_limit", self._target.spec.cpu_limit)
+        """A fresh pod with the treatment's limits and requests, seen in its own control group."""
         self._target.check_lease()
-        cores = as_cores(level)
-        self.start(cores)
+        self.start(self._target.wanted(treatment))
         assert self.container is not None
-        self.probe = verified(self.container, cores)
+        keys = keys_swept(self._target.levels)
+        have = Resources.of(container_of(self.pod["spec"], jobs.CONTAINER, self._job), resources_of(keys))
+        self.probe = verified(self.container, have.only(keys))
 
-    def start(self, cores: float | None) -> None:
+    def start(self, wanted: Limits) -> None:
         """Replace the pod by a new one that waits for a trial."""
         if said := self.stop():
             raise TargetError(said)
         target = self._target
         spec, cluster = target.spec, target.cluster
         self._job = f"deadzone-{target.token}-{next(target.numbers)}"
-        body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, cores)
+        body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, wanted)
         cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
         self.pod = self._await_pod()
         lent = jobs.LENT if spec.launcher_image else None

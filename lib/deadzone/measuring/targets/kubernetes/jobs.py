@@ -9,8 +9,18 @@ import yaml
 
 from deadzone.measuring.targets.kubernetes.cluster import Cluster
 from deadzone.measuring.targets.kubernetes.lending import BUSYBOX, COPY
-from deadzone.measuring.targets.kubernetes.resources import cpu_quantity
-from deadzone.study.target_specs import JobSpec
+from deadzone.measuring.targets.kubernetes.resources import (
+    CPU,
+    FACTORS,
+    LIMITS,
+    MEMORY,
+    REQUESTS,
+    Resources,
+    quantity,
+)
+from deadzone.study.design import Limits
+from deadzone.study.levels import Level, is_number
+from deadzone.study.target_specs import UNCHANGED, JobSpec
 from deadzone.study.target_specs import KubernetesTarget as KubernetesSpec
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
@@ -45,8 +55,8 @@ def label_value(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", text)[:LONGEST_LABEL].strip("-._") or "none"
 
 
-def manifest(spec: KubernetesSpec, name: str, run_id: str, lease: str, cores: float | None) -> dict[str, Any]:
-    """The Job for one trial. cores: the treatment's limit, None for no limit."""
+def manifest(spec: KubernetesSpec, name: str, run_id: str, lease: str, wanted: Limits) -> dict[str, Any]:
+    """The Job for one trial. wanted: the treatment's limits and requests."""
     job, lent = spec.job, spec.launcher_image
     assert job is not None
     own = {MANAGED_BY: DEADZONE, RUN_LABEL: label_value(run_id), LEASE_LABEL: label_value(lease)}
@@ -66,7 +76,7 @@ def manifest(spec: KubernetesSpec, name: str, run_id: str, lease: str, cores: fl
         "pull_policy": job.image_pull_policy,
         "lend": [BUSYBOX, "sh", "-c", COPY, "lend", str(LENT)],
         "command": [*shell, "-c", HOLD, "hold", str(LENT / "bin")],
-        "resources": resources(job, cores),
+        "resources": resources(job, wanted),
         "env": [{"name": variable, "value": value} for variable, value in job.env.items()],
         "mounts": [*job.volume_mounts, {"name": "deadzone", "mountPath": str(HOME)}],
         "volumes": [*job.volumes, {"name": "deadzone", "emptyDir": {}}],
@@ -89,14 +99,20 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
     return values[part[1:]] if isinstance(part, str) and part.startswith("$") else part
 
 
-def resources(job: JobSpec, cores: float | None) -> dict[str, Any]:
+def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:
     """The resources of a trial's container: reserved is the limit itself, unless the study says otherwise."""
-    limits, requests = {}, {}
-    if cores is not None:
-        limits["cpu"] = cpu_quantity(cores)
-    reserved = cores if job.cpu_request is None else min(job.cpu_request, cores or job.cpu_request)
-    if reserved is not None:
-        requests["cpu"] = f"{round(reserved * 1000)}m"
-    if job.memory:
-        limits["memory"] = requests["memory"] = job.memory
-    return {"limits": limits, "requests": requests}
+    amounts = {key: _amount(key, getattr(wanted, factor)) for factor, key in FACTORS.items()}
+    cores = wanted.cpu_limit
+    if amounts["requests.cpu"] is None and job.cpu_request is not None:
+        reserved = min(job.cpu_request, float(cores)) if is_number(cores) else job.cpu_request
+        amounts["requests.cpu"] = f"{round(reserved * 1000)}m"
+    if wanted.memory_limit == UNCHANGED:
+        amounts["limits.memory"] = job.memory
+    for name in (CPU, MEMORY):
+        amounts[f"{REQUESTS}.{name}"] = amounts[f"{REQUESTS}.{name}"] or amounts[f"{LIMITS}.{name}"]
+    stated = Resources({key: amount for key, amount in amounts.items() if amount is not None}).as_patch()
+    return {part: stated.get(part, {}) for part in (LIMITS, REQUESTS)}
+
+
+def _amount(key: str, level: Level) -> str | None:
+    return quantity(key, level) if is_number(level) else None

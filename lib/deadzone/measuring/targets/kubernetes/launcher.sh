@@ -75,6 +75,16 @@ limit() {
   if [ -n "$dz_quota" ]; then echo "cpu_max $dz_quota $dz_span"; fi
 }
 
+other_limits() { # what a request of CPU and a limit of memory have become
+  if [ "$dz_v" = 2 ]; then
+    number cpu_weight "$dz_base/cpu.weight"
+    number memory_max "$dz_base/memory.max"
+  elif [ "$dz_v" = 1 ]; then
+    number cpu_shares "$dz_cpu/cpu.shares"
+    number memory_max /sys/fs/cgroup/memory/memory.limit_in_bytes
+  fi
+}
+
 counters() {
   if [ "$dz_v" = 2 ]; then
     tell stat "$dz_base/cpu.stat"
@@ -436,6 +446,7 @@ probe)
   look_for_clock
   echo "cgroup $dz_v"
   limit
+  other_limits
   counters
   dz_cores=0
   while read -r dz_name _; do

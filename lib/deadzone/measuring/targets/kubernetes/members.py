@@ -7,6 +7,7 @@ from deadzone.measuring.targets.kubernetes import lending, trial
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.container import Container, Probe, clean
 from deadzone.measuring.targets.kubernetes.originals import Original
+from deadzone.measuring.targets.kubernetes.resources import Resources
 from deadzone.measuring.targets.kubernetes.streams import Spot
 from deadzone.measuring.targets.kubernetes.workload import Workload, container_of
 from deadzone.measuring.targets.limits.base import Counters
@@ -51,7 +52,9 @@ class Members:
         original: what the workload had before the sweep, with the pods that were resized.
         """
         resized = {pod.uid for pod in original.pods}
-        first = self._workload.await_rollout(self._cluster, self._name, self._spec.start_timeout_s, resized)
+        first = self._workload.await_rollout(
+            self._cluster, self._name, self._spec.start_timeout_s, original.swept, resized
+        )
         container = self._entered(first)
         self._every = [(first, container)]
         self.probe = container.open()
@@ -79,6 +82,10 @@ class Members:
             return True
         ours = {pod["metadata"]["uid"] for pod, _ in self}
         return ours == {pod["metadata"]["uid"] for pod in self._workload.pods(self._cluster)}
+
+    def have(self, must: Resources) -> bool:
+        """Whether the container of every pod has the amounts, as its specification says."""
+        return all(Resources.of(self.specification(pod), must.names).holds(must) for pod, _ in self)
 
     def change(self, changed: Callable[[Object], Object]) -> None:
         """Change every pod. changed: changes one and gives it as it is then."""

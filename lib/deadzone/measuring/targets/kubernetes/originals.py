@@ -16,7 +16,7 @@ from typing import Any
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import MissingVerbError, RefusedError
-from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.resources import Resources
 from deadzone.measuring.targets.kubernetes.workload import Workload
 
 ANNOTATION = "deadzone.dev/original-resources"
@@ -29,9 +29,10 @@ UNNAMED = "OpenAPI-Generator"
 
 
 @dataclass(frozen=True)
-class ResizedPod(CpuResources):
+class ResizedPod:
     """What a pod had that was resized in place, and which one it is."""
 
+    resources: Resources
     name: str
     uid: str
 
@@ -40,16 +41,15 @@ class ResizedPod(CpuResources):
 class Original:
     """What a workload's container had before the sweep.
 
-    limit, request: of the template (of the pod, where the workload is one). run: the run that changes them.
-    pods: those that were resized in place. scratch: folder of the container that trials write in. manager: the name that its
+    resources: of the template (of the pod, where the workload is one). swept: the amounts among them that levels set. run: the run
+    that changes them. pods: those that were resized in place. scratch: folder of the container that trials write in. manager: the name that its
     changes stand under. rolled: whether the template was changed, so that pods may have a level by it. history: of the
     rollouts, see `history.recorded`. tries: how often pods were waited for in vain. autoscalers:
     those that are held, each with the least and most replicas that it had.
     """
 
     container: str
-    limit: str | None
-    request: str | None
+    resources: Resources
     run: str
     started_at: str
     scratch: str
@@ -59,18 +59,14 @@ class Original:
     history: Object | None = None
     tries: int = 0
     autoscalers: Object | None = None
+    swept: tuple[str, ...] = ("limits.cpu",)
 
-    @property
-    def cpu(self) -> CpuResources:
-        """The cpu resources to give back to the template."""
-        return CpuResources(self.limit, self.request)
-
-    def with_pod(self, pod: Mapping[str, Any], cpu: CpuResources) -> Original:
+    def with_pod(self, pod: Mapping[str, Any], have: Resources) -> Original:
         """The same with one more pod that is about to be resized; one that is known already keeps its entry."""
         uid = pod["metadata"]["uid"]
         if any(known.uid == uid for known in self.pods):
             return self
-        resized = ResizedPod(cpu.limit, cpu.request, pod["metadata"]["name"], uid)
+        resized = ResizedPod(have, pod["metadata"]["name"], uid)
         return replace(self, pods=(*self.pods, resized))
 
     def dumps(self) -> str:
@@ -82,13 +78,22 @@ class Original:
         """Raises TargetError for an annotation that something else changed."""
         try:
             document = json.loads(text)
-            resized = tuple(ResizedPod(**entry) for entry in document.pop("pods"))
-            return cls(**document, pods=resized)
+            resized = tuple(ResizedPod(**_read(entry)) for entry in document.pop("pods"))
+            swept = tuple(document.pop("swept", cls.swept))
+            return cls(**_read(document), pods=resized, swept=swept)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise TargetError(
                 f"The annotation {ANNOTATION} of {where} cannot be read, so what it had before is not known: {text!r}. "
                 "Set its resources by hand, then remove the annotation."
             ) from error
+
+
+def _read(entry: Object) -> Object:
+    """With the resources of an entry; up to version 0.1 these were a limit and a request of CPU."""
+    amounts = (entry.pop("resources", None) or {}).get("amounts")
+    if amounts is None:
+        amounts = {"limits.cpu": entry.pop("limit"), "requests.cpu": entry.pop("request")}
+    return {**entry, "resources": Resources(dict(amounts))}
 
 
 def kept(found: Object, where: str) -> Original | None:

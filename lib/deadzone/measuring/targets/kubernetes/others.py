@@ -1,10 +1,10 @@
 """Looking after a workload while it is swept: what others change there since the sweep began."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from deadzone.errors import LostError, TargetError
 from deadzone.measuring.targets.kubernetes import history
-from deadzone.measuring.targets.kubernetes.changes import PERMISSION_PATH, Change, cpu_path, differences
+from deadzone.measuring.targets.kubernetes.changes import PERMISSION_PATH, Change, differences, path_of
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ChangedError
 from deadzone.measuring.targets.kubernetes.workload import PERMISSION, Workload
@@ -14,12 +14,17 @@ class Others:
     """What others changed at a workload, look by look. changes: each once, in the order in which they were seen."""
 
     def __init__(
-        self, workload: Workload, container: str, found: Object, note: Callable[[str], None]
+        self,
+        workload: Workload,
+        container: str,
+        keys: Collection[str],
+        found: Object,
+        note: Callable[[str], None],
     ) -> None:
-        """container: whose cpu the sweep changes. found: the workload as the sweep met it. note: told of each change."""
+        """container: whose resources the sweep changes. keys: its amounts that a sweep sets. found: the workload as the sweep
+        met it. note: told of each change."""
         self._workload, self._note, self._baseline = workload, note, found
-        parts = (cpu_path(workload.kind, container, part) for part in ("limits", "requests"))
-        self._swept = {*parts, ("spec", history.LIMIT)}
+        self._swept = {*(path_of(workload.kind, container, key) for key in keys), ("spec", history.LIMIT)}
         self.changes: list[Change] = []
 
     def look(self, cluster: Cluster) -> Object | None:

@@ -1,163 +1,260 @@
-"""What a CPU limit means for a container's resources, and the QoS class of a pod that follows from them.
+"""What the limits and requests of a trial mean for a container's resources, and the QoS class of a pod that follows from them.
 
-Only `cpu` is ever touched, in limits and requests. Sources: the Kubernetes documentation, "Resource Management
-for Pods and Containers", "Pod Quality of Service Classes" and "Resize CPU and Memory Resources".
+Only what a study sweeps is ever touched: `cpu`, and `memory` where a limit or request of it is asked for. Sources: the Kubernetes
+documentation, "Resource Management for Pods and Containers", "Pod Quality of Service Classes" and "Resize CPU and Memory Resources".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from deadzone.errors import TargetError
+from deadzone.study.design import Limits
+from deadzone.study.levels import NONE, Level
+from deadzone.study.target_specs import UNCHANGED
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 
+CPU, MEMORY = "cpu", "memory"
+
+LIMITS, REQUESTS = "limits", "requests"
+
+FACTORS = {
+    "cpu_limit": "limits.cpu",
+    "cpu_request": "requests.cpu",
+    "memory_limit": "limits.memory",
+    "memory_request": "requests.memory",
+}
+"""The factors of a pod, each with the amount that it sets, as quotas name it."""
 
 LEAST_MILLICORES = 10
 """The kernel takes no quota under 1 ms a period of 100 ms."""
 
+LESS = {CPU: 0.001, MEMORY: 4096.0}
+"""A request that is smaller than the limit, so that a pod does not become Guaranteed [cores, bytes]."""
+
+BINARY = {"Gi": 2**30, "Mi": 2**20, "Ki": 2**10}
+
 
 @dataclass(frozen=True)
-class CpuResources:
-    """The cpu part of a container's resources, as quantities; None where there is none."""
+class Resources:
+    """Amounts of a container that a sweep changes, as quantities: `limits.cpu`, `requests.cpu`, and those of memory where it is
+    swept; None where there is none."""
 
-    limit: str | None
-    request: str | None
+    amounts: Mapping[str, str | None]
 
     @classmethod
-    def of(cls, container: Mapping[str, Any]) -> CpuResources:
-        """Those of a container's specification."""
-        resources = container.get("resources") or {}
-        return cls((resources.get("limits") or {}).get("cpu"), (resources.get("requests") or {}).get("cpu"))
+    def of(cls, container: Mapping[str, Any], names: Iterable[str] = (CPU,)) -> Resources:
+        """Those of a container's specification. names: cpu, memory."""
+        found = container.get("resources") or {}
+        keys = [(part, name) for name in names for part in (LIMITS, REQUESTS)]
+        return cls({f"{part}.{name}": (found.get(part) or {}).get(name) for part, name in keys})
 
     @property
-    def limit_cores(self) -> float | None:
-        """The limit in cores; None for no limit."""
-        return None if self.limit is None else cores_of(self.limit)
+    def names(self) -> tuple[str, ...]:
+        """The resources whose amounts these are."""
+        return resources_of(self.amounts)
 
-    @property
-    def request_cores(self) -> float | None:
-        """The request in cores; None for no request."""
-        return None if self.request is None else cores_of(self.request)
+    def number(self, key: str) -> float | None:
+        """An amount in cores or bytes; None for none."""
+        quantity = self.amounts.get(key)
+        return None if quantity is None else number_of(quantity)
 
-    def as_patch(self) -> dict[str, Any]:
-        """The resources of a strategic merge patch: what is not set is removed, memory and others stay."""
-        return {"limits": {"cpu": self.limit}, "requests": {"cpu": self.request}}
+    def asked(self, name: str) -> float | None:
+        """The request that counts: where there is none, the API server takes the limit for it."""
+        request = self.number(f"{REQUESTS}.{name}")
+        return self.number(f"{LIMITS}.{name}") if request is None else request
 
-    def same(self, other: CpuResources) -> bool:
+    def as_patch(self) -> dict[str, dict[str, str | None]]:
+        """The resources of a strategic merge patch: what is not set is removed, other resources stay."""
+        patch: dict[str, dict[str, str | None]] = {}
+        for key, quantity in self.amounts.items():
+            part, _, name = key.partition(".")
+            patch.setdefault(part, {})[name] = quantity
+        return patch
+
+    def holds(self, wanted: Resources) -> bool:
+        """Whether each wanted amount is one of these, however it is written."""
+        return all(self.number(key) == wanted.number(key) for key in wanted.amounts)
+
+    def same(self, other: Resources) -> bool:
         """Equal amounts, however they are written."""
-        return (self.limit_cores, self.request_cores) == (other.limit_cores, other.request_cores)
+        return self.holds(other) and other.holds(self)
+
+    def only(self, keys: Iterable[str]) -> Resources:
+        """Those of the keys alone."""
+        return Resources({key: self.amounts[key] for key in keys if key in self.amounts})
 
     def __str__(self) -> str:
-        return f"limit {self.limit or 'none'}, request {self.request or 'none'}"
+        return ", ".join(f"{in_words(key)} {quantity or 'none'}" for key, quantity in self.amounts.items())
 
 
-def qos_class(containers: Sequence[Mapping[str, Any]]) -> str:
-    """The class that a pod of these containers belongs to."""
-    told = [container.get("resources") or {} for container in containers]
-    if not any(resources.get("limits") or resources.get("requests") for resources in told):
-        return BEST_EFFORT
-    return GUARANTEED if all(_guaranteed(resources) for resources in told) else BURSTABLE
+def resources_of(keys: Iterable[str]) -> tuple[str, ...]:
+    """The resources, cpu or memory, of amounts by their keys."""
+    return tuple(dict.fromkeys(key.partition(".")[2] for key in keys))
 
 
-def qos_class_with(pod: Mapping[str, Any], name: str, cpu: CpuResources) -> str:
-    """The class that a pod would belong to if its container of that name had such cpu resources."""
-    return qos_class([_with(one, cpu) if one["name"] == name else one for one in pod["spec"]["containers"]])
+def in_words(key: str) -> str:
+    """What an amount is: limit, request, memory limit, memory request."""
+    part, _, name = key.partition(".")
+    return part.removesuffix("s") if name == CPU else f"{name} {part.removesuffix('s')}"
 
 
-def _with(container: Mapping[str, Any], cpu: CpuResources) -> dict[str, Any]:
-    resources = dict(container.get("resources") or {})
-    for kind, amounts in cpu.as_patch().items():
-        merged = {**(resources.get(kind) or {}), **amounts}
-        resources[kind] = {name: amount for name, amount in merged.items() if amount is not None}
-    return {**container, "resources": resources}
+def keys_swept(every: Iterable[Limits]) -> tuple[str, ...]:
+    """The amounts that trials must have: the CPU limit always, others where a level of them is asked for."""
+    asked = {factor for one in every for factor in FACTORS if getattr(one, factor) != UNCHANGED}
+    return tuple(key for factor, key in FACTORS.items() if factor == "cpu_limit" or factor in asked)
 
 
-def _guaranteed(resources: Mapping[str, Any]) -> bool:
-    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    if not {"cpu", "memory"} <= set(limits):
-        return False
-    same_cpu = cores_of(requests.get("cpu", limits["cpu"])) == cores_of(limits["cpu"])
-    return same_cpu and requests.get("memory", limits["memory"]) == limits["memory"]
+def required(own: Resources, wanted: Limits) -> Resources:
+    """What a container must have in a trial: limits, and requests where the study says them.
+
+    own: what the workload had before the sweep, which stays where the level is `unchanged`.
+    """
+    found: dict[str, str | None] = {}
+    for factor, key in FACTORS.items():
+        level = getattr(wanted, factor)
+        if key in own.amounts and (key.startswith(LIMITS) or level != UNCHANGED):
+            found[key] = own.amounts[key] if level == UNCHANGED else quantity(key, level)
+    return Resources(found)
 
 
-def for_template(original: CpuResources, cores: float | None) -> CpuResources:
-    """What a workload's template gets for a limit: the request stays, but never above the limit."""
-    limit = None if cores is None else cpu_quantity(cores)
-    is_above = cores is not None and (original.request_cores or 0.0) > cores
-    return CpuResources(limit, limit if is_above else original.request)
+def for_template(original: Resources, wanted: Limits) -> Resources:
+    """What a workload's template gets in a trial: a request that the study does not say stays, but never above the limit."""
+    amounts = {**original.amounts, **(must := required(original, wanted)).amounts}
+    made = Resources(amounts)
+    for name in original.names:
+        limit, request = f"{LIMITS}.{name}", f"{REQUESTS}.{name}"
+        most, now = made.number(limit), made.number(request)
+        if request not in must.amounts and most is not None and now is not None and now > most:
+            amounts[request] = amounts[limit]
+    return Resources(amounts)
 
 
-def why_not_resizable(
-    pod: Mapping[str, Any], container: Mapping[str, Any], cores: float | None
-) -> str | None:
-    """Why a limit cannot be put in force on a running pod, or None where it can.
+def why_not_resizable(pod: Mapping[str, Any], container: Mapping[str, Any], must: Resources) -> str | None:
+    """Why amounts cannot be put in force on a running pod, or None where they can.
 
     A resize adds and removes no resource and never changes the QoS class.
     """
-    now = CpuResources.of(container)
-    if cores is None:
-        return "a limit cannot be removed from a running pod, only changed"
-    if now.limit is None:
-        return "the running pod has no CPU limit, and one that is added could not be removed again"
-    if for_resize(pod, container, cores) is None:
+    now = Resources.of(container, must.names)
+    changed = [key for key in must.amounts if now.number(key) != must.number(key)]
+    for key in changed:
+        part, _, name = key.partition(".")
+        said, called = part.removesuffix("s"), "CPU" if name == CPU else name
+        if must.amounts[key] is None:
+            return f"a {said} cannot be removed from a running pod, only changed"
+        if now.amounts[key] is None:
+            return f"the running pod has no {called} {said}, and one that is added could not be removed again"
+        if name in _restarted_by(container):
+            return f"its container's resizePolicy asks for a restart where {called} is changed"
+    if for_resize(pod, container, must) is None:
         return f"the pod would leave its QoS class {qos_class(pod['spec']['containers'])}, which a resize may not"
     return None
 
 
-def for_resize(
-    pod: Mapping[str, Any], container: Mapping[str, Any], cores: float, original: CpuResources | None = None
-) -> CpuResources | None:
-    """What a running pod's container gets for a limit, so that the pod keeps its QoS class; None if nothing does.
+def _restarted_by(container: Mapping[str, Any]) -> set[str]:
+    policies = container.get("resizePolicy") or []
+    return {one["resourceName"] for one in policies if one.get("restartPolicy") == "RestartContainer"}
 
-    original: resources before the sweep, from which the request is taken; by default those of now.
+
+def for_resize(
+    pod: Mapping[str, Any], container: Mapping[str, Any], must: Resources, original: Resources | None = None
+) -> Resources | None:
+    """What a running pod's container gets in a trial, so that the pod keeps its QoS class; None if nothing does.
+
+    original: resources before the sweep, from which requests are taken that the study does not say; by default those of now.
     """
     wanted_class = (pod.get("status") or {}).get("qosClass") or qos_class(pod["spec"]["containers"])
-    before = original or CpuResources.of(container)
-    request = before.request_cores if before.request_cores is not None else before.limit_cores
-    assert request is not None
-    candidates = [cores] if wanted_class == GUARANTEED else [min(request, cores), cores - 0.001]
-    for amount in candidates:
-        if amount <= 0:
-            continue
-        # A request may be below the least limit: the kernel takes any share.
-        asked = CpuResources(cpu_quantity(cores), _request(amount))
+    before = original or Resources.of(container, must.names)
+    choices = [list(_requests(name, must, before, wanted_class)) for name in must.names]
+    for requests in itertools.product(*choices):
+        chosen = {f"{REQUESTS}.{name}": one for name, one in zip(must.names, requests, strict=True)}
+        asked = Resources({**before.amounts, **must.amounts, **chosen})
         if qos_class_with(pod, container["name"], asked) == wanted_class:
             return asked
     return None
 
 
-def _request(cores: float) -> str:
-    thousandths = round(cores * 1000)
-    return str(thousandths // 1000) if thousandths % 1000 == 0 else f"{thousandths}m"
+def _requests(name: str, must: Resources, before: Resources, wanted_class: str) -> Iterator[str | None]:
+    """Requests of one resource that may go with its limit: the one that the study says, else those that keep the QoS class."""
+    if f"{REQUESTS}.{name}" in must.amounts:
+        yield must.amounts[f"{REQUESTS}.{name}"]
+        return
+    limit, had = must.number(f"{LIMITS}.{name}"), before.asked(name)
+    if limit is None or had is None:
+        yield before.amounts[f"{REQUESTS}.{name}"]
+        return
+    for amount in [limit] if wanted_class == GUARANTEED else [min(had, limit), limit - LESS[name]]:
+        if amount > 0:  # a request may be below the least limit: the kernel takes any share
+            yield written(name, amount)
 
 
-def cores_of(quantity: str) -> float:
-    """A quantity of CPU in cores. Raises TargetError for what is none."""
+def qos_class(containers: Sequence[Mapping[str, Any]]) -> str:
+    """The class that a pod of these containers belongs to."""
+    told = [container.get("resources") or {} for container in containers]
+    if not any(resources.get(LIMITS) or resources.get(REQUESTS) for resources in told):
+        return BEST_EFFORT
+    return GUARANTEED if all(_guaranteed(resources) for resources in told) else BURSTABLE
+
+
+def qos_class_with(pod: Mapping[str, Any], name: str, have: Resources) -> str:
+    """The class that a pod would belong to if its container of that name had such resources."""
+    return qos_class([_with(one, have) if one["name"] == name else one for one in pod["spec"]["containers"]])
+
+
+def _with(container: Mapping[str, Any], have: Resources) -> dict[str, Any]:
+    resources = dict(container.get("resources") or {})
+    for part, amounts in have.as_patch().items():
+        merged = {**(resources.get(part) or {}), **amounts}
+        resources[part] = {name: amount for name, amount in merged.items() if amount is not None}
+    return {**container, "resources": resources}
+
+
+def _guaranteed(resources: Mapping[str, Any]) -> bool:
+    have = Resources.of({"resources": resources}, (CPU, MEMORY))
+    limits = [have.number(f"{LIMITS}.{name}") for name in have.names]
+    return None not in limits and limits == [have.asked(name) for name in have.names]
+
+
+def number_of(quantity: str) -> float:
+    """A quantity in cores or bytes. Raises TargetError for what is none."""
     from kubernetes.utils.quantity import parse_quantity
 
     try:
         return float(parse_quantity(quantity.strip()))
     except ValueError as error:
-        raise TargetError(f"{quantity!r} is no quantity of CPU.") from error
+        raise TargetError(f"{quantity!r} is no quantity of CPU or memory.") from error
 
 
-def cpu_quantity(cores: float) -> str:
-    """Cores as Kubernetes writes them: 1500m, 2.
+def quantity(key: str, level: Level) -> str | None:
+    """A level as Kubernetes writes it: 1500m, 2, 64Mi; None for `none`.
 
-    Raises TargetError where the amount is finer than a thousandth of a core, or less than the kernel takes.
+    Raises TargetError where the amount is finer than Kubernetes counts, or less than the kernel takes.
     """
-    thousandths = round(cores * 1000)
-    if abs(thousandths - cores * 1000) > 1e-6 or thousandths < LEAST_MILLICORES:
-        raise TargetError(
-            f"A CPU limit of {cores:g} cores cannot be put in force: Kubernetes counts in thousandths of a core, "
-            f"and the kernel takes {LEAST_MILLICORES} of them or more."
-        )
-    return _request(cores)
+    if level == NONE:
+        return None
+    part, _, name = key.partition(".")
+    amount = float(level)
+    if name == CPU:
+        thousandths = round(amount * 1000)
+        is_fine = abs(thousandths - amount * 1000) <= 1e-6
+        if not is_fine or thousandths < (LEAST_MILLICORES if part == LIMITS else 1):
+            raise TargetError(
+                f"A CPU {part.removesuffix('s')} of {amount:g} cores cannot be put in force: Kubernetes counts in thousandths of "
+                f"a core, and the kernel takes a limit of {LEAST_MILLICORES} of them or more."
+            )
+    return written(name, amount)
 
 
-def in_words(cores: float | None) -> str:
-    """A CPU limit as a sentence names it; none for no limit."""
-    return "none" if cores is None else f"{cores:g} cores"
+def written(name: str, amount: float) -> str:
+    """An amount of cpu or memory as people write it: 1500m, 64Mi."""
+    if name == MEMORY:
+        size = math.floor(amount)
+        unit = next((unit for unit, one in BINARY.items() if size % one == 0), "")
+        return f"{size // BINARY.get(unit, 1)}{unit}"
+    thousandths = round(amount * 1000)
+    return str(thousandths // 1000) if thousandths % 1000 == 0 else f"{thousandths}m"

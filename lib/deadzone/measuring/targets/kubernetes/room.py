@@ -12,11 +12,15 @@ from typing import Any
 from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import MissingVerbError
-from deadzone.measuring.targets.kubernetes.resources import CpuResources, cores_of
+from deadzone.measuring.targets.kubernetes.resources import (
+    LIMITS,
+    MEMORY,
+    REQUESTS,
+    Resources,
+    number_of,
+    written,
+)
 from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, Workload
-
-AMOUNTS = {"limits.cpu": "limit", "requests.cpu": "request", "cpu": "request"}
-"""What a quota counts of a container's cpu, by its name there."""
 
 DEFAULT_SHARE = "25%"
 """maxSurge and maxUnavailable where the owner says nothing."""
@@ -25,7 +29,7 @@ ROUNDING = 1e-6
 
 
 def check(
-    cluster: Cluster, workload: Workload, found: Object, container: str, every: Sequence[CpuResources]
+    cluster: Cluster, workload: Workload, found: Object, container: str, every: Sequence[Resources]
 ) -> None:
     """Raise TargetError where a quota or range of the namespace forbids a level, or the way from one to another.
 
@@ -34,7 +38,8 @@ def check(
     ranges = _listed(cluster, "core.list_namespaced_limit_range", workload.namespace)
     quotas = _listed(cluster, "core.list_namespaced_resource_quota", workload.namespace)
     spec = workload.template(found)
-    beside = [CpuResources.of(one) for one in spec["containers"] if one["name"] != container]
+    names = every[0].names
+    beside = [Resources.of(one, names) for one in spec["containers"] if one["name"] != container]
     old = pods_that_stay(workload.kind, found["spec"])
     replicas = int(found["spec"].get("replicas", 1))
     for problem in itertools.chain(
@@ -55,16 +60,19 @@ def _listed(cluster: Cluster, method: str, namespace: str) -> list[Object]:
         return []
 
 
-def out_of_range(ranges: Sequence[Mapping[str, Any]], every: Sequence[CpuResources]) -> Iterator[str]:
+def out_of_range(ranges: Sequence[Mapping[str, Any]], every: Sequence[Resources]) -> Iterator[str]:
     """What a LimitRange forbids, in the words that the API server has for it."""
     limits = [one for found in ranges for one in found["spec"]["limits"] if one["type"] == "Container"]
     for one, wanted in itertools.product(limits, every):
-        most, least = (one.get("max") or {}).get("cpu"), (one.get("min") or {}).get("cpu")
-        if most and wanted.limit_cores is not None and wanted.limit_cores > cores_of(most) + ROUNDING:
-            yield f"maximum cpu usage per Container is {most}, but limit is {wanted.limit}"
-        lowest = wanted.request_cores if wanted.request_cores is not None else wanted.limit_cores
-        if least and lowest is not None and lowest < cores_of(least) - ROUNDING:
-            yield f"minimum cpu usage per Container is {least}, but request is {wanted.request or wanted.limit}"
+        for name in wanted.names:
+            most, least = (one.get("max") or {}).get(name), (one.get("min") or {}).get(name)
+            limit, request = wanted.number(f"{LIMITS}.{name}"), wanted.asked(name)
+            if most and limit is not None and limit > number_of(most) + ROUNDING:
+                told = wanted.amounts[f"{LIMITS}.{name}"]
+                yield f"maximum {name} usage per Container is {most}, but limit is {told}"
+            if least and request is not None and request < number_of(least) - ROUNDING:
+                told = wanted.amounts[f"{REQUESTS}.{name}"] or wanted.amounts[f"{LIMITS}.{name}"]
+                yield f"minimum {name} usage per Container is {least}, but request is {told}"
 
 
 def pods_that_stay(kind: str, spec: Mapping[str, Any]) -> int:
@@ -88,8 +96,8 @@ def _pods(share: int | str, replicas: int, rounded: Any) -> int:
 
 def beyond_quota(
     quotas: Sequence[Mapping[str, Any]],
-    every: Sequence[CpuResources],
-    beside: Sequence[CpuResources],
+    every: Sequence[Resources],
+    beside: Sequence[Resources],
     replicas: int,
     old: int,
 ) -> Iterator[str]:
@@ -104,17 +112,30 @@ def beyond_quota(
         hard = (quota.get("status") or {}).get("hard") or quota["spec"].get("hard") or {}
         used = (quota.get("status") or {}).get("used") or {}
         name = quota["metadata"]["name"]
-        for key in (key for key in AMOUNTS if key in hard):
-            cores = [getattr(one, f"{AMOUNTS[key]}_cores") for one in every]
-            if None in cores:
+        keys = [key for name in every[0].names for key in (f"{LIMITS}.{name}", f"{REQUESTS}.{name}", name)]
+        for key in (key for key in keys if key in hard):
+            amounts, most = [_counted(one, key) for one in every], number_of(str(hard[key]))
+            known = [one for one in amounts if one is not None]
+            if len(known) < len(amounts):
                 yield f"failed quota: {name}: must specify {key}"
                 continue
-            rest = sum(getattr(one, f"{AMOUNTS[key]}_cores") or 0.0 for one in beside)
-            others = cores_of(str(used.get(key, "0"))) - replicas * (cores[0] + rest)
-            for before, after in itertools.permutations(cores, 2):
+            rest = sum(_counted(one, key) or 0.0 for one in beside)
+            others = number_of(str(used.get(key, "0"))) - replicas * (known[0] + rest)
+            for before, after in itertools.permutations(known, 2):
                 needed = others + max(old * (before + rest) + after + rest, replicas * (after + rest))
-                if needed > cores_of(str(hard[key])) + ROUNDING:
+                if needed > most + ROUNDING:
                     yield (
-                        f"exceeded quota: {name}, for the rollout from {before:g} to {after:g} cores needs {needed:g} of {key}, "
-                        f"with {old} old pods beside a new one, limited: {hard[key]}"
+                        f"exceeded quota: {name}, for the rollout from {_shown(key, before)} to {_shown(key, after)}"
+                        f"{'' if MEMORY in key else ' cores'} needs {_shown(key, needed)} of {key}, with {old} old pods beside a "
+                        f"new one, limited: {hard[key]}"
                     )
+
+
+def _counted(one: Resources, key: str) -> float | None:
+    """What a quota counts of a container under a name; None where it has none."""
+    part, _, name = key.rpartition(".")
+    return one.number(key) if part == LIMITS else one.asked(name)
+
+
+def _shown(key: str, amount: float) -> str:
+    return written(MEMORY, amount) if MEMORY in key else f"{amount:g}"

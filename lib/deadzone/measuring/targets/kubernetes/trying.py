@@ -8,35 +8,37 @@ from collections.abc import Sequence
 
 from deadzone.measuring.targets.kubernetes import resources, room
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
-from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.resources import Resources
 from deadzone.measuring.targets.kubernetes.workload import POD, Workload, container_of, try_resize
+from deadzone.study.design import Limits
 
 
 def try_levels(
     cluster: Cluster,
     workload: Workload,
     container: str,
-    original: CpuResources,
+    original: Resources,
     pods: Sequence[Object],
-    levels: Sequence[float | None],
+    levels: Sequence[Limits],
     change: str,
 ) -> list[str]:
     """Ask whether each level may be; returns what a person should know of them before the sweep.
 
-    original: what the template has. pods: those that are at the level of a trial. levels: CPU limits, None for no limit [cores].
+    original: what the template has. pods: those that are at the level of a trial. levels: limits and requests.
     change: how they are put in force, as the target says.
 
     Raises TargetError where one may not: by validation, a quota, a range or an admission policy.
     """
-    rolled: list[CpuResources] = []
-    for cores in levels:
-        wanted = [_by_resize(pod, container, cores) for pod in pods]
+    rolled: list[Resources] = []
+    for level in levels:
+        must = resources.required(original, level)
+        wanted = [_by_resize(pod, container, must) for pod in pods]
         if change != "patch" and None not in wanted:
             for pod, one in zip(pods, wanted, strict=True):
                 assert one is not None
                 try_resize(cluster, pod, container, one)
         elif workload.kind != POD and change != "resize":
-            rolled.append(resources.for_template(original, cores))
+            rolled.append(resources.for_template(original, level))
     if not rolled:
         return []
     found = workload.read(cluster)
@@ -53,9 +55,8 @@ def try_levels(
     ]
 
 
-def _by_resize(pod: Object, name: str, cores: float | None) -> CpuResources | None:
-    """What a pod's container is resized to for a limit; None where it cannot be."""
+def _by_resize(pod: Object, name: str, must: Resources) -> Resources | None:
+    """What a pod's container is resized to; None where it cannot be."""
     container = container_of(pod["spec"], name, pod["metadata"]["name"])
-    if cores is None or resources.why_not_resizable(pod, container, cores):
-        return None
-    return resources.for_resize(pod, container, cores)
+    why_not = resources.why_not_resizable(pod, container, must)
+    return None if why_not else resources.for_resize(pod, container, must)

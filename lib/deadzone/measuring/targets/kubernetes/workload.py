@@ -5,7 +5,7 @@ Neither is believed: what counts is read in the container's own control group af
 """
 
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from deadzone.errors import TargetError, did_you_mean
 from deadzone.measuring.targets.kubernetes import trouble
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError
-from deadzone.measuring.targets.kubernetes.resources import CpuResources
+from deadzone.measuring.targets.kubernetes.resources import Resources, resources_of
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
 
@@ -127,7 +127,7 @@ class Workload:
         return sorted(found, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
     def patch_template(
-        self, cluster: Cluster, container: str, wanted: CpuResources, found: Object, **more: Any
+        self, cluster: Cluster, container: str, wanted: Resources, found: Object, **more: Any
     ) -> Object:
         """Change the resources in a workload's template; the cluster then replaces its pods.
 
@@ -158,10 +158,12 @@ class Workload:
         if not spec.get("replicas", 1):
             raise TargetError(f"{self} has no replicas, so there is no container to measure in.")
 
-    def await_rollout(self, cluster: Cluster, container: str, timeout_s: float, ours: Set[str]) -> Object:
+    def await_rollout(
+        self, cluster: Cluster, container: str, timeout_s: float, keys: Collection[str], ours: Set[str]
+    ) -> Object:
         """Wait until every pod of a workload is of its present template; returns the newest ready pod.
 
-        ours: uids of the pods that this sweep gave another limit than their template's.
+        keys: amounts of the container that a pod must have as its template. ours: uids of the pods that this sweep gave others.
 
         Pods that are replaced are waited for as well, as long as they may take to end: one that ends uses CPU beside the
         next trial, and may still be asked by a client of the workload's Service.
@@ -175,7 +177,8 @@ class Workload:
             every = self.all_pods(cluster)
             present = [pod for pod in every if not is_ending(pod)]
             if self.is_rolled_out(found):
-                wanted = CpuResources.of(container_of(self.template(found), container, str(self)))
+                template = container_of(self.template(found), container, str(self))
+                wanted = Resources.of(template, resources_of(keys)).only(keys)
                 ready = [pod for pod in present if is_ready(pod, container)]
                 if ready and self._as_wanted(ready[-1], container, wanted, ours):
                     ready_since = ready_since or time.monotonic()
@@ -204,10 +207,10 @@ class Workload:
             return current and ready == wanted
         return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
 
-    def _as_wanted(self, pod: Object, container: str, wanted: CpuResources, ours: Set[str]) -> bool:
-        """Whether a pod has its template's limit, or ours. Raises TargetError where the cluster gives it another one."""
-        have = CpuResources.of(container_of(pod["spec"], container, str(self)))
-        if have.limit_cores == wanted.limit_cores or self.kind == POD or pod["metadata"]["uid"] in ours:
+    def _as_wanted(self, pod: Object, container: str, wanted: Resources, ours: Set[str]) -> bool:
+        """Whether a pod has what its template says, or ours. Raises TargetError where the cluster gives it another one."""
+        have = Resources.of(container_of(pod["spec"], container, str(self)), wanted.names)
+        if have.holds(wanted) or self.kind == POD or pod["metadata"]["uid"] in ours:
             return True
         raise TargetError(
             f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or an admission "
@@ -283,7 +286,7 @@ def container_status(pod: Mapping[str, Any], container: str) -> Object:
 
 
 def try_resize(
-    cluster: Cluster, pod: Object, container: str, wanted: CpuResources, dry_run: bool = True
+    cluster: Cluster, pod: Object, container: str, wanted: Resources, dry_run: bool = True
 ) -> None:
     """Ask for a resize of a running container. dry_run: only whether it may be, by quotas and ranges too.
 
@@ -298,7 +301,7 @@ def try_resize(
     )
 
 
-def resize(cluster: Cluster, pod: Object, container: str, wanted: CpuResources, timeout_s: float) -> Object:
+def resize(cluster: Cluster, pod: Object, container: str, wanted: Resources, timeout_s: float) -> Object:
     """Change the resources of a running container in place and wait until the kubelet has done it.
 
     Raises ClusterError if the server has no resize or refuses it, TargetError if the node cannot do it.
@@ -327,10 +330,10 @@ def _pending(pod: Object) -> tuple[str | None, str]:
     return None, ""
 
 
-def _in_force(pod: Object, container: str, wanted: CpuResources) -> bool:
+def _in_force(pod: Object, container: str, wanted: Resources) -> bool:
     """Whether the container runs with the resources, as the kubelet says (servers before 1.33 do not say it)."""
     actual = container_status(pod, container).get("resources")
-    as_wanted = actual is None or CpuResources.of({"resources": actual}).same(wanted)
+    as_wanted = actual is None or Resources.of({"resources": actual}, wanted.names).same(wanted)
     return as_wanted and is_running(pod, container)
 
 

@@ -1,0 +1,135 @@
+"""Requests and memory of a pod as factors, each read in the node's control group by the program that is measured."""
+
+from __future__ import annotations
+
+import pytest
+from sweeping import ALLOWED, command, job_target, resources, target
+
+pytestmark = pytest.mark.cluster
+
+MIB = 2**20
+
+LOOK = """cd /sys/fs/cgroup
+for file in cpu/cpu.shares cpu.weight memory/memory.limit_in_bytes memory.max; do
+    if [ -r $file ]; then echo $file $(cat $file); fi
+done"""
+"""Prints the weight and the memory limit of its own control group."""
+
+READINGS = {
+    "weight": {"regex": r"cpu\S+ (\d+)"},
+    "memory_bytes": {"regex": r"memory\S+ (\d+)"},
+}
+
+OWN = {"limits": {"cpu": "1", "memory": "256Mi"}, "requests": {"cpu": "50m", "memory": "64Mi"}}
+
+
+@pytest.fixture
+def look(write_study, namespace):
+    """A study whose program prints the amounts in force."""
+
+    def make(factors, target=target, **more):
+        return write_study(
+            workload=command(["sh", "-c", LOOK], responses=READINGS),
+            target=target(namespace, **more),
+            factors=factors,
+            design={"replicates": 1},
+        )
+
+    return make
+
+
+def check_in_force(trials):
+    assert set(trials["status"]) == {"ok"}
+    assert list(trials["memory_bytes"]) == list(trials["memory_limit"].astype(float))
+    by_request = trials.groupby("cpu_request")["weight"].unique()
+    assert all(len(weights) == 1 for weights in by_request)
+    if (trials["weight"] > 100).any():  # version 1 of control groups: 1024 a core
+        assert {cores: int(weights[0]) for cores, weights in by_request.items()} == {0.1: 102, 0.4: 409}
+
+
+@pytest.mark.parametrize("change", ["resize", "patch"])
+def test_requests_and_memory_are_in_force_and_given_back(change, deployment, look, sweep, left):
+    deployment(annotations=ALLOWED, resources=OWN)
+    before = left.pods()[0]
+    factors = {"cpu_request": [0.1, 0.4], "memory_limit": ["96MiB", "128MiB"]}
+    trials = sweep(look(factors, change=change)).trials()
+    check_in_force(trials)
+    assert set(trials["memory_limit"]) == {96 * MIB, 128 * MIB}
+    assert left.limits() == OWN
+    assert left.annotation() is None and left.leases() == [] and left.files() == []
+    if change == "resize":
+        (after,) = left.pods()
+        assert after["metadata"]["uid"] == before["metadata"]["uid"]
+        assert after["status"]["containerStatuses"][0]["restartCount"] == 0
+
+
+def test_the_owners_memory_stays_where_it_is_no_factor(deployment, look, sweep, left, cluster, namespace):
+    deployment(annotations=ALLOWED, resources=OWN)
+    trials = sweep(look({"cpu_request": [0.1, 0.4]}, change="patch")).trials()
+    assert set(trials["memory_bytes"]) == {256 * MIB}
+    assert left.limits() == OWN
+
+
+def test_a_request_above_the_limit_is_refused_before_the_first_trial(deployment, look, deadzone, left):
+    deployment(annotations=ALLOWED, resources=OWN)
+    said = deadzone("sweep", look({"cpu_request": [0.1, 1.5]}))
+    assert said.code == 4, said.err
+    assert "must be less than or equal to cpu limit" in said.err and "Nothing was measured" in said.err
+    assert left.limits() == OWN and left.annotation() is None
+
+
+def test_a_request_that_takes_the_pod_out_of_its_class_is_told_and_rolled_out(
+    deployment, look, deadzone, left
+):
+    own = {part: {"cpu": "500m", "memory": "128Mi"} for part in ("limits", "requests")}
+    deployment(annotations=ALLOWED, resources=own)
+    refused = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}, change="resize"))
+    assert refused.code == 4, refused.err
+    assert "would leave its QoS class Guaranteed" in refused.err
+    assert left.limits() == own
+    said = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}))
+    assert said.code == 0, said.err
+    told = "are of the QoS class Burstable, now Guaranteed"
+    assert told in said.err and said.err.index(told) < said.err.index("trial 1")
+    assert left.limits() == own
+
+
+def test_a_program_that_outgrows_a_level_of_memory_is_killed_there_alone(
+    deployment, write_study, namespace, sweep, left
+):
+    deployment(annotations=ALLOWED, resources=OWN)
+    eat = "x=$(head -c 60000000 /dev/zero | tr '\\0' a); echo ${{#x}}"
+    run = sweep(
+        write_study(
+            workload=command(["sh", "-c", eat]),
+            target=target(namespace, change="resize"),
+            factors={"memory_limit": ["48MiB", "256MiB"]},
+            design={"replicates": 1},
+        )
+    )
+    status = dict(zip(run.trials()["memory_limit"], run.trials()["status"], strict=True))
+    assert status == {48 * MIB: "oom_killed", 256 * MIB: "ok"}
+    assert left.limits() == OWN
+
+
+def test_a_job_has_the_requests_and_the_memory_of_its_trial(look, ffmpeg_image, sweep, left):
+    factors = {"cpu_request": [0.1, 0.4], "memory_limit": ["96MiB", "128MiB"]}
+
+    def jobs(namespace):
+        return job_target(namespace, ffmpeg_image)
+
+    check_in_force(sweep(look(factors, jobs)).trials())
+    assert left.jobs() == [] and left.leases() == []
+
+
+def test_the_patch_has_what_was_swept(deployment, look, deadzone, left, cluster, namespace, tmp_path):
+    deployment(annotations=ALLOWED, resources=OWN)
+    said = deadzone("sweep", look({"memory_limit": ["96MiB", "128MiB"], "cpu_limit": [0.5]}))
+    assert said.code == 0, said.err
+    said = deadzone("recommend", "probe/latest", "--manifest")
+    assert said.code == 0, said.err
+    (tmp_path / "patch.yaml").write_text(said.out)
+    where = ("deployment", "worker", "--namespace", namespace)
+    cluster.kubectl("patch", *where, f"--patch-file={tmp_path / 'patch.yaml'}")
+    now = resources(cluster.get("deployment", "worker", "--namespace", namespace))
+    assert now["limits"]["memory"] in ("96Mi", "128Mi") and now["limits"]["cpu"] == "500m"
