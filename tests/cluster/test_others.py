@@ -37,12 +37,12 @@ OTHERS = {
 def sweep_of(namespace, deployment, write_study, start):
     """A sweep of some trials that has measured two."""
 
-    def begin(replicas=60, **more):
+    def begin(replicas=60, seconds=0.2, **more):
         deployment(annotations=ALLOWED)
         study = write_study(
             workload=command(SLEEP),
             target=target(namespace, start_timeout_s=60, **more),
-            factors={"seconds": [0.2], "cpu_limit": [0.3, 0.5]},
+            factors={"seconds": [seconds], "cpu_limit": [0.3, 0.5]},
             design={"replicates": replicas},
         )
         begun = start("sweep", study)
@@ -120,6 +120,52 @@ def test_a_killed_sweep_gives_back_what_is_its_own_and_leaves_what_is_not(
     assert said.code == 0, said.err
     assert "limit 700m, set by colleague at" in said.out
     left.check_nothing(limit="700m")
+
+
+def resized_by_a_colleague(cluster, namespace, left, limit="700m"):
+    """A pod gets another limit by `kubectl patch --subresource resize`; its name."""
+    (pod,) = left.pods()
+    body = {"spec": {"containers": [{"name": "ffmpeg", "resources": {"limits": {"cpu": limit}}}]}}
+    name = pod["metadata"]["name"]
+    where = ("pod", name, "--namespace", namespace, "--subresource=resize", "--field-manager=colleague")
+    cluster.kubectl("patch", *where, f"--patch={json.dumps(body)}")
+    return name
+
+
+def test_a_pod_that_others_resize_stays_so_and_stops_the_sweep(cluster, namespace, sweep_of, left):
+    begun = sweep_of(change="resize")
+    name = resized_by_a_colleague(cluster, namespace, left)
+    code, _, err = begun.end()
+    assert code == 3, err
+    assert f"pod {name}: ffmpeg.resources.limits.cpu was changed from" in err
+    assert "to 700m by colleague at" in err and "Traceback" not in err
+    (now,) = left.pod_resources()
+    assert now == {"limits": {"cpu": "700m"}, "requests": {"cpu": "50m"}}
+    assert resources(cluster.get("deployment", "worker", "--namespace", namespace))["limits"] == {"cpu": "1"}
+    assert left.annotation() is None and left.leases() == [] and left.files() == []
+
+
+def test_a_sweep_that_goes_on_gives_the_pod_what_others_gave_it(cluster, namespace, sweep_of, left):
+    begun = sweep_of(replicas=4, change="resize", on_change="continue")
+    resized_by_a_colleague(cluster, namespace, left)
+    code, _, err = begun.end()
+    assert code == 0, err
+    lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
+    assert not lines[-1]["trusted"] and "by colleague at" in lines[-1]["distrust_reason"]
+    assert lines[-1]["status"] == "ok"
+    assert left.pod_resources() == [{"limits": {"cpu": "700m"}, "requests": {"cpu": "50m"}}]
+    assert left.annotation() is None and left.leases() == []
+
+
+def test_a_pod_of_a_level_that_others_resize_stops_the_sweep_though_it_is_replaced(
+    cluster, namespace, sweep_of, left
+):
+    begun = sweep_of(change="patch", seconds=5)
+    name = resized_by_a_colleague(cluster, namespace, left)
+    code, _, err = begun.end()
+    assert code == 3, err
+    assert f"pod {name}, until it is replaced: ffmpeg.resources.limits.cpu was changed" in err
+    left.check_nothing()
 
 
 def quota(namespace, cores):

@@ -20,9 +20,11 @@ from deadzone.measuring.targets.kubernetes import (
     restoring,
     trial,
 )
+from deadzone.measuring.targets.kubernetes.changes import Change
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Object
 from deadzone.measuring.targets.kubernetes.cluster_target import ClusterTarget
 from deadzone.measuring.targets.kubernetes.errors import (
+    AbsentError,
     ChangedError,
     ClusterError,
     ConflictError,
@@ -127,6 +129,7 @@ class ExecTarget(ClusterTarget):
 
     def _choose_pods(self) -> None:
         self.members.choose(self.note.original)
+        self._look_at_pods([pod for pod, _ in self.members])
         self._is_lost = False
         self.place.enter(self.members.container)
 
@@ -149,7 +152,7 @@ class ExecTarget(ClusterTarget):
             self._members.leave(self.around.note)
         try:
             with contextlib.suppress(ClusterError):
-                self._look_at_workload()  # to say what others changed since the last trial
+                self._look_at_others()  # to say what they changed since the last trial
             original, timeout_s = self.note.original, self.spec.start_timeout_s
             giving_back.give_back(self.cluster, self._workload, original, timeout_s)
         except DeadzoneError as error:
@@ -165,11 +168,12 @@ class ExecTarget(ClusterTarget):
 
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits and requests in force, and see them in the container's own control group."""
-        self._look_at_workload()
+        members = self.members
+        is_there = bool(members) and members.are_there() and not self._is_lost
+        self._look_at_others()
         if stopped := self._stopped_by():
             raise stopped
-        members = self.members
-        if not members or self._is_lost or not members.are_there():
+        if not is_there:
             self._choose_pods()
         wanted = self.wanted(treatment)
         must = resources.required(self.note.original.resources, wanted)
@@ -182,9 +186,10 @@ class ExecTarget(ClusterTarget):
 
     def look(self) -> Seen:
         """What happened to the workload and its pods in a trial that has just ended."""
-        self._look_at_workload()
+        is_there = self.members.are_there() or self._is_lost
+        self._look_at_others()
         lost = None
-        if self._is_asked and not self._is_lost and not self.members.are_there():
+        if self._is_asked and not is_there:
             self._is_lost = True
             lost = f"the pods of {self._workload} that are asked were replaced, or are more or less, during the trial"
         return Seen(lost, tuple(map(str, self._others.changes if self._others else ())), self._is_lost)
@@ -196,11 +201,13 @@ class ExecTarget(ClusterTarget):
     def _by_others(self, error: TargetError) -> TargetError:
         """Why a limit is not in force: what others changed since it was asked for, or the error itself."""
         known = len(self._others.changes) if self._others else 0
-        self._look_at_workload()
+        self.members.are_there()
+        self._look_at_others()
         return self._stopped_by() or (self._others.blamed(error, known) if self._others else error)
 
-    def _look_at_workload(self) -> None:
+    def _look_at_others(self) -> None:
         """See what others changed since the last look; where the sweep goes on, it gives back what they made of it."""
+        self._look_at_pods([pod for pod, _ in self._members or ()])
         now = self._others.look(self.cluster) if self._others else None
         if now is None or self.spec.on_change == "stop":
             return
@@ -211,6 +218,14 @@ class ExecTarget(ClusterTarget):
                 revisions = {**fresh["revisions"], **known["revisions"]}
                 original = replace(original, history={**known, "revisions": revisions})
         self.note.keep(original)
+
+    def _look_at_pods(self, pods: Sequence[Object]) -> None:
+        """See what others changed at pods as they are now."""
+        if self._others is None or not pods:
+            return
+        changed = self._others.look_at_pods(pods, are_rolled=self.note.original.rolled)
+        if changed and self.spec.on_change == "continue":
+            self.note.keep(giving_back.pods_taken_over(changed, self.note.original))
 
     def _change(self, must: Resources, wanted: Limits) -> None:
         self.check_lease()
@@ -232,6 +247,18 @@ class ExecTarget(ClusterTarget):
         self._patch(wanted)
 
     def _resize(self, pod: Object, must: Resources) -> Object:
+        while True:
+            try:
+                return self._resize_once(pod, must)
+            except ConflictError:  # something wrote meanwhile: look who it was
+                self.cluster.pause(0.1)
+                pod = Workload(POD, self.spec.namespace, pod["metadata"]["name"]).read(self.cluster)
+                if self._others and (by_others := self._others.between_pod(pod)):
+                    raise LostError(
+                        f"others changed {self._workload} before the trial: {by_others[0]}"
+                    ) from None
+
+    def _resize_once(self, pod: Object, must: Resources) -> Object:
         container = self.members.specification(pod)
         original = self.note.original.with_pod(pod, Resources.of(container, must.names))
         before = next(known for known in original.pods if known.uid == pod["metadata"]["uid"])
@@ -242,13 +269,15 @@ class ExecTarget(ClusterTarget):
 
     def _patch(self, levels: Limits) -> None:
         self._workload.check_rollout_possible(self._workload.read(self.cluster))
+        leaving = [pod for pod, _ in self.members]
         self.members.leave(self.around.note)
         wanted = resources.for_template(self.note.original.resources, levels)
         room_made = self._keep_history()
         original = replace(self.note.original, rolled=True)
         while True:
             found = self._workload.read(self.cluster)
-            if self._others and (by_others := self._others.between(found)):
+            by_others = [change for pod in leaving for change in self._between_pod(pod)]
+            if self._others and (by_others := by_others or self._others.between(found)):
                 raise LostError(f"others changed {self._workload} before the trial: {by_others[0]}")
             try:
                 self._workload.patch_template(
@@ -262,6 +291,15 @@ class ExecTarget(ClusterTarget):
             break
         self.note.write(original)
         self._choose_pods()
+
+    def _between_pod(self, pod: Object) -> list[Change]:
+        """What others changed at a pod, which is about to be replaced, since it was looked at."""
+        with contextlib.suppress(AbsentError):
+            now = Workload(POD, self.spec.namespace, pod["metadata"]["name"]).read(self.cluster)
+            known = len(self._others.changes) if self._others else 0
+            self._look_at_pods([now])
+            return self._others.changes[known:] if self._others else []
+        return []
 
     def _keep_history(self) -> Object:
         """Note the history of rollouts before the first template of the sweep; what the specification needs to keep it."""

@@ -72,6 +72,25 @@ def taken_over(workload: Workload, found: Object, original: Original) -> Origina
     return replace(original, resources=wanted)
 
 
+def pods_taken_over(pods: Sequence[Object], original: Original) -> Original:
+    """The same for pods that others resized: theirs is given back to these."""
+    found = {pod["metadata"]["uid"]: pod for pod in pods}
+    known = tuple(
+        _pod_taken_over(found[one.uid], one, original) if one.uid in found else one for one in original.pods
+    )
+    return replace(original, pods=known)
+
+
+def _pod_taken_over(pod: Object, resized: ResizedPod, original: Original) -> ResizedPod:
+    now = _of_pod(pod, original, resized)
+    return replace(resized, resources=_merged(pod, POD, original, resized.resources, now)[0])
+
+
+def _of_pod(pod: Object, original: Original, resized: ResizedPod) -> Resources:
+    container = container_of(pod["spec"], original.container, resized.name)
+    return Resources.of(container, resized.resources.names)
+
+
 def _of_template(workload: Workload, found: Object, original: Original) -> Resources:
     container = container_of(workload.template(found), original.container, str(workload))
     return Resources.of(container, original.resources.names)
@@ -116,19 +135,25 @@ def _merged(
 
 def _resized_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> list[str]:
     where = Workload(POD, workload.namespace, resized.name)
-    with contextlib.suppress(AbsentError):
-        pod = where.read(cluster)
-        if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
-            return []  # a rollout has replaced it, by one with the template's resources
-        container = container_of(pod["spec"], original.container, str(where))
-        now = Resources.of(container, resized.resources.names)
-        wanted, kept = _merged(pod, POD, original, resized.resources, now)
-        said = [f"{where}: {one} stays" for one in kept]
-        if now.same(wanted):
-            return said
-        resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
-        return [f"{where}: {wanted} again, was {now}", *said]
-    return []
+    for attempt in range(MOST_CONFLICTS):
+        try:
+            pod = where.read(cluster)
+            if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
+                return []  # a rollout has replaced it, by one with the template's resources
+            now = _of_pod(pod, original, resized)
+            wanted, kept = _merged(pod, POD, original, resized.resources, now)
+            said = [f"{where}: {one} stays" for one in kept]
+            if now.same(wanted):
+                return said
+            resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
+            return [f"{where}: {wanted} again, was {now}", *said]
+        except AbsentError:
+            return []
+        except ConflictError:
+            if attempt + 1 == MOST_CONFLICTS:
+                raise
+            cluster.pause(LOOK_EVERY_S)
+    raise AssertionError
 
 
 def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeout_s: float) -> None:

@@ -73,11 +73,10 @@ class Members:
 
     def are_there(self) -> bool:
         """Whether the pods are those of before, and run; their specifications are read anew."""
-        now = [(trial.as_it_is(self._cluster, pod, self._name), one) for pod, one in self]
-        kept = [(pod, one) for pod, one in now if pod is not None]
-        if len(kept) < len(self._every):
+        now = [trial.as_it_is(self._cluster, pod, self._name) for pod, _ in self]
+        self._every = [(new or pod, one) for new, (pod, one) in zip(now, self._every, strict=True)]
+        if None in now:
             return False
-        self._every = kept
         if self._spec.pods == "one":
             return True
         ours = {pod["metadata"]["uid"] for pod, _ in self}

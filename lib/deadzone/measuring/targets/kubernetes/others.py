@@ -1,13 +1,14 @@
 """Looking after a workload while it is swept: what others change there since the sweep began."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
 from deadzone.errors import LostError, TargetError
 from deadzone.measuring.targets.kubernetes import history
 from deadzone.measuring.targets.kubernetes.changes import PERMISSION_PATH, Change, differences, path_of
 from deadzone.measuring.targets.kubernetes.cluster import Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ChangedError
-from deadzone.measuring.targets.kubernetes.workload import PERMISSION, Workload
+from deadzone.measuring.targets.kubernetes.workload import PERMISSION, POD, Workload
 
 
 class Others:
@@ -25,6 +26,8 @@ class Others:
         met it. note: told of each change."""
         self._workload, self._note, self._baseline = workload, note, found
         self._swept = {*(path_of(workload.kind, container, key) for key in keys), ("spec", history.LIMIT)}
+        self._in_pods = {path_of(POD, container, key) for key in keys}
+        self._pods: dict[str, Object] = {}
         self.changes: list[Change] = []
 
     def look(self, cluster: Cluster) -> Object | None:
@@ -42,6 +45,28 @@ class Others:
         is_same = now["metadata"]["uid"] == self._baseline["metadata"]["uid"]
         self._baseline = now
         return now if is_same else None
+
+    def look_at_pods(self, pods: Iterable[Object], *, are_rolled: bool) -> list[Object]:
+        """See and say what others changed at pods since each was seen first; those pods.
+
+        pods: as they are now. are_rolled: whether the sweep replaces them, by the next level or when it gives back.
+        """
+        if self._workload.kind == POD:
+            return []  # it was looked at as the workload
+        changed = []
+        until = ", until it is replaced" if are_rolled else ""
+        for pod in pods:
+            found = self.between_pod(pod)
+            self._pods[pod["metadata"]["uid"]] = pod
+            where = f"pod {pod['metadata']['name']}{until}"
+            self._add([replace(change, what=f"{where}: {change.what}") for change in found])
+            changed += [pod] if found else []
+        return changed
+
+    def between_pod(self, now: Object) -> list[Change]:
+        """What others changed at a pod since the last look at it; nothing where it was not seen yet."""
+        before = self._pods.get(now["metadata"]["uid"])
+        return differences(before, now, self._in_pods) if before else []
 
     def between(self, now: Object) -> list[Change]:
         """What others changed from the last look until the workload was read."""

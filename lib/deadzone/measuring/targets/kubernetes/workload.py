@@ -12,7 +12,7 @@ from typing import Any, Self
 from deadzone.errors import TargetError, did_you_mean
 from deadzone.measuring.targets.kubernetes import trouble
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
-from deadzone.measuring.targets.kubernetes.errors import AbsentError
+from deadzone.measuring.targets.kubernetes.errors import AbsentError, ConflictError
 from deadzone.measuring.targets.kubernetes.resources import Resources, resources_of
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
@@ -290,12 +290,14 @@ def try_resize(
 ) -> None:
     """Ask for a resize of a running container. dry_run: only whether it may be, by quotas and ranges too.
 
-    Raises ClusterError if the server has no resize or refuses it.
+    Raises ClusterError if the server has no resize or refuses it, ConflictError where something changed the pod since it was read.
     """
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-    body = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
+    body: Object = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
     what = f"resize pod {name} in the namespace {namespace} to {wanted}"
     options = {"dry_run": "All"} if dry_run else {}
+    if not dry_run:
+        body["metadata"] = {"resourceVersion": pod["metadata"]["resourceVersion"]}
     cluster.call(
         what, "core.patch_namespaced_pod_resize", name, namespace, body, field_manager=MANAGER, **options
     )
@@ -304,13 +306,18 @@ def try_resize(
 def resize(cluster: Cluster, pod: Object, container: str, wanted: Resources, timeout_s: float) -> Object:
     """Change the resources of a running container in place and wait until the kubelet has done it.
 
-    Raises ClusterError if the server has no resize or refuses it, TargetError if the node cannot do it.
+    Raises ClusterError if the server has no resize or refuses it, ConflictError where something changed the pod since it was
+    read, TargetError if the node cannot do it.
     """
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     where = f"pod {name} in the namespace {namespace}"
     try_resize(cluster, pod, container, wanted, dry_run=False)
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = cluster.call(f"read {where}", "core.read_namespaced_pod", name, namespace)
+        if not Resources.of(container_of(now["spec"], container, where), wanted.names).same(wanted):
+            raise ConflictError(
+                f"The cluster was asked to resize {where}, which something else resized meanwhile."
+            )
         pending, why = _pending(now)
         if pending == "Infeasible":
             raise TargetError(f"The node cannot resize {where} to {wanted}: {why}.")
