@@ -161,6 +161,7 @@ def test_a_pod_of_a_level_that_others_resize_stops_the_sweep_though_it_is_replac
     cluster, namespace, sweep_of, left
 ):
     begun = sweep_of(change="patch", seconds=5)
+    begun.wait_for(lambda: "sleep 5" in left.inside("ps"), "a trial in a pod that is not being replaced")
     name = resized_by_a_colleague(cluster, namespace, left)
     code, _, err = begun.end()
     assert code == 3, err
@@ -363,17 +364,18 @@ def test_an_autoscaler_is_told_or_held_at_its_replicas_and_given_back(
 def test_a_class_of_quality_that_changes_is_told_before_the_first_trial(
     namespace, deployment, write_study, deadzone, left
 ):
-    own = {"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "1", "memory": "64Mi"}}
+    amounts = {"cpu": "100m", "memory": "64Mi"}  # little, for the node is shared with other tests
+    own = {"limits": amounts, "requests": amounts}
     deployment(annotations=ALLOWED, resources=own)
     study = write_study(
         workload=command(["true"]),
         target=target(namespace, change="patch"),
-        factors={"cpu_limit": [0.5, 1.5]},
+        factors={"cpu_limit": [0.05, 0.15]},
         design={"replicates": 1},
     )
     said = deadzone("sweep", study)
     assert said.code == 0, said.err
-    told = "with limit 1500m, request 1 the pods of deployment/worker"
+    told = "with limit 150m, request 100m the pods of deployment/worker"
     assert told in said.err and "are of the QoS class Burstable, now Guaranteed" in said.err
     assert said.err.index(told) < said.err.index("trial 1")
     assert left.limits() == own
