@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import decision
 from deadzone.language.formats import number
 from deadzone.reports.document import display
+from deadzone.reports.sweep.analysis import Analysis, analyse
+from deadzone.reports.sweep.report import SweepReport
 from deadzone.verbs.run import Run
 
 
@@ -64,11 +67,14 @@ def Figure(
 
 
 def Verdict(
-    result: PhaseModel | PhaseModels | Recommendation | Run, *, anyway: bool = False, **wishes: Any
+    result: PhaseModel | PhaseModels | Recommendation | Run | SweepReport,
+    *,
+    anyway: bool = False,
+    **wishes: Any,
 ) -> display.Verdict:
     """The verdict of a report in one form: the setting, what it gives, how sure that is, and every doubt.
 
-    result: a model, a recommendation, or a run, whose study, date and host then stand in the head of the page. anyway:
+    result: a model, a recommendation, a report, or a run, whose study, date and host then stand in the head of the page. anyway:
     give a setting in spite of a finding that stops it. wishes: see `PhaseModel.recommend`.
 
     >>> import pandas as pd
@@ -78,23 +84,33 @@ def Verdict(
     >>> print(Verdict(fit_phases(trials, "threads", "wall_s")).verdict)
     Set 4 threads: 2.009 s, >99 % sure to be within 3.0 % of the best. 8 threads does as well.
     """
-    head = _head(result) if isinstance(result, Run) else {}
+    if isinstance(result, SweepReport):
+        return result.verdict()
+    if isinstance(result, Run):
+        return _of_run(result, analyse(result.source, anyway=anyway, **wishes))
     advice = result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **wishes)
-    model = result.model if isinstance(result, Run) else result
-    warnings = getattr(model, "warnings", ())
-    said = (str(decision(advice)), *map(str, dict.fromkeys([*advice.caveats, *warnings])))
+    return _block(advice, getattr(result, "warnings", ()))
+
+
+def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> display.Verdict:
+    said = (str(decision(advice)), *map(str, dict.fromkeys([*advice.caveats, *doubts])))
     style = "warnings" if advice.setting is None else "verdict"
     return display.Verdict(said, heading="Verdict", style=style, id="verdict", **head)
 
 
-def _head(run: Run) -> dict[str, Any]:
-    """What the head of a page tells of a run."""
-    facts = run.provenance
-    return {
-        "title": run.study.title or run.study.study,
-        "subtitle": run.study.question,
-        "study": run.study.study,
-        "run_id": run.folder.name,
+def _of_run(run: Run, analysis: Analysis) -> display.Verdict:
+    """The verdict of a run, which heads the page."""
+    source, facts = analysis.source, analysis.source.provenance
+    head: dict[str, Any] = {
+        "title": source.title,
+        "subtitle": source.question,
+        "study": source.name,
+        "run_id": source.run_id or "",
         "host": str(facts.get("host", "")),
         "date": str(facts.get("recorded_at", "")),
     }
+    if analysis.advice is None:
+        said = (str(analysis.problem), *map(str, source.doubts))
+        return display.Verdict(said, heading="Verdict", style="warnings", id="verdict", **head)
+    warnings = [one for each in analysis for one in each.model.warnings]
+    return _block(analysis.advice, [*source.doubts, *warnings], **head)

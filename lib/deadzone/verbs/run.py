@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,36 +9,78 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
-from deadzone.errors import PhaseError
-from deadzone.explaining.findings.examining import examine
+from deadzone.errors import PhaseError, StoreError, check_known
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.phases.fit import fit_phases
-from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-from deadzone.explaining.phases.recommend import Recommendation
+from deadzone.explaining.phases.model import PhaseModel
+from deadzone.explaining.phases.prepare import GOALS
+from deadzone.explaining.phases.recommend import Recommendation, check_wishes
+from deadzone.reports.document.speaking import use_language
+from deadzone.reports.sweep.analysis import Analysis, analyse, experiment_of
+from deadzone.reports.sweep.report import SweepReport
+from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store import run as stored
+from deadzone.store.tables import READABLE
 from deadzone.study.spec import Study
 
 COLUMNS = ("run", "started_at", "question", "trials", "not_ok", "not_trusted", "host")
 
 
 class Run:
-    """One execution of a study.
+    """One execution of a study; or a table of measurements, which has no study, provenance or telemetry.
 
-    name: `STUDY/RUN_ID`, by which `load_run` finds it again. folder: where it is kept.
+    folder: where it is kept, the file of a table, or None for the published table that stands in for a first run. knob,
+    response, goal, by: in place of what the study says; `by` names columns, separated by commas.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path | None, *, knob: str = "", response: str = "", goal: str = "", by: str = ""
+    ) -> None:
         self.folder = folder
+        self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
 
     @property
     def _stored(self) -> stored.Run:
+        if self.folder is None or not self.folder.is_dir():
+            raise StoreError(f"{self.name} is a table, not a run: it has trials, and nothing else.")
         return stored.Run(self.folder)
+
+    @cached_property
+    def source(self) -> Source:
+        """The trials with what is asked of them and what is known about them."""
+        if self.folder is None:
+            return load_source("", "", or_reference=True, **self._asked)
+        if self.folder.is_dir():
+            return load_source(str(self.folder), **self._asked)
+        return load_source(table=str(self.folder), **self._asked)
 
     @property
     def name(self) -> str:
-        """`STUDY/RUN_ID`."""
+        """`STUDY/RUN_ID`; of a table its name."""
+        if self.folder is None or not self.folder.is_dir():
+            return self.folder.stem if self.folder else self.source.name
         return f"{self.folder.parent.name}/{self.folder.name}"
+
+    @property
+    def knob(self) -> str:
+        """The column that was turned."""
+        return self.source.knob
+
+    @property
+    def response(self) -> str:
+        """The column that was measured."""
+        return self.source.response
+
+    @property
+    def goal(self) -> str:
+        """`min` or `max`."""
+        return self.source.goal
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The other factors, each combination of whose levels is a curve."""
+        return self.source.by
 
     @cached_property
     def study(self) -> Study:
@@ -49,7 +90,14 @@ class Run:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The tidy table, one row an attempt at a trial; data/README.md tells its columns and units."""
-        return self._stored.trials()
+        is_run = self.folder is not None and self.folder.is_dir()
+        return self._stored.trials() if is_run else self.source.trials
+
+    @property
+    def sound(self) -> pd.DataFrame:
+        """The trials that the analysis rests on: no warm-up, none that failed, and none that is not trusted, unless hardly any
+        is."""
+        return self.analysis.source.analysed
 
     @cached_property
     def telemetry(self) -> pd.DataFrame:
@@ -58,48 +106,54 @@ class Run:
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
-        """The circumstances: host, CPU, kernel, versions, commit; empty before the first trial."""
-        return self._stored.provenance()
+        """The circumstances: host, CPU, kernel, versions, commit; empty before the first trial, and of a table."""
+        return self.source.provenance if self.folder is None else self._stored.provenance()
 
     @cached_property
     def experiment(self) -> Experiment:
         """What the checks see: its attempts, and what the study asks of them."""
-        study, trials = self.study, self.trials
-        knob, response, goal = study.knob_name, study.response.name, study.response.goal
-        return Experiment(
-            trials,
-            knob,
-            response,
-            goal,
-            by=tuple(name for name in study.factor_names() if name != knob),
-            cores=self.provenance.get("cores_usable"),
-            model=curve_of(trials, knob, response, goal) if len(study.factor_names()) == 1 else None,
-            serves=study.has_service,
-            role=getattr(study.factors.get(knob), "role", None) or "",
-        )
+        model = next(iter(self.models.values())) if len(self.models) == 1 else None
+        return experiment_of(self.source, model)
 
     @cached_property
+    def analysis(self) -> Analysis:
+        """The curves with the recommendation, where nothing in particular is wished for."""
+        return analyse(self.source)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the experiment, the gravest first; what the study accepts is a note."""
-        return examine(self.experiment, self.study.accept)
+        return self.analysis.findings
 
-    @cached_property
-    def model(self) -> PhaseModel | PhaseModels:
-        """The phases of the study's response over its knob, one curve for each level of a second factor.
+    @property
+    def models(self) -> dict[str, PhaseModel]:
+        """The phase model of each curve, by its name such as `tool = xz`; one curve has no name. None without a verdict."""
+        return {one.name: one.model for one in self.analysis}
 
-        Raises PhaseError if no curve can be fitted.
-        """
-        seen = self.experiment
-        asked = (seen.table, seen.knob, seen.response, seen.goal)
-        if not seen.by:
-            return replace(fit_phases(*asked), findings=self.findings)
-        models = fit_phases(*asked, by=seen.by[0])
-        each = {level: replace(model, findings=self.findings) for level, model in models.items()}
-        return replace(models, models=each, findings=self.findings)
+    @property
+    def model(self) -> PhaseModel:
+        """The phases of the response over the knob. Raises PhaseError where there is no curve, or more than one."""
+        if len(self.models) != 1:
+            said = (
+                f"{self.name} has {len(self.models)} curves; take one of .models: {', '.join(self.models)}."
+            )
+            raise PhaseError(self.analysis.problem or said)
+        return next(iter(self.models.values()))
 
     def recommend(self, **wishes: Any) -> Recommendation:
-        """The setting to choose; see `PhaseModel.recommend`."""
-        return self.model.recommend(**wishes)
+        """The setting to choose; see `PhaseModel.recommend`. Raises PhaseError where there is none, with the reason."""
+        analysis = analyse(self.source, **wishes)
+        if analysis.advice is None:
+            raise PhaseError(analysis.problem)
+        return analysis.advice
+
+    def report(self, **wishes: Any) -> SweepReport:
+        """The sections of the report of a sweep, as blocks to display; see `SweepReport`.
+
+        wishes: see `PhaseModel.recommend`. Raises PhaseError for one that cannot be meant.
+        """
+        check_wishes(**wishes)
+        return SweepReport(analyse(self.source, **wishes))
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self._facts().items())
@@ -108,6 +162,8 @@ class Run:
         return pd.DataFrame(self._facts().items()).to_html(header=False, index=False)
 
     def _facts(self) -> dict[str, Any]:
+        if self.folder is None or not self.folder.is_dir():
+            return {"table": self.name, "trials": len(self.trials)}
         row = _row(self._stored)
         return {name: row[name] for name in COLUMNS}
 
@@ -120,15 +176,52 @@ def curve_of(frame: pd.DataFrame, knob: str, response: str, goal: str) -> PhaseM
         return None
 
 
-def load_run(name: str | Path) -> Run:
-    """A run by its name, id or folder; `STUDY/latest` and `latest` are the newest.
+def load_run(
+    name: str | Path = "latest",
+    *,
+    knob: str = "",
+    response: str = "",
+    goal: str = "",
+    by: str = "",
+    lang: str = "",
+) -> Run:
+    """A run by its name, id or folder; `STUDY/latest` and `latest` are the newest. A file of a table is read as one, too.
 
-    Raises UnknownRunError if there is none.
+    knob, response, goal, by: in place of what its study says; a table needs knob and response. Where there is no run yet,
+    `latest` is a published table. lang: of every sentence from here on, en or ko.
+
+    Raises ReportError for an unknown language, UnknownRunError if there is none, TableError for a table that cannot be read, PhaseError for a column that is not
+    there, or a goal that is neither min nor max.
 
     >>> run = load_run("readme-example/latest")  # doctest: +SKIP
     >>> run.trials.groupby("threads")["wall_s"].median()  # doctest: +SKIP
     """
-    return Run(stored.Run.find(places.runs_folder(), str(name)).folder)
+    if lang:
+        use_language(lang)
+    if goal:
+        check_known(PhaseError, f"The goal {goal!r} is unknown", goal, GOALS, "Goals are")
+    run = Run(_place(str(name)), knob=knob, response=response, goal=goal, by=by)
+    if knob or response or by or (run.folder and run.folder.is_file()):
+        refuse_twice(run)
+    return run
+
+
+def _place(name: str) -> Path | None:
+    if Path(name).suffix in READABLE:
+        return Path(name)
+    runs = places.runs_folder()
+    if name == "latest" and not stored.list_runs(runs):
+        return None
+    return stored.Run.find(runs, name).folder
+
+
+def refuse_twice(run: Run) -> None:
+    """Raise PhaseError where one column is asked to be two of knob, response and other factors."""
+    columns = {"knob": run.knob, "response": run.response} | {f"by ({name})": name for name in run.by}
+    for role, column in columns.items():
+        twin = next((other for other, taken in columns.items() if taken == column and other != role), None)
+        if twin:
+            raise PhaseError(f"{role} and {twin} are the same column, {column!r}; choose another one.")
 
 
 def runs(study: str | None = None) -> pd.DataFrame:

@@ -48,8 +48,8 @@ def written(analysed, files):
                 lambda line: {**line, "status": "failed", "error": "x" * 300} if line["trial"] == 5 else line
             )
             blocks = (
-                report.title(), *report.verdict(), Prose((), heading="Figures", id="section-f"), *report.figures(),
-                *report.phases(), *report.treatments(), *report.exceptions(), *report.summaries(),
+                report.title(), report.verdict(), *report.checks(), Prose((), heading="Figures", id="section-f"), *report.figures(),
+                *report.phases(), *report.treatments(), *report.exceptions(),
                 *report.provenance(), Command(("a very long command " * 12,)), Prose(("Careful.",), heading="W", level=3, style="warnings"),
                 Markdown("## Written\n\nBy hand with `code`."), Printed("printed"),
             )  # fmt: skip

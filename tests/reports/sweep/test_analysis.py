@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from deadzone.reports.document.display import Claim, Figure, Prose, Regression, Table
+from deadzone.reports.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.reports.sweep.analysis import analyse
 from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
@@ -32,8 +32,8 @@ def failing(level, error="boom"):
 
 def everything(report):
     return [
-        report.title(), *report.verdict(), *report.figures(), *report.phases(), *report.treatments(),
-        *report.exceptions(), *report.summaries(), *report.provenance(),
+        report.title(), report.verdict(), *report.checks(), *report.figures(), *report.phases(), *report.treatments(),
+        *report.exceptions(), *report.provenance(),
     ]  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def test_a_sound_run_gives_every_section(analysed):
     assert report.title().date == "2026-03-05T10:20:30+00:00"
     assert not report.title().doubts
     kinds = {type(block) for block in everything(report)}
-    assert {Figure, Table, Prose, Regression} <= kinds
+    assert {Figure, Table, Prose, Verdict} <= kinds
 
 
 def test_who_points_at_a_trial_is_told_what_it_is(analysed):
@@ -91,13 +91,12 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     report = analysed(lambda line: {**line, "status": "failed", "exit_code": 1, "error": "boom"})
     assert report.analysis.advice is None
     assert "No phases could be fitted" in report.title().verdict
-    assert "does not support a recommendation" in said(report.verdict())
+    assert "does not support a recommendation" in said([report.verdict()])
     assert "no phases to show" in said(report.phases())
     figure, table = report.figures()[0], report.treatments()[0]
     assert "0 of 32 trials ended well" in figure.caption
     assert table.frame.shape[0] == 8
-    assert "no model to summarise" in said(report.summaries())
-    assert "None of the 32 trials ended well" in said(report.verdict())
+    assert "None of the 32 trials ended well" in said([report.verdict()])
     assert "No trial ended well at any of the 8 levels" in report.title().doubts[0]
 
 
@@ -159,7 +158,7 @@ def test_the_command_to_reproduce_names_the_study_as_it_is_called(analysed):
 
 def test_every_verdict_points_to_figure_row_table_and_command(analysed):
     report = analysed()
-    claim = report.verdict()[0].paragraphs[0]
+    claim = report.verdict().paragraphs[0]
     assert isinstance(claim, Claim)
     assert [item.target for item in claim.evidence] == [
         "response",
@@ -172,7 +171,7 @@ def test_every_verdict_points_to_figure_row_table_and_command(analysed):
 
 
 def test_the_check_of_the_cores_agrees_with_the_machine(analysed):
-    assert "within one level of the machine's 2" in said(analysed().verdict()[1:])
+    assert "within one level of the machine's 2" in said(analysed().checks())
 
 
 @pytest.mark.parametrize("knob", ["cpu_limit"])
@@ -205,5 +204,5 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     assert [block.id for block in report.figures()] == ["response", "slice-2-response"]
     assert not str(report.title().abstract[0]).endswith("..")
     assert "by slice: 2 cores / 2 threads" in report.analysis.verdict.replace("\N{NO-BREAK SPACE}", " ")
-    targets = [item.target for item in report.verdict()[0].paragraphs[0].evidence]
+    targets = [item.target for item in report.verdict().paragraphs[0].evidence]
     assert targets[0] == "slice-2-response" and targets[1] == "slice-2-treatments-4"

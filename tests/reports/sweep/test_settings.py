@@ -27,7 +27,7 @@ TOOLS = [
 def test_words_end_in_a_verdict_a_figure_and_a_table(tmp_path):
     report = report_of(tmp_path, TOOLS, ["tool", "wall_s"], knob="tool")
     assert "tool\N{NO-BREAK SPACE}zstd" in report.title().verdict
-    assert "shown to be worse" in str(report.verdict()[0])
+    assert "shown to be worse" in str(report.verdict())
     (figure,) = report.figures()
     assert isinstance(figure, Figure) and figure.is_face and "zstd" in figure.caption
     table = report.treatments()[0]

@@ -108,6 +108,8 @@ class Recommendation:
     def __str__(self) -> str:
         return "\n".join([self.reason, *(f"Note: {caveat}" for caveat in self.caveats)])
 
+    __repr__ = __str__
+
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
@@ -139,6 +141,16 @@ def _there_to_have(candidates: Candidates, all_there_is: float | None, barred: S
         enough = levels[levels >= all_there_is]
         keep &= ~(levels > (enough.min() if len(enough) else np.inf))
     return only(candidates, keep) if 1 < keep.sum() < len(keep) else candidates
+
+
+def check_wishes(**wishes: Any) -> None:
+    """Raise PhaseError for a wish of `recommend_from` that cannot be meant, whatever was measured."""
+    for name in ("within", "tolerance", "price"):
+        share = wishes.get(name)
+        if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
+            raise PhaseError(f"{name} is {share!r}; give a share from 0 to 1, for example 0.05 for 5 %.")
+    if wishes.get("cost") is not None:
+        parse_cost(wishes["cost"])
 
 
 def recommend_from(
@@ -176,9 +188,7 @@ def recommend_from(
     Literature: Hsu 1984 (the set), Henderson 1975 (the estimates); see `best_set`, `level_estimates`.
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    for name, share in (("within", within), ("tolerance", tolerance), ("price", price)):
-        if share is not None and not (isinstance(share, int | float) and 0 <= share < np.inf):
-            raise PhaseError(f"{name} is {share!r}; give a fraction of at least 0, for example 0.05 for 5 %.")
+    check_wishes(within=within, tolerance=tolerance, price=price)
     barred = [*barred, *(level for one in findings if one.bars for level in one.levels)]
     candidates = _there_to_have(candidates, all_there_is, barred)
     goal = _the_goal(goal, within, slo, cost)

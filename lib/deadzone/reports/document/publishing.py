@@ -150,10 +150,10 @@ def write_report(
 
 def entry_of(document: Document, folder: Path) -> Entry:
     """What the index of all reports says of one."""
-    title = document.title
+    title, own = document.title, folder.parent if folder.name in LANGUAGES else folder
     return Entry(
-        study=title.study or folder.parent.name,
-        run_id=folder.name,
+        study=own.parent.name,
+        run_id=own.name,
         title=title.title,
         verdict=title.verdict,
         date=title.date,

@@ -27,7 +27,8 @@ from deadzone.reports.sweep.source import Source
 from deadzone.store.table import rows_at
 
 
-def _experiment(source: Source, model: PhaseModel | None = None) -> Experiment:
+def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment:
+    """What the checks see of a source. model: its only curve."""
     return Experiment(
         source.trials,
         source.knob,
@@ -134,9 +135,9 @@ def analyse(
 
     Raises PhaseError if the wishes contradict each other or cannot be read.
     """
-    fitted = _fitted(replace(source, barred=barred_levels(_experiment(source))), given or {}, wishes)
+    fitted = _fitted(replace(source, barred=barred_levels(experiment_of(source))), given or {}, wishes)
     model = fitted.slices[0].model if len(fitted.slices) == 1 else None
-    found = examine(_experiment(source, model), source.study.accept if source.study else None)
+    found = examine(experiment_of(source, model), source.study.accept if source.study else None)
     chosen = own_level(fitted.advice.setting, source.knob) if fitted.advice else None
     stop = stopping(found, chosen)
     none_sound = fitted.advice is None and replace(source, barred=()).analysed.empty

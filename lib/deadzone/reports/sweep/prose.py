@@ -19,7 +19,16 @@ from deadzone.explaining.phases.quantities import listing, plain_name
 from deadzone.explaining.phases.shape import shape
 from deadzone.language.catalogue import Message, join, say, spoken
 from deadzone.language.formats import date
-from deadzone.reports.document.display import Block, Claim, Command, Evidence, Paragraph, Prose, Title
+from deadzone.reports.document.display import (
+    Block,
+    Claim,
+    Command,
+    Evidence,
+    Paragraph,
+    Prose,
+    Title,
+    Verdict,
+)
 from deadzone.reports.figures.curves import ends, names
 from deadzone.reports.sweep.analysis import Analysis, Slice
 from deadzone.reports.sweep.source import Source
@@ -162,8 +171,8 @@ def _abstract(analysis: Analysis) -> Claim:
     return Claim(join([measured, found]), (Evidence("failures"), RAW) if analysis.answer is None else curves)
 
 
-def verdict(analysis: Analysis) -> list[Block]:
-    """The recommendation with its reason, its caveats and what would decide; and the check of the cores."""
+def verdict(analysis: Analysis) -> Verdict:
+    """The recommendation with its reason, its caveats and what would decide."""
     words = say("heading.verdict")
     if analysis.advice is None:
         text = say("report.no_verdict", reason=analysis.problem)
@@ -175,8 +184,7 @@ def verdict(analysis: Analysis) -> list[Block]:
         if analysis.answer and analysis.slices:
             claims += map(Claim, analysis.answer.notes)
     style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
-    box = Prose(tuple(claims), heading=words, style=style, id="verdict")
-    return [box, *(check for s in analysis.slices if (check := cores_check(s)))]
+    return Verdict(tuple(claims), heading=words, style=style, id="verdict")
 
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:

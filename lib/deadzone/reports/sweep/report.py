@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from deadzone.explaining.settings.wording import compared_in_words
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Command, Evidence, Prose, Title, section
-from deadzone.reports.document.regression import regression
+from deadzone.reports.document.display import Block, Claim, Command, Evidence, Prose, Title, Verdict, section
 from deadzone.reports.sweep import figures, manifest, prose, tables
 from deadzone.reports.sweep.analysis import Analysis
 from deadzone.reports.sweep.chosen import chosen_trials
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.settings import settings_figure, settings_table
+from deadzone.reports.sweep.since import since_previous
 from deadzone.reports.sweep.surface import surface_blocks
 
 
@@ -29,23 +29,30 @@ class SweepReport:
         """Title, what was asked and found, and what a reader must know first."""
         return prose.title(self.analysis)
 
-    def verdict(self) -> list[Block]:
-        """The recommendation with its evidence, what would decide where the data cannot, the command that applies it to the
-        container that was swept, and the cores."""
-        box, *checks = prose.verdict(self.analysis)
+    def verdict(self) -> Verdict:
+        """The recommendation with its evidence, and what would decide where the data cannot."""
+        return prose.verdict(self.analysis)
+
+    def checks(self) -> list[Block]:
+        """The command that applies the setting to the container that was swept, and whether the curve bends at the cores."""
         applies = manifest.command_of(self.analysis)
-        return [box, *([Command((applies,), say("heading.patch"))] if applies else []), *checks]
+        commands = [Command((applies,), say("heading.patch"))] if applies else []
+        return [*commands, *(check for s in self.analysis.slices if (check := prose.cores_check(s)))]
 
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
         """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line, or as mappings."""
         return claims_section(self.analysis.source, self.analysis, further)
 
+    def since_previous(self) -> list[Block]:
+        """What moved since the previous run of the study; nothing for its first run, and for a table."""
+        return since_previous(self.analysis).blocks()
+
     def section(self, name: str) -> list[Block]:
         """A section under its heading; nothing where it has nothing to show.
 
-        name: curve, surface, phases, treatments, exceptions, regression or provenance.
+        name: curve, surface, phases, treatments, exceptions or provenance.
         """
-        made = {"curve": self.figures, "regression": self.summaries}.get(name) or getattr(self, name)
+        made = self.figures if name == "curve" else getattr(self, name)
         blocks, has_curve = made(), self.analysis.slices or self.analysis.answer is None
         key = "settings" if name == "curve" and not has_curve else name
         return [section(f"heading.{key}"), *blocks] if blocks else []
@@ -95,11 +102,6 @@ class SweepReport:
             found += [tables.outliers_table(s), prose.warnings(s)]
         found += tables.left_out(self.analysis.source)
         return [item for item in found if item is not None] or [Prose((say("report.no_exceptions"),))]
-
-    def summaries(self) -> list[Block]:
-        """The regression-style summary of each slice; none where settings are compared and no curve is asked for."""
-        found: list[Block] = [regression(s.model, s.anchor("regression"), s.name) for s in self.analysis]
-        return found or ([] if self.analysis.answer else [Prose((say("report.no_regression"),))])
 
     def provenance(self) -> list[Block]:
         """The circumstances of the run, and the command that makes it again."""
