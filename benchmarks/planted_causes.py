@@ -1,7 +1,8 @@
 """A test rig for attribution: the bundled service slowed by a cause that is known, beside the same service as it is.
 
 Four causes are planted: a CPU limit, a relay that holds back the first byte of the answer, a flush to the disk after
-every piece of the upload, and nothing at all. Every run is a study of two environments, swept as any other.
+every piece of the upload, and nothing at all. Every run is a study of an environment for each cause and a plain one, swept as
+any other.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from deadzone.measuring.targets.limits.base import group_name, remove_group
 from deadzone.measuring.targets.limits.cgroup_v1 import v1_homes
 from deadzone.measuring.targets.limits.io import throttled_device
 from deadzone.measuring.workloads.ffmpeg import BUNDLED, find_ffmpeg
+from deadzone.store.run import Run
 
 FOLDER = "{folder}"
 """Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where nothing waits for a disk."""
@@ -59,9 +61,9 @@ CAUSES: Mapping[str, tuple[dict[str, Any], str | None]] = {
     "slow disk": ({"service": {"argv": [*SERVICE, "--fsync"]}}, DISK),
     "nothing": ({}, None),
 }
-"""What the planted environment has that the plain one has not, and the hypothesis that it makes true."""
+"""What the environment of a cause has that the plain one has not, and the hypothesis that it makes true."""
 
-PLANTED, PLAIN = "planted", "plain"
+PLAIN = "plain"
 
 BUSY_MACHINE = {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 """No trial is repeated for its neighbours: the verdicts are to be right beside them too."""
@@ -100,15 +102,21 @@ def make_video(folder: Path) -> Path:
     return path
 
 
-def study_of(cause: str, video: Path, slow_disk: Sequence[str], blocks: int, seed: int) -> dict[str, Any]:
+def environment_of(cause: str) -> str:
+    """The environment in which a cause is planted."""
+    return cause.lower().replace(" ", "-")
+
+
+def study_of(
+    causes: Sequence[str], video: Path, slow_disk: Sequence[str], blocks: int, seed: int
+) -> dict[str, Any]:
     """The study of one run, as its file holds it. slow_disk: what to put before a program whose disk is to be slow."""
-    folder = video.parent
     service = {"argv": list(SERVICE), "ready": {"path": "/health", "timeout_s": 120}, "restart": "treatment"}
     study: dict[str, Any] = {
         "study": "planted-cause",
         "question": "Is the planted cause found?",
         "service": service,
-        "environments": {PLANTED: dict(CAUSES[cause][0]), PLAIN: {}},
+        "environments": {environment_of(cause): dict(CAUSES[cause][0]) for cause in causes} | {PLAIN: {}},
         "workload": {
             "kind": "http",
             "url": "{service_url}/frames",
@@ -120,25 +128,30 @@ def study_of(cause: str, video: Path, slow_disk: Sequence[str], blocks: int, see
         "response": {"name": "total_s", "unit": "s", "goal": "min"},
         "trust": BUSY_MACHINE,
     }
-    for place in (study, study["environments"][PLANTED]):
+    for place in (study, *study["environments"].values()):
         if argv := place.get("service", {}).get("argv"):
-            filled = [str(folder) if word == FOLDER else word for word in argv]
-            slow = slow_disk if CAUSES[cause][1] == DISK and place is not study else ()
+            filled = [str(video.parent) if word == FOLDER else word for word in argv]
+            slow = slow_disk if "--fsync" in argv else ()
             place["service"] = {**place["service"], "argv": [*slow, *filled]}
     return study
 
 
-def run_once(cause: str, folder: Path, blocks: int, seed: int) -> Verdict:
-    """Sweep one study with a planted cause and attribute what it measured. folder: for the study and its run, on a disk."""
-    began = time.monotonic()
+def swept(causes: Sequence[str], folder: Path, blocks: int, seed: int) -> Run:
+    """Sweep one study in which causes are planted. folder: for the study and its run, on a disk."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{cause.replace(' ', '-')}-{seed}.yaml"
+    path = folder / f"planted-{seed}.yaml"
     with slow_disk(folder) as before:
-        study = study_of(cause, make_video(folder), before, blocks, seed)
+        study = study_of(causes, make_video(folder), before, blocks, seed)
         path.write_text(yaml.safe_dump(study), encoding="utf-8")
         opened = open_run(str(path), runs=folder / "runs", run_id=path.stem)
-        run = run_sweep(opened.plan, opened.run)
-    result = deadzone.attribute(run, slow=None if cause == "nothing" else PLANTED)
+        return run_sweep(opened.plan, opened.run)
+
+
+def run_once(cause: str, folder: Path, blocks: int, seed: int) -> Verdict:
+    """Sweep one study with a planted cause and attribute what it measured."""
+    began = time.monotonic()
+    run = swept([cause], folder, blocks, seed)
+    result = deadzone.attribute(run, slow=environment_of(cause) if CAUSES[cause][1] else None)
     return Verdict(cause, result, time.monotonic() - began)
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from functools import cache
 
 import pytest
+from benchmarks.planted_causes import CAUSES, PLAIN, environment_of, slow_disk, swept
 
-from deadzone.explaining.attribution.hypotheses import CPU_LIMIT, DISK, NETWORK
+import deadzone
 
 pytestmark = pytest.mark.programs
-
-BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 
 BLOCKS = 5
 """The fewest with which anything can be decided."""
@@ -20,27 +18,28 @@ MOST_RUNS = 3
 """Beside neighbours a run may stay undecided; it may never name another cause, nor exclude the planted one."""
 
 
-@pytest.fixture
-def planted(monkeypatch):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import planted_causes
-
-    yield planted_causes
-    sys.modules.pop("planted_causes", None)
+@pytest.fixture(scope="module")
+def causes(tmp_path_factory):
+    """Those that can be planted here."""
+    with slow_disk(tmp_path_factory.mktemp("disk")) as before:
+        return [cause for cause in CAUSES if cause != "slow disk" or before]
 
 
-@pytest.mark.parametrize(
-    ("cause", "name"),
-    [("CPU limit", CPU_LIMIT), ("network delay", NETWORK), ("slow disk", DISK), ("nothing", None)],
-)
-def test_the_planted_cause_is_named(planted, cause, name, quota, tmp_path):
-    if cause == "slow disk":
-        with planted.slow_disk(tmp_path) as before:
-            if not before:
-                pytest.skip("disks cannot be throttled here: it takes root and cgroup v1")
+@pytest.fixture(scope="module")
+def trials_of(quota, causes, tmp_path_factory):
+    """The trials of the run of a seed, in which every cause has an environment beside the plain one."""
+    return cache(lambda seed: swept(causes, tmp_path_factory.mktemp("planted"), BLOCKS, seed).trials())
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_the_planted_cause_is_named(cause, causes, trials_of):
+    if cause not in causes:
+        pytest.skip("disks cannot be throttled here: it takes root and cgroup v1")
+    name, planted = CAUSES[cause][1], environment_of(cause)
     for seed in range(1, MOST_RUNS + 1):
-        (tmp_path / str(seed)).mkdir()
-        result = planted.run_once(cause, tmp_path / str(seed), BLOCKS, seed=seed).result
+        trials = trials_of(seed)
+        pair = trials[trials["environment"].isin([planted, PLAIN])]
+        result = deadzone.attribute(pair, slow=planted if name else None)
         assert set(result.confirmed) <= {name}
         assert name not in result.named("excluded")
         if name in (None, *result.confirmed):
