@@ -37,6 +37,9 @@ RECORDED := --record $(RECORD) $(if $(ONLY),--skipped-in $(ONLY))
 HERE     := not cluster and not cgroup2
 CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 
+# The types are checked while the tests run at once, which wait often; where one is wrong, nothing is measured after that.
+MEANWHILE := $(if $(ONLY),,types)
+
 # Tests of what computes, without a program that is measured.
 PURE := $(addprefix tests/,explaining study store language steady_state test_repository.py)
 
@@ -47,7 +50,7 @@ COLLECT := $(PYTEST) --collect-only -qq tests
 CLUSTER_RECORD := build/cluster.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help report test torture test-cgroup2 cluster cluster-down test-cluster lab bench check quick types rules format lock clean
+.PHONY: help report test at-once torture test-cgroup2 cluster cluster-down test-cluster lab bench check quick types rules format lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -55,13 +58,16 @@ help:  ## list the targets
 report: $(VENV)/.main  ## sweep ffmpeg under CPU limits on this machine and publish the report; GRID=1 measures every level five times
 	$(BIN)/deadzone run ffmpeg-cpu-limit $(if $(GRID),,--adaptive)
 
-test: $(VENV)/.dev $(if $(ONLY),,check)  ## run the checks and every test that needs no cluster and no emulated machine
+test: $(VENV)/.dev $(if $(ONLY),,rules)  ## run the checks and every test that needs no cluster and no emulated machine
 	@mkdir -p build && rm -f $(RECORD) build/reached-*.json
-	-OPENBLAS_NUM_THREADS=1 $(call COUNTED,build/reached-1.json) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(CHECKED) $(LONGEST) tests
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going at-once $(MEANWHILE)
 	-$(call COUNTED,build/reached-2.json) $(RECORDED) $(ALONE_AGAIN) -m "$(HERE) and alone" $(ALONE)
 	-@$(call BUSY_AGAIN,$(RECORD))
 	@$(BIN)/python tests/reached.py build/unreached.txt build/reached-1.json build/reached-2.json
 	@$(BIN)/python tests/tally.py total $(RECORD) 2
+
+at-once:  ## of `test`, what no neighbour can change
+	-OPENBLAS_NUM_THREADS=1 $(call COUNTED,build/reached-1.json) $(RECORDED) -m "$(HERE) and not alone" -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder $(CHECKED) $(LONGEST) tests
 
 torture: $(VENV)/.dev  ## draw faults at random against real sweeps: make torture FOR=10m SEED=7, or OF=input, OF=cluster
 	cd tests && PYTHONPATH=cluster ../$(BIN)/python -m torture $(if $(FOR),--for $(FOR)) $(if $(SEED),--seed $(SEED)) $(if $(SCENE),--scene $(SCENE)) \

@@ -59,8 +59,9 @@ def make(tmp_path):
     lengths = "LONGEST="  # those of the real project are not here
 
     def run(*targets):
-        finished = [flag for name in (f"{environment}/.dev", "check") for flag in ("-o", name)]
-        argv = (program, *finished, f"VENV={environment}", lengths, "PAUSE_S=0", "AT_ONCE=2", *targets)
+        finished = [flag for name in (f"{environment}/.dev", "rules") for flag in ("-o", name)]
+        settings = (f"VENV={environment}", lengths, "MEANWHILE=", "PAUSE_S=0", "AT_ONCE=2")
+        argv = (program, *finished, *settings, *targets)
         outside = {
             name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "MAKE"))
         }
