@@ -36,7 +36,6 @@ def test_an_even_load_is_sent_on_time_and_answered(http_server, generate):
     assert 0 < told.responses["client_cpu"] < 0.9
 
 
-@pytest.mark.alone("it measures when requests are sent and answered")
 def test_the_warm_up_is_kept_in_the_histograms_alone(http_server, generate):
     told = generate(http_server(), rate=100, duration_s=1, warmup_s=2)
     latency = [one for one in told.slices if one[0] == "latency_us"]

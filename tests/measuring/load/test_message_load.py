@@ -61,7 +61,6 @@ def test_a_message_may_be_answered_by_its_broadcast(websocket_server, generate):
     assert (told.responses["requests"], told.responses["broadcasts"]) == (25, 75)
 
 
-@pytest.mark.alone("it measures when messages are sent and answered")
 def test_broadcasts_that_never_come_are_missed_and_count_with_their_wait(websocket_server, generate):
     told = generate(
         websocket_server("--outbound-pool", 1, "--outbound-wait-ms", 20), protocol="websocket", rate=100,

@@ -212,7 +212,6 @@ def test_a_target_that_starts_nothing_needs_a_url(tmp_path):
 # Watching
 
 
-@pytest.mark.alone("it measures CPU time")
 def test_what_it_used_while_it_was_asked_is_its_own(serve, host):
     service = serve("burn")
     reached = service.ready(ONE)
@@ -284,7 +283,6 @@ def external():
     process.wait()
 
 
-@pytest.mark.alone("it measures the CPU of a server")
 def test_one_that_is_up_is_reached_its_hook_run_once_a_treatment_and_its_processes_watched(
     external, tmp_path
 ):

@@ -72,7 +72,6 @@ def pids_in(text):
 # The limit
 
 
-@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, execute):
     program = PRINT_OWN_QUOTA + BURN.format(0.35)
     measured = execute(*PYTHON, program, limit=0.3, mechanism=quota)
@@ -94,14 +93,12 @@ def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(qu
     assert measured.throttled_s > 0.5
 
 
-@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_without_a_limit_nothing_is_throttled(quota, execute):
     measured = execute(*PYTHON, BURN.format(0.2), mechanism=quota)
     assert measured.nr_throttled == 0
     assert measured.throttled_s == 0
 
 
-@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_a_limit_above_what_the_program_uses_throttles_nothing(quota, execute):
     measured = execute("sleep", "0.3", limit=1.5, mechanism=quota)
     assert measured.nr_throttled == 0
@@ -160,7 +157,6 @@ def test_a_target_that_was_not_opened_measures_nothing():
 # What is measured
 
 
-@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_half_a_second_of_cpu_is_measured_as_such(mechanism, execute):
     measured = execute(*PYTHON, BURN.format(0.5), mechanism=mechanism, limit="none")
     assert measured.user_s + measured.sys_s == pytest.approx(0.55, abs=0.1)
@@ -186,7 +182,6 @@ def test_the_largest_resident_size_is_the_kernels(mechanism, execute):
     assert execute("true", mechanism=mechanism).max_rss_bytes < 20_000_000
 
 
-@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_a_descendant_that_nobody_waited_for_counts_too(mechanism, execute):
     work = (
         f"def work():\n    room = bytearray(b'x') * {HUNDRED_MB}\n    while time.process_time() < 0.3: pass\n"
@@ -198,7 +193,6 @@ def test_a_descendant_that_nobody_waited_for_counts_too(mechanism, execute):
     assert measured.error is None
 
 
-@pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_the_series_over_time_grows_to_the_totals(quota, execute):
     measured = execute(*PYTHON, BURN.format(0.3), limit=0.3, mechanism=quota)
     series = {sample.metric: [] for sample in measured.telemetry}

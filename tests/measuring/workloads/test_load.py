@@ -143,7 +143,6 @@ def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(write
     assert (trials["requests"] == 20).all()
 
 
-@pytest.mark.alone("it measures response times at a rate")
 def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
     run = sweep(pools({"rate": [100]}, [*SERVER, *LIGHT], workload={"warmup_s": 1}))
     table = run.histograms()
@@ -155,7 +154,6 @@ def test_the_histograms_of_a_run_hold_every_latency(pools, sweep):
     assert (run.folder / "histograms.parquet").is_file()
 
 
-@pytest.mark.alone("it measures response times at a rate")
 def test_a_service_that_crashes_fails_its_trial_and_the_journal_keeps_what_was_measured(pools, sweep):
     path = pools({"rate": [50]}, ["{python}", "-c", DIES], workload={"duration_s": 2})
     run = sweep(path)

@@ -85,7 +85,6 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(home, tmp_
     assert len(lost)
 
 
-@pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep):
     note, port = tmp_path / "server.pid", 0
     with redis_server(tmp_path) as first, redis_server(tmp_path) as second:
@@ -142,7 +141,6 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
     assert "db (cores)" in treatments_table(next(iter(analysis))).frame.columns
 
 
-@pytest.mark.alone("it measures CPU time")
 def test_what_a_process_used_that_ended_and_was_not_waited_for_is_in_the_account(tmp_path):
     """PostgreSQL ends a process for each connection just as its client ends: at the trial's end it is a zombie."""
     program = """

@@ -11,8 +11,6 @@ from deadzone.errors import TargetError
 from deadzone.measuring.targets.limits.base import group_name
 from deadzone.measuring.targets.limits.cgroup_v1 import CONTROLLERS, CgroupV1, v1_homes, v1_mounts
 
-pytestmark = pytest.mark.alone("it measures CPU time under a quota")
-
 
 @pytest.fixture
 def mechanism():
@@ -25,6 +23,7 @@ def mechanism():
     found.close()
 
 
+@pytest.mark.alone("it measures CPU time under a quota")
 def test_a_process_in_the_group_is_limited_counted_and_then_free(mechanism):
     (listed,) = mechanism.procs_files()
     with subprocess.Popen(("sh", "-c", "while :; do :; done")) as busy:

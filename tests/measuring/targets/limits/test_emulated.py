@@ -83,14 +83,12 @@ def test_the_bundled_ffmpeg_is_held(target):
     assert measured.nr_throttled > 0.5 * measured.nr_periods
 
 
-@pytest.mark.alone("it measures CPU time under a quota")
 def test_a_limit_of_all_cores_and_none_stop_nothing(execute):
     for limit in (os.cpu_count(), "none"):
         measured = execute(*PYTHON, BURN.format(0.3), limit=limit, mechanism="emulated")
         assert (measured.nr_throttled, measured.throttled_s) == (0, 0)
 
 
-@pytest.mark.alone("it measures CPU time under a quota")
 def test_a_program_that_sleeps_begins_no_period(target):
     measured = target.execute(Command(("sleep", "0.5")), 30)
     assert measured.nr_periods <= 2 and measured.nr_throttled == 0

@@ -16,8 +16,6 @@ from deadzone.study.design import Limits, Treatment
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
-pytestmark = pytest.mark.alone("it measures bytes and calls a second under a limit")
-
 MIB = 2**20
 
 WRITER = """
@@ -54,12 +52,14 @@ def limited(tmp_path):
     return run
 
 
+@pytest.mark.alone("it measures bytes and calls a second under a limit")
 def test_bytes_a_second_are_limited(limited):
     took, facts = limited(MIB, 5, io_bandwidth_limit=10_000_000)
     assert 0.35 < took < 1.5
     assert facts["io_limits_mechanism"] in ("blkio.throttle", "io.max")
 
 
+@pytest.mark.alone("it measures bytes and calls a second under a limit")
 def test_calls_a_second_are_limited(limited):
     took, _ = limited(4096, 50, iops_limit=100)
     assert 0.3 < took < 1.5
