@@ -111,14 +111,15 @@ def test_what_it_declares_is_all_that_it_needs(alone):
     assert there.startswith("ModuleSpec") and there.endswith(" None\n")  # nothing of those who develop it
 
 
-def test_try_then_run_of_the_saved_study_then_report_in_an_empty_folder(alone):
+def test_try_then_run_of_the_saved_study_then_its_recommendation_in_an_empty_folder(alone):
     line = ("try", "-L", "n", "1,2,3", "-r", "2", "--save", "my.yaml", "--", "sleep", "0.0{n}")
     assert "Run: deadzone/runs/sleep-n/" in alone("deadzone", *line)
     said = json.loads(alone("deadzone", "run", "my.yaml", "--json").splitlines()[-1])
     assert Path(said["report"]).is_relative_to(alone.folder / "deadzone" / "reports" / "sleep-n")
     assert Path(said["report"]).is_file()
-    again = json.loads(alone("deadzone", "report", "sleep-n/latest", "--json"))
-    assert Path(again["pdf"]).is_file()
+    assert Path(said["report"]).with_name(said["run_id"]).joinpath("report.pdf").is_file()
+    found = json.loads(alone("deadzone", "recommend", "sleep-n/latest", "--json", "--anyway"))
+    assert "setting" in found
     assert {path.name for path in alone.folder.iterdir()} == {"deadzone", "my.yaml"}
 
 
@@ -153,15 +154,20 @@ def test_a_repository_of_ones_own_runs_its_notebooks_on_a_schedule(alone, reposi
     assert list((repository / "reports" / "gzip-level").glob("*/index.html"))
 
 
-@pytest.mark.parametrize("name", ["phases", "explore"])
-def test_run_all_in_jupyterlab_runs_every_cell(alone, repository, tmp_path, name):
+@pytest.fixture(scope="module")
+def served(alone, repository, tmp_path_factory):
+    """Chromium, and the address of JupyterLab on the notebooks of that repository."""
     chromium = needs("chromium", "chromium-browser", "google-chrome")
+    start, own = (alone.home / "bin" / "jupyter", "lab"), tmp_path_factory.mktemp("jupyter")
+    with lab(start, repository / "notebooks", own, alone.environment) as address:
+        yield chromium, address
+
+
+@pytest.mark.parametrize("name", ["phases", "explore"])
+def test_run_all_in_jupyterlab_runs_every_cell(served, repository, name):
+    chromium, address = served
     path = repository / "notebooks" / f"{name}.ipynb"
-    start = (alone.home / "bin" / "jupyter", "lab")
-    with (
-        lab(start, path.parent, tmp_path, alone.environment) as address,
-        in_browser(chromium, f"{address}/lab/tree/{path.name}?reset") as page,
-    ):
+    with in_browser(chromium, f"{address}/lab/tree/{path.name}?reset") as page:
         run_all(page)
         until(page, lambda: saved(page, path))
     outputs = [one for cell in cells(path) for one in cell["outputs"]]

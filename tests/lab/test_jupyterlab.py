@@ -1,4 +1,4 @@
-"""Three scenes in a real JupyterLab in a real Chromium: what a researcher sees."""
+"""Four scenes in one real JupyterLab in a real Chromium: what a researcher sees."""
 
 from __future__ import annotations
 
@@ -12,32 +12,71 @@ import nbformat
 import pytest
 from jupyterlab_browser import in_browser, lab, run_all, until
 from needs import needs
+from programs import PROGRAMS
 
 from lab.test_second_plot import FRAME
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chromium():
     return needs("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture
-def server(chromium, home, tmp_path):
-    """JupyterLab in a repository of its own; gives its address."""
-    with lab((sys.executable, "-m", "jupyterlab"), home / "notebooks", tmp_path, os.environ) as address:
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A repository of this file's own, without a run at first; the one in force."""
+    folder = tmp_path_factory.mktemp("repository")
+    (folder / "notebooks" / "studies").mkdir(parents=True)
+    (folder / "notebooks" / "studies" / "programs").symlink_to(PROGRAMS)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DEADZONE_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def server(chromium, home, tmp_path_factory):
+    """The address of JupyterLab in that repository."""
+    own = tmp_path_factory.mktemp("jupyter")
+    with lab((sys.executable, "-m", "jupyterlab"), home / "notebooks", own, os.environ) as address:
         yield address
 
 
 def picture(page, name, tmp_path):
-    page.screenshot(path=str(Path(os.environ.get("DEADZONE_PICTURES", str(tmp_path))) / f"{name}.png"))
+    path = Path(os.environ.get("DEADZONE_PICTURES", str(tmp_path))) / f"{name}.png"
+    page.screenshot(path=str(path))
+    return path
 
 
 def written(path, *sources):
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+
+
+def slide_to_the_end(page, name):
+    page.locator(".widget-slider", has_text=name).locator(".noUi-handle").focus()
+    page.keyboard.press("End")
+
+
+def test_a_slider_of_the_explorer_moves_the_phases(server, chromium, home, tmp_path):
+    """The first test of this file: where there is no run yet, the explorer shows published data."""
+    assert not (home / "data").exists()
+    shutil.copy(NOTEBOOKS / "explore.ipynb", home / "notebooks")
+    with in_browser(chromium, f"{server}/lab/tree/explore.ipynb?reset") as page:
+        run_all(page)
+        names, curves = page.locator("svg text.phase"), page.locator("svg path.fit")
+        until(page, lambda: names.count() == 5)
+        assert names.all_text_contents() == ["linear", "dead zone", "linear", "breakthrough", "plateau"]
+        slide_to_the_end(page, "breakthrough from")
+        slide_to_the_end(page, "paying from")
+        until(page, lambda: names.count() < 5)
+        assert names.first.text_content() == "dead zone"
+        page.get_by_label("knob").select_option(label="threads")
+        page.get_by_label("compare with").select_option(label="threads-at-11-cores")
+        until(page, lambda: curves.count() == 2)
+        assert picture(page, "explorer", tmp_path).stat().st_size > 20_000
 
 
 def test_two_plots_in_a_row_are_both_drawn_and_a_cell_is_edited_and_executed_on(
