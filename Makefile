@@ -100,7 +100,7 @@ check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the 
 
 types:  ## of `check`, the types
 	$(BIN)/mypy --no-error-summary
-	$(BIN)/mypy --no-error-summary notebooks/studies/programs scripts/reference_arithmetic.py
+	$(BIN)/mypy --no-error-summary notebooks/studies/programs
 
 rules: quick-rules  ## of `check`, the rest
 	$(PYTEST) -q tests/test_repository.py

@@ -122,11 +122,25 @@ MOST_FILES_A_CHANGE = 4
 def test_where_a_change_goes_is_few_places_that_exist():
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("### Where does my change go?")[2]
     rows = [line for line in text.partition("###")[0].splitlines() if line.startswith("| a ")]
-    assert len(rows) == 12
+    assert len(rows) == 13
     for row in rows:
-        places = [name for name in re.findall(r"`([^` ]+)`", row) if "/" in name or name.endswith(".md")]
-        assert 0 < len(places) <= MOST_FILES_A_CHANGE, row
-        assert not [name for name in places if not (ROOT / name).exists()], row
+        assert 0 < len(files_named(row)) <= MOST_FILES_A_CHANGE, row
+
+
+def files_named(row: str) -> list[str]:
+    """The files and folders that a row of a table names, all of which exist."""
+    places = [name for name in re.findall(r"`([^` ]+)`", row) if "/" in name or name.endswith(".md")]
+    assert not [name for name in places if not (ROOT / name).exists()], row
+    return places
+
+
+def test_a_number_is_few_files_from_the_table_that_it_is_of():
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("### The way of a number")[2]
+    rows = [line for line in text.partition("###")[0].splitlines() if line.startswith("| ")][2:]
+    assert len(rows) == 2
+    for row in rows:
+        table, *files = files_named(row)
+        assert table.startswith("data/") and 0 < len(files) <= MOST_FILES_A_CHANGE, row
 
 
 def test_no_modules_import_each_other_in_a_circle():

@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 OPENED = ("explore", "phases", "start")
-"""Those that show runs; the sweep is executed in tests/lab/test_jupyterlab.py, the published studies in tests/reports/published."""
+"""Those that show runs; the sweep is executed in tests/lab/test_jupyterlab.py, the published studies in tests/notebooks."""
 
 
 @pytest.mark.parametrize("name", OPENED)

@@ -23,7 +23,7 @@ def command(studies: tuple[str, ...], reference: bool, lang: str, as_json: bool)
     if studies and not reference:
         raise click.UsageError("STUDIES are those of the published studies: add --reference.")
     if reference:
-        from deadzone.reports.published.reference_reports import publish_reference
+        from deadzone.reports.document.published_studies import publish_reference
 
         publish_reference(studies)
     index = publish_index(lang)

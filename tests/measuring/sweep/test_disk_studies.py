@@ -16,7 +16,7 @@ from deadzone.explaining.phases.fit import fit_phases
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.workloads.disk.device import in_memory
-from deadzone.reports.disk_block_size.published import load_run
+from deadzone.reports.disk_block_size.disk_run import load_run
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 BANDWIDTH, CALLS = 20_000_000, 400

@@ -9,9 +9,9 @@ import pytest
 
 from deadzone.errors import StoreError, TableError
 from deadzone.language.catalogue import speaking
-from deadzone.reports.disk_block_size import published as disk_block_size
+from deadzone.reports.disk_block_size import disk_run as disk_block_size
 from deadzone.reports.disk_block_size.circumstances import doubts, host_memory, statements
-from deadzone.reports.disk_block_size.published import duration, load_run
+from deadzone.reports.disk_block_size.disk_run import duration, load_run
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study

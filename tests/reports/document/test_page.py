@@ -37,10 +37,16 @@ def test_the_page_loads_nothing_and_runs_nothing():
 def test_contents_list_the_sections_of_blocks_and_of_markdown():
     written = page(document(*SECTIONS))
     assert '<a href="#section-first">First &amp; last</a>' in written
-    assert '<a href="#Written">Written</a>' in written
+    assert '<a href="#written">Written</a>' in written
     assert "<title>The title</title>" in written
     assert written.count("<h1") == 1
     assert "&lt;b&gt;printed" in written
+
+
+def test_a_heading_of_any_words_is_reached_from_the_contents():
+    written = page(document(Markdown('## The author\'s "5 % rule", <b>*judged*')))
+    assert 'href="#the-author-s-5-rule-b-judged"' in written
+    assert '<h2 id="the-author-s-5-rule-b-judged">' in written
 
 
 def test_the_page_speaks_the_language_of_the_report():

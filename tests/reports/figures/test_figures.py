@@ -1,4 +1,4 @@
-"""The bars, curves and outlines of the published studies."""
+"""Curves and outlines of reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from deadzone import fit_phases
-from deadzone.reports.figures.bars import bars, waterfall
 from deadzone.reports.figures.curves import curve_figure, phases_table, phases_text, tied_text
 from deadzone.reports.figures.heat_map import outline
 from deadzone.store.reference import load_reference
@@ -16,23 +15,6 @@ from deadzone.store.reference import load_reference
 @pytest.fixture(scope="module")
 def model():
     return fit_phases(load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s")
-
-
-def test_a_waterfall_says_every_step_in_words():
-    figure = waterfall(
-        ("before", 10.0), [("cache", -6.0), ("rest", 1.0)], ("after", 5.0), "s", "It fell.", "w"
-    )
-    assert figure.description == "It fell. before 10.00; cache -6.00, rest +1.00; after 5.00."
-
-
-def test_a_waterfall_below_zero_is_drawn():
-    assert waterfall(("before", 1.0), [("a", -3.0)], ("after", -2.0), "s", "C.", "w").svg.startswith("<svg")
-
-
-def test_bars_are_drawn_the_same_twice():
-    one, other = (bars(["a", "b"], {"s": [1.0, 2.0]}, "s", "A caption.", "x") for _ in range(2))
-    assert one.svg == other.svg
-    assert bars(["a"], {"then": [1.0], "now": [2.0]}, "s", "A caption.", "y").caption == "A caption."
 
 
 def test_a_region_is_outlined_only_where_it_ends():

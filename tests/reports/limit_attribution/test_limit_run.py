@@ -14,8 +14,7 @@ from deadzone.reports.limit_attribution.run import LimitRun, phases_table
 from deadzone.reports.sweep.source import Source
 
 SECTIONS = (
-    "title", "response", "hypotheses", "claims", "first_byte", "work", "missing", "guideline", "limits",
-    "arithmetic", "origin",
+    "title", "response", "hypotheses", "claims", "first_byte", "work", "missing", "guideline", "limits", "origin",
 )  # fmt: skip
 
 
@@ -35,7 +34,7 @@ def test_every_section_is_shown_in_both_languages(language):
     kinds = [type(block) for block in shown["hypotheses"]]
     assert kinds.count(Figure) == 1 and kinds.count(Table) == 2
     assert shown["work"] and shown["guideline"]
-    assert shown["claims"] == shown["arithmetic"] == []
+    assert shown["claims"] == []
 
 
 def test_what_to_change_follows_from_the_confirmed_cause():

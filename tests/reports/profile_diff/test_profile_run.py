@@ -15,7 +15,7 @@ from deadzone.reports.document.display import Figure, Prose, Table
 from deadzone.reports.document.document import document_of
 from deadzone.reports.document.page import page
 from deadzone.reports.document.pdf import pdf
-from deadzone.reports.profile_diff import published as profile_diff
+from deadzone.reports.profile_diff import run as profile_diff
 from deadzone.reports.profile_diff.run import ProfileRun
 from reports.profile_diff.profiled_run import STUDY, TRIALS, profiled_run
 
@@ -154,10 +154,6 @@ def test_a_report_in_korean_has_the_same_blocks(runs):
             assert "원인들과 기타를 더하면" in words(korean)
     finally:
         speak("en")
-
-
-def test_sections_of_the_published_study_are_empty_for_a_run(made):
-    assert made.guideline() == made.arithmetic() == []
 
 
 def test_what_cannot_be_compared_is_said(runs):

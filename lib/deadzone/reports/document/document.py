@@ -5,9 +5,10 @@ first and cells tagged `appendix` last, each with the Markdown before it; a note
 """
 
 import ast
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from deadzone.errors import ReportError
@@ -62,10 +63,14 @@ def read_notebook(path: Path) -> Any:
         raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
 
 
-def document_of(notebook: Any, files: Sequence[str] = ()) -> Document:
+def document_of(
+    notebook: Any, files: Sequence[str] = (), head: Mapping[str, Any] = MappingProxyType({})
+) -> Document:
     """The document of an executed notebook. files: names of the files published beside the report.
 
-    Its head is the `Title` that a cell shows, else the first heading of level 1 with the paragraph below it.
+    Its head is the `Title` that a cell shows, else the first heading of level 1 with the paragraph below it; without a
+    verdict the first sentence that a cell computed stands for the report in the index. head: fields of the title that the
+    notebook does not know.
 
     Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
     """
@@ -74,7 +79,8 @@ def document_of(notebook: Any, files: Sequence[str] = ()) -> Document:
     parts = [part for chapter in _in_order(chapters) for part in chapter.parts]
     title = next((part for part in parts if isinstance(part, Title)), None)
     verdict = next((part for part in parts if isinstance(part, Verdict)), None)
-    title = title or (verdict.head(*words) if verdict else Title(words[0], words[1]))
+    title = title or (verdict.head(*words) if verdict else Title(*words, verdict=_computed(notebook)))
+    title = replace(title, **head)
     parts = [title, *(part for part in parts if not isinstance(part, Title))]
     with speaking(title.language):
         parts += _parameters(notebook)
@@ -88,6 +94,14 @@ class _Chapter:
 
     parts: tuple[Part, ...]
     place: int = 0
+
+
+def _computed(notebook: Any) -> str:
+    """The first paragraph in Markdown that a cell computed; empty without any."""
+    bundles = (output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ()))
+    return next(
+        (str(one["text/markdown"]).partition("\n\n")[0] for one in bundles if "text/markdown" in one), ""
+    )
 
 
 def _headed(cells: Iterable[Any]) -> tuple[tuple[str, str], list[Any]]:

@@ -18,7 +18,10 @@ LEFTOVER = re.compile(
 )
 """What drawing leaves as the value of a cell, such as `<Axes: xlabel='threads'>`: nothing to read."""
 
-NUMBER = re.compile(r"[-\u2212+.,\d\s%]*")
+NUMBER = re.compile(r"[-\u2212+.,\d\s%^]*")
+
+MATHTEXT = re.compile(r"\\mathdefault|[${}]")
+"""What matplotlib sets around the labels of a logarithmic axis: $\\mathdefault{10^{3}}$."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def _plain(data: Any, caption: str) -> Part | None:
 
 def _described(svg: str, caption: str) -> str:
     """The caption, and the words in a drawing of matplotlib, which keeps each as a comment beside its outlines."""
-    words = [text for text in re.findall(r"<!-- (.*?) -->", svg) if not NUMBER.fullmatch(text)]
+    texts = [MATHTEXT.sub("", text) for text in re.findall(r"<!-- (.*?) -->", svg)]
+    words = [text for text in texts if not NUMBER.fullmatch(text)]
     told = f"In the figure: {', '.join(dict.fromkeys(words))}." if words else ""
     return f"{caption} {told}".strip()
 

@@ -10,18 +10,17 @@ from collections.abc import Mapping
 from html import escape, unescape
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from deadzone.language.catalogue import say, speaking
 from deadzone.reports.document.display import Block
 from deadzone.reports.document.document import Document
 from deadzone.reports.document.fonts import with_korean_letters
+from deadzone.reports.document.html import anchor
 from deadzone.reports.document.outputs import Markdown, Part
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "deadzone"
-
-ANCHOR_LINK = re.compile(r'<a class="anchor-link"[^>]*>.*?</a>', re.DOTALL)
-"""The mark that nbconvert sets beside a heading; the table of contents serves the same."""
 
 HEADING = re.compile(r'<h2 id="([^"]+)"[^>]*>(.*?)</h2>', re.DOTALL)
 
@@ -54,8 +53,8 @@ def page(
             "description": document.title.verdict or document.title.subtitle,
             "parts": parts,
             "contents": [
-                {"anchor": anchor, "text": unescape(re.sub(r"<[^>]+>", "", text))}
-                for anchor, text in HEADING.findall("".join(parts))
+                {"anchor": identity, "text": plain(text)}
+                for identity, text in HEADING.findall("".join(parts))
             ],
             "files": [{"name": address, "text": text} for address, text in {**files, **links}.items()],
             "words": {key: say(f"report.{key}") for key in ("contents", "skip", "files")},
@@ -71,8 +70,21 @@ def part_html(part: Part, document: Document) -> str:
     if isinstance(part, Block):
         return part.html(document.names)
     if isinstance(part, Markdown):
-        from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-
-        renderer = IPythonRenderer(escape=True)
-        return ANCHOR_LINK.sub("", str(MarkdownWithMath(renderer=renderer).render(part.source)))
+        return markdown_html(part.source)
     return part.html or f'<pre tabindex="0">{escape(part.text)}</pre>'
+
+
+def markdown_html(source: str) -> str:
+    """Markdown as HTML, its headings with anchors like those of blocks."""
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+    class Renderer(IPythonRenderer):
+        def heading(self, text: str, level: int, **attrs: Any) -> str:
+            return f'<h{level} id="{anchor(plain(text))}">{text}</h{level}>'
+
+    return str(MarkdownWithMath(renderer=Renderer(escape=True)).render(source))
+
+
+def plain(text: str) -> str:
+    """HTML without its tags, as a reader sees it."""
+    return unescape(re.sub(r"<[^>]+>", "", text))

@@ -101,7 +101,7 @@ def publish_run(
 
 
 def publish_notebook(notebook: str, parameters: Mapping[str, Any], folder: Path, **beside: Any) -> None:
-    """Execute a notebook of the repository and write its report into a folder. beside: trials and links of `write_report`."""
+    """Execute a notebook of the repository and write its report into a folder. beside: trials, links and head of `write_report`."""
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
         execute(places.notebook(notebook), executed, parameters, meanwhile=load_writers)
@@ -118,11 +118,16 @@ def folder_for(folder: Path, language: str) -> Path:
 
 
 def write_report(
-    executed: Path, folder: Path, trials: Path | None = None, links: Mapping[str, str] = MappingProxyType({})
+    executed: Path,
+    folder: Path,
+    trials: Path | None = None,
+    links: Mapping[str, str] = MappingProxyType({}),
+    head: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Write page, PDF, notebook and index entry of an executed notebook into a folder.
 
     trials: the raw table to publish beside it, where there is one. links: what else the page links to, address to text.
+    head: see `document_of`.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
@@ -130,7 +135,7 @@ def write_report(
 
     clean = nbformat.from_dict(scrubbed(read_notebook(executed)))
     has_trials = trials is not None and trials.is_file()
-    document = document_of(clean, FILES if has_trials else FILES[:2])
+    document = document_of(clean, FILES if has_trials else FILES[:2], head)
     written: dict[str, bytes] = {
         PAGE: page(document, links=links).encode(),
         PDF: pdf(document),

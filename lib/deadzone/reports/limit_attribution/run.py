@@ -20,8 +20,9 @@ from deadzone.explaining.phases.plot_axes import plain_value
 from deadzone.explaining.phases.quantities import capital
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
-from deadzone.reports.figures.bars import named_rows
+from deadzone.reports.figures.named_rows import named_rows
 from deadzone.reports.sweep import prose, tables
+from deadzone.reports.sweep.measured_live import run_of
 from deadzone.reports.sweep.run_report import RunReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
@@ -158,6 +159,11 @@ class LimitRun(RunReport):
         """What these data cannot say."""
         texts = ("planted", "service", "disk", "machine")
         return [section("study.limits"), Prose(tuple(say(f"limit_run.limit_{text}") for text in texts))]
+
+
+def load(source: str, lang: str = "en") -> LimitRun:
+    """The report of a run; see `deadzone.reports.sweep.measured_live.run_of`."""
+    return load_run(run_of(source, lang, "upload-cpu-limit"))
 
 
 def load_run(name: str) -> LimitRun:

@@ -47,9 +47,10 @@ from deadzone.explaining.profiles.units import readable
 from deadzone.language.catalogue import join, say
 from deadzone.reports.document.display import Block, Claim, Evidence, Figure, Prose, Table, section
 from deadzone.reports.profile_diff.sides import Sides, sides_of, value_of
-from deadzone.reports.published.claims import row_of
 from deadzone.reports.sweep import prose
 from deadzone.reports.sweep.claims import judge_run, line
+from deadzone.reports.sweep.claims_table import row_of
+from deadzone.reports.sweep.measured_live import run_of
 from deadzone.reports.sweep.run_report import RunReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
@@ -340,6 +341,11 @@ class ProfileRun(RunReport):
         ratio = row.change / row.before if row.before else 0.0
         change = say("profile_run.headline", name=pair.what, change=ratio)
         return join([change, capital(str(self.shipping))])
+
+
+def load(source: str, lang: str = "en") -> ProfileRun:
+    """The report of a run; see `deadzone.reports.sweep.measured_live.run_of`."""
+    return load_run(run_of(source, lang, "profile-diff"))
 
 
 def load_run(name: str) -> ProfileRun:

@@ -14,8 +14,8 @@ from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import axis_label, number
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Block, Table, section
-from deadzone.reports.published.claims import claims_table, evidence_of, named_trials, verdict_name
 from deadzone.reports.sweep.analysis import Analysis
+from deadzone.reports.sweep.claims_table import claims_table, evidence_of, named_trials, verdict_name
 from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.claim_sentences import parse_claim

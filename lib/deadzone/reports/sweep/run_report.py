@@ -25,7 +25,7 @@ class RunReport:
         return [section("heading.provenance"), *prose.origin(self.source)]
 
     def nothing(self) -> list[Block]:
-        """A section for which only a published study, or another kind of run, has something to show."""
+        """A section for which only another kind of run has something to show."""
         return []
 
-    arithmetic = capacity = cold_start = connections = guideline = nothing
+    capacity = cold_start = connections = guideline = nothing

@@ -13,7 +13,7 @@ from deadzone.explaining.settings.answering import Answer
 from deadzone.explaining.settings.wording import in_order, settings_frame, verdict
 from deadzone.language.catalogue import say
 from deadzone.reports.document.display import Figure, Table
-from deadzone.reports.figures.bars import named_rows
+from deadzone.reports.figures.named_rows import named_rows
 from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, OUTLIER_COLOUR, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
 ROW_IN = 0.35

@@ -17,9 +17,9 @@ from deadzone.language.catalogue import join, say, spoken
 from deadzone.language.formats import date
 from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Table
 from deadzone.reports.figures.curves import ends
-from deadzone.reports.published.claims import verdict_name
 from deadzone.reports.sweep.analysis import Analysis, Slice, analyse
 from deadzone.reports.sweep.claims import judge_run
+from deadzone.reports.sweep.claims_table import verdict_name
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store.run import Run, list_runs
 from deadzone.style import PHASE_STYLES
