@@ -145,3 +145,21 @@ def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(tmp_path, de
     assert said.count("gogc -1: 5.") == said.count(", the best estimate") >= 1
     as_level = deadzone(*asked, "--minus-one", "level").out
     assert "taken for a word" not in as_level
+
+
+def test_zero_is_the_lowest_level_unless_it_is_a_word(tmp_path, deadzone):
+    """Of settings that tie the lowest is chosen, and a word is no lower than any other."""
+    path = tmp_path / "pool.csv"
+    rows = [(0, 3.03), (1, 12.0), (2, 6.0), (4, 3.0), (8, 3.0)]
+    path.write_text("pool,time_s\n" + "".join(f"{n},{s + d}\n" for n, s in rows for d in (0, 0.01, 0.02)))
+    asked = ("fit", path, "--knob", "pool", "--response", "time_s", "-q")
+    for option, chosen in (((), 0), (("--zero", "level"), 0), (("--zero", "word"), 4)):
+        assert deadzone(*asked, *option).out.startswith(f"Set pool {chosen}:")
+
+
+def test_what_a_level_costs_is_not_known_of_a_word(tmp_path, deadzone):
+    path = tmp_path / "gogc.csv"
+    rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
+    path.write_text("gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004)))
+    said = deadzone("fit", path, "--knob", "gogc", "--response", "time_s", "--cost", "gogc * time_s").out
+    assert "gogc -1: no positive, finite cost, so not compared" in " ".join(said.split())

@@ -59,6 +59,13 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home)
     assert sorted(home.rglob("*")) == before
 
 
+def test_minus_one_of_a_study_is_a_word_unless_the_line_says_that_it_is_a_level(write_study, deadzone):
+    workload = {"kind": "command", "argv": ["true", "{gogc}"]}
+    write_study(workload=workload, factors={"gogc": [-1, 50, 100, 200]})
+    assert "interval scale" not in deadzone("sweep", "probe", "--dry-run").out
+    assert "interval scale" in deadzone("sweep", "probe", "--dry-run", "--minus-one", "level").out
+
+
 def test_a_single_treatment_is_measured_and_said_to_have_no_answer_of_its_own(write_study, deadzone, runs):
     """It may be one side of a comparison with another run; `run` refuses it."""
     write_study(factors={"threads": [1]}, design={"replicates": 1, "warmup": 0})

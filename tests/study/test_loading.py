@@ -198,6 +198,8 @@ def test_the_levels_of_a_factor_can_be_set_by_its_name():
         text, "file.yaml", {"factors.pause": [0.1]}
     )
     assert "no parameter 'puase'" in refusal(text, puase=[0.1])
+    apart = parse_study(text, "file.yaml", {"factors.pause.at.2": "apart"}).factors["pause"]
+    assert (apart.levels, apart.at) == ((1, 2), {"2": "apart"})
 
 
 @pytest.mark.parametrize(

@@ -77,3 +77,11 @@ def test_a_lone_minus_one_beside_positive_levels_is_a_word(levels, kind, apart):
     found = scale_of(levels)
     assert (found.kind, found.apart) == (kind, apart)
     assert -1 in scale_of([-1, 50, 100, 200], "interval").positions.values()
+
+
+def test_a_study_may_make_minus_one_a_level_and_zero_a_word():
+    assert scale_of([-1, 50, 100, 200], places={"-1": -1}).kind == "interval"
+    assert scale_of([0, 1, 2, 4]).lowest == "0"
+    assert scale_of([0, 1, 2, 4], places={"0": "apart"}).lowest is None
+    assert scale_of([-20, -5, 0, 5], places={"0": "apart"}).apart == ("0",)
+    assert scale_of([-1, 0, 1, 2, 4], places={"0": "apart"}).apart == ("-1", "0")

@@ -35,6 +35,12 @@ def test_levels_are_numbers_or_words_and_a_comma_may_be_escaped():
     assert levels(made, "options") == ("-O2", "-O3,x", 1000, "007a")
 
 
+def test_what_is_said_of_the_first_parameter_stands_beside_its_levels():
+    made = study("x", "{n}", "{m}", lists=[("n", "-1,1,2"), ("m", "0,1")], at={"-1": -1}, role="setting")
+    assert (made.factors["n"].at, made.factors["n"].role) == ({"-1": -1}, "setting")
+    assert made.factors["m"].at == {}
+
+
 def test_a_range_chooses_its_levels():
     assert levels(study("xz", "-T{threads}", lists=[("threads", "1..32")]), "threads")[:4] == (1, 2, 3, 4)
     assert levels(study("xz", limits={"cpu_limit": "1..4"}), "cpu_limit")[1] < 2

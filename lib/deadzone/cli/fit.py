@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from deadzone.cli.options import anyway_option, details_option, role_option
+from deadzone.cli.options import (
+    anyway_option,
+    details_option,
+    minus_one_option,
+    places_asked,
+    role_option,
+    zero_option,
+)
 from deadzone.cli.parameters import decision_options, wishes_of
 from deadzone.errors import EXIT_FINDING
 from deadzone.study.levels import format_level
-from deadzone.study.scales import level_name
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
@@ -42,12 +48,8 @@ if TYPE_CHECKING:
 @click.option(
     "--failures", multiple=True, metavar="COLUMN", help="Column that counts failures, or holds their share."
 )
-@click.option(
-    "--minus-one",
-    type=click.Choice(["word", "level"]),
-    default="word",
-    help="What a lone -1 among the levels is: a word such as off, or a level.",
-)
+@minus_one_option
+@zero_option
 @role_option
 @decision_options
 @anyway_option
@@ -60,6 +62,7 @@ def command(
     response: str,
     goal: str,
     by: tuple[str, ...],
+    scale: str | None,
     failures: tuple[str, ...],
     role: str | None,
     quiet: bool,
@@ -92,11 +95,8 @@ def command(
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
     wishes = wishes_of({**asked, "slo": targets})
     frame = read_table(table)
-    is_level = (
-        asked["minus_one"] == "level" and "-1" in set(frame[knob].map(level_name)) if knob in frame else False
-    )
-    scale = asked["scale"] or ("interval" if is_level else None)
-    found = answer(frame, knob, response, goal, by=by, scale=scale)
+    places = places_asked(asked)
+    found = answer(frame, knob, response, goal, by=by, scale=scale, places=places)
     curve = None if by else found.models.get(())
     for column in failures:
         check_column(frame, column)
@@ -106,7 +106,7 @@ def command(
     heeded: dict[str, Any] = {"barred": barred_levels(seen), "anyway": anyway}
     advice = found.recommend(**heeded, **wishes)
     models = [(dict(zip(by, levels, strict=True)), one) for levels, one in found.models.items()]
-    surface = surface_of(frame, (*by, knob), response, goal)
+    surface = surface_of(frame, (*by, knob), response, goal, {knob: (scale, places)})
     if as_json:
         facts: dict[str, Any] = {"knob": knob, "response": response, "goal": goal}
         facts |= {"phases": [], "outliers": []}

@@ -1,8 +1,11 @@
 """What the options of several commands share."""
 
 from pathlib import Path
+from typing import Any
 
 import click
+
+from deadzone.study.scales import MINUS_ONE, ZERO, Place
 
 FILE = click.Path(path_type=Path)
 """A file or folder, which need not be there yet."""
@@ -20,3 +23,30 @@ role_option = click.option(
     type=click.Choice(["setting", "work_size"]),
     help="What the knob is: a setting to choose, or the size of the work.",
 )
+
+minus_one_option = click.option(
+    "--minus-one",
+    type=click.Choice(["word", "level"]),
+    help="What -1 among the knob's levels is: a word such as off (default where no other is below 0), or a level.",
+)
+
+zero_option = click.option(
+    "--zero",
+    type=click.Choice(["word", "level"]),
+    help="What 0 among the knob's levels is: a level (default), or a word such as off or no limit.",
+)
+
+WORD_OR_LEVEL: tuple[tuple[str, str, float], ...] = (("minus_one", MINUS_ONE, -1), ("zero", ZERO, 0))
+"""Each option by its name, with the level it is about and the place of that as a number."""
+
+
+def places_asked(given: dict[str, Any]) -> dict[str, Place]:
+    """Where --minus-one and --zero put their levels of the knob, as a study says under `at`; taken out of what is given."""
+    places: dict[str, Place] = {}
+    for name, level, number in WORD_OR_LEVEL:
+        match given.pop(name):
+            case "word":
+                places[level] = "apart"
+            case "level":
+                places[level] = number
+    return places

@@ -11,10 +11,10 @@ import click
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
 from deadzone.cli.executing import agree_to_execute
-from deadzone.cli.options import FILE
+from deadzone.cli.options import FILE, minus_one_option, places_asked, zero_option
 from deadzone.errors import StudyError
 from deadzone.study.belonging_specs import belonging_of
-from deadzone.study.loading import SUFFIXES, read_yaml, yaml_in
+from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
 
 Command = Callable[..., Any]
 
@@ -124,6 +124,9 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         is_adaptive = given.pop("adaptive") or resolution is not None
         overrides |= {"design.kind": "adaptive"} if is_adaptive else {}
         overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
+        if at := places_asked(given):
+            knob = load_study(find_study(given["study"], places.study_folders()), overrides).knob_name
+            overrides |= {f"factors.{knob}.at.{level}": place for level, place in at.items()}
         overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
         if is_file and not asked["dry_run"] and not any(map(path.resolve().is_relative_to, own)):
@@ -144,6 +147,8 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             help="Sweep a workload of a cluster that lacks the annotation deadzone.dev/sweep.",
         ),
         belongs_option,
+        minus_one_option,
+        zero_option,
         adaptive_options,
         click.option("--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),

@@ -11,7 +11,14 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, fail_on_option, fail_where_claims_fell, judged_of
-from deadzone.cli.options import FILE, details_option, role_option
+from deadzone.cli.options import (
+    FILE,
+    details_option,
+    minus_one_option,
+    places_asked,
+    role_option,
+    zero_option,
+)
 from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
 from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
@@ -42,6 +49,8 @@ LONG_S = 600.0
 @click.option("-r", "--runs", "replicates", default=5, help="Trials of each level.")
 @click.option("-w", "--warmup", default=1, help="Warm-up trials of each level.")
 @role_option
+@minus_one_option
+@zero_option
 @adaptive_options
 @click.option("-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
@@ -97,7 +106,7 @@ def command(**given: Any) -> None:
     from deadzone.reports.sweep.live import look_of
     from deadzone.verbs.sweeping import measure, plan_of_command
 
-    wishes = _wishes(given)
+    wishes = _wishes({**given, "at": places_asked(given)})
     quiet = given["quiet"] or given["as_json"]
     plan = plan_of_command(wishes, _line())
     if path := given["save"]:

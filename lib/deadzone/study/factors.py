@@ -48,7 +48,7 @@ class FactorSpec(Spec):
     """ratio (log axis; default for positive numbers), interval (default with negative levels) or words"""
 
     at: dict[str, Place] = Field(default_factory=dict)
-    """where single levels lie: a number, apart, or beyond (the largest; default for none)"""
+    """where single levels lie: a number, apart (a word: off, automatic), or beyond (the largest; default for none)"""
 
     role: Literal["setting", "work_size"] | None = None
     """what the factor is: a setting to choose, or the size of the work, of which none is recommended (default by name)"""

@@ -215,6 +215,8 @@ def _override(document: dict[str, Any], name: str, value: Any) -> None:
         raise StudyError(f"A study has no parameter {name!r}.{did_you_mean(name, known)}")
     for key in parents:
         below = document.setdefault(key, {})
+        if document is factors and isinstance(below, list):
+            below = document[key] = {"levels": below}
         if not isinstance(below, dict):
             raise StudyError(f"Cannot set {name}: {key} holds no keys of its own.")
         document = below

@@ -39,6 +39,9 @@ NO_VALUES = ("None", "nan", "<NA>", "NaT")
 MINUS_ONE = "-1"
 """A lone level of this name is a word: off, no limit or automatic, whatever the program means by it."""
 
+ZERO = "0"
+"""A level of this name is the lowest, unless a study puts it apart."""
+
 SPECIAL = (*NO_LIMIT, "auto", "off", "default", "on", "disabled", "enabled")
 """Words that numbers are often mixed with; any other word among fewer numbers than words makes all of them words."""
 
@@ -66,7 +69,8 @@ class KnobScale:
 
     kind: ratio, interval or words. positions: the place on the axis of each level that lies on it, by the level's
     text, in the unit. apart: texts of the levels that stand apart, in the order met; all of them for words.
-    beyond: the text of the level without a limit that was put beyond the largest, or None. unit: of the positions
+    beyond: the text of the level without a limit that was put beyond the largest, or None. lowest: the text of a level 0
+    that stands apart because its logarithm has no place, and yet comes before all others, or None. unit: of the positions
     where levels were written with one, else empty.
     """
 
@@ -75,6 +79,7 @@ class KnobScale:
     apart: tuple[str, ...]
     beyond: str | None = None
     unit: str = ""
+    lowest: str | None = None
 
     @property
     def has_phases(self) -> bool:
@@ -119,17 +124,19 @@ def scale_of(
     places = {level_name(name): place for name, place in (places or {}).items()}
     numbers, unit = _numbers([name for name in names if name not in places])
     numbers |= {name: float(p) for name, p in places.items() if name in names and is_number(p)}
-    if wanted is None and _is_lone_minus_one(numbers):
+    if wanted is None and MINUS_ONE not in places and _is_lone_minus_one(numbers):
         numbers = {name: position for name, position in numbers.items() if position > -1}
-    words = [name for name in names if name not in numbers]
+    words = [name for name in names if name not in numbers and name not in places]
     kind = wanted or _usual_kind(numbers, words)
     if kind == WORDS:
         return KnobScale(WORDS, {}, names)
     if not numbers:
         raise ValueError(f"is on the scale {kind}, but no level is a number: {', '.join(names)}")
+    lowest = None
     if kind == RATIO:
         if below := [name for name, position in numbers.items() if position < 0]:
             raise ValueError(f"is on the scale ratio, which has no negative levels such as {below[0]}")
+        lowest = next((name for name, position in numbers.items() if position == 0), None)
         numbers = {name: position for name, position in numbers.items() if position > 0}
     beyond = next((n for n in names if _goes_beyond(n, kind, places)), None)
     if beyond is not None and (place := _step_beyond(kind, [*numbers.values()])) is not None:
@@ -137,7 +144,7 @@ def scale_of(
     else:
         beyond = None
     apart = tuple(name for name in names if name not in numbers)
-    return KnobScale(kind, numbers, apart, beyond, unit)  # type: ignore[arg-type]
+    return KnobScale(kind, numbers, apart, beyond, unit, lowest)  # type: ignore[arg-type]
 
 
 def _is_lone_minus_one(numbers: Mapping[str, float]) -> bool:

@@ -19,6 +19,7 @@ from deadzone.study.belonging_specs import belonging_of, limits_of_belongs
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.levels import Level, chosen_levels, placeholders, plain_number, range_levels
 from deadzone.study.loading import dump_value, read_yaml
+from deadzone.study.scales import Place
 from deadzone.study.sizes import parse_size
 
 FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
@@ -38,7 +39,7 @@ class Wishes:
 
     command: program and arguments, or one text. lists: levels by name, with commas between or a range `1..32`. scans:
     name, first and last level, with their steps. limits: levels of cpu_limit and memory_limit by name. shell: that runs
-    the command, None for none. sentences: claims. role: of the first parameter. cwd: working folder as the study file has to name it, None for the file's own.
+    the command, None for none. sentences: claims. role: of the first parameter. at: where single levels of it lie. cwd: working folder as the study file has to name it, None for the file's own.
     """
 
     command: tuple[str, ...]
@@ -65,6 +66,7 @@ class Wishes:
     budget: str | None = None
     sentences: Sequence[str] = ()
     role: str | None = None
+    at: Mapping[str, Place] = field(default_factory=dict)
 
 
 def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) -> str:
@@ -87,7 +89,8 @@ def study_text(wishes: Wishes, line: str, cores: int, cwd: str | None = None) ->
         "until": None if wishes.resolution is None else {"resolution": wishes.resolution},
     }
     return written_out(
-        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, wishes=wishes, program=_program(wishes), factors=factors,
+        TEMPLATE, dump_value, line=line, name=name, cwd=cwd, wishes=wishes, program=_program(wishes),
+        factors=factors, written=_written(wishes, factors),
         argv=argv, setup=setup, prepare=prepare, cleanup=_unmeasured(wishes.cleanup), responses=responses,
         response=response, belongs=[belonging_of(text) for text in wishes.belongs],
         claims=[parse_claim(text).stated() for text in wishes.sentences],
@@ -145,6 +148,16 @@ def _factors(wishes: Wishes, cores: int) -> dict[str, tuple[Level, ...]]:
             "Nothing is varied: give levels with -L threads 1,2,4, -P threads 1 8, or --cpu-limit 0.5..2."
         )
     return factors
+
+
+def _written(wishes: Wishes, factors: Mapping[str, tuple[Level, ...]]) -> dict[str, Any]:
+    """The factors as a study has them: lists of levels, of the first with what is said of it."""
+    said = {key: value for key, value in (("role", wishes.role), ("at", dict(wishes.at))) if value}
+    written: dict[str, Any] = {name: list(levels) for name, levels in factors.items()}
+    if said:
+        first = next(iter(factors))
+        written[first] = {"levels": written[first], **said}
+    return written
 
 
 def _number(text: str) -> float:

@@ -77,8 +77,8 @@ PASSES = 30
 POISSON_DF = 4.0
 """Poisson's own variance counts as so many degrees of freedom beside what the trials show."""
 
-ZERO = "0"
-"""The one level that stands apart and yet has its place in the order: before all others."""
+LOWEST = ""
+"""The place of the one level that stands apart and yet comes before all others, 0; no level is written so."""
 
 
 def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
@@ -264,7 +264,7 @@ def answer(
             model = None
             notes.append(say("settings.not_fitted", where=_where(by, levels), error=str(error)))
         on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
-        is_zero = group["place"] == ZERO
+        is_zero = group["place"] == LOWEST
         pieces = [only(own, part.index.to_numpy()) for part in (group[is_zero], group[~on_axis & ~is_zero])]
         if model is not None:
             if not by:
@@ -288,7 +288,8 @@ def _cells(table: pd.DataFrame, factors: Sequence[str], scale: KnobScale) -> tup
     """
     *by, knob = factors
     rows = pd.DataFrame({name: table[name].map(level_name) for name in factors})
-    rows["place"] = rows[knob].map(lambda name: scale.positions.get(name, name))
+    places = {**scale.positions, **({scale.lowest: LOWEST} if scale.lowest else {})}
+    rows["place"] = rows[knob].map(lambda name: places.get(name, name))
     sound = rows.drop_duplicates([*by, "place"])
     ranks = [[_rank(level) for level in sound[name]] for name in (*by, "place")]
     sound = sound.iloc[sorted(range(len(sound)), key=lambda i: [rank[i] for rank in ranks])]
@@ -300,11 +301,17 @@ def _cells(table: pd.DataFrame, factors: Sequence[str], scale: KnobScale) -> tup
 
 def _rank(level: Any) -> tuple[int, float, str]:
     """Zero, then numbers in order, then words."""
+    if level == LOWEST:
+        return 0, 0.0, ""
     try:
-        value = float(level)
+        return 1, float(level), ""
     except ValueError:
         return 2, 0.0, str(level)
-    return (0 if level == ZERO else 1), value, ""
+
+
+def _amount(place: Any) -> float:
+    """How much of the knob a setting takes; NaN where it is a word."""
+    return place if isinstance(place, float) else 0.0 if place == LOWEST else np.nan
 
 
 def _as_setting(name: str) -> Any:
@@ -322,14 +329,14 @@ def _own_candidates(
     measured = measured_at(cell, values, spoiled, n, asked.goal)
     own = level_medians(cell, asked.scale.forward(values), 1.0 - spoiled)
     is_ordered = asked.knob_scale.kind != INTERVAL
-    ordered = [is_ordered and (isinstance(place, float) or place == ZERO) for place in cells["place"]]
+    ordered = [is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]]
     found = Candidates(
         settings=tuple(cells[knob]),
         names=tuple(setting_text(level, knob) for level in cells[knob]),
         places=("",) * n,
         dead=np.zeros(n, dtype=bool),
         last=np.zeros(n, dtype=bool),
-        columns={knob: pd.to_numeric(cells["place"], errors="coerce").to_numpy(float)},
+        columns={knob: np.array([_amount(place) for place in cells["place"]])},
         estimates=estimates,
         **measured,
         own=own,
