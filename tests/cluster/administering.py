@@ -41,7 +41,7 @@ class Cluster:
 
     def get(self, *arguments: str) -> Any:
         """An object or a list, as `kubectl get` knows it."""
-        return json.loads(self.kubectl("get", "--output=json", *arguments))
+        return json.loads(self.kubectl("get", "--output=json", "--show-managed-fields", *arguments))
 
     def raw(self, path: str) -> str:
         """What the API server answers to a GET of a path."""

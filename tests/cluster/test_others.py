@@ -196,6 +196,42 @@ def test_a_rollout_that_needs_more_than_the_quota_leaves_is_refused_before_the_f
     left.check_nothing()
 
 
+def test_a_rollout_that_takes_a_pod_that_a_budget_wants_is_refused_and_a_resize_is_not(
+    cluster, namespace, deployment, write_study, deadzone, left
+):
+    deployment(annotations=ALLOWED)
+    inside = ("--namespace", namespace)
+    one_after_the_other = {"spec": {"strategy": {"type": "Recreate", "rollingUpdate": None}}}
+    patched(cluster, namespace, one_after_the_other)
+    cluster.kubectl(
+        "create", "poddisruptionbudget", "one", *inside, "--selector=app=worker", "--min-available=1"
+    )
+    cluster.wait_for(
+        lambda: cluster.get("pdb", "one", *inside)["status"].get("currentHealthy"),
+        "a budget that counts its pods",
+    )
+
+    def sweep(change):
+        study = write_study(
+            workload=command(["true"]),
+            target=target(namespace, change=change),
+            factors={"cpu_limit": [0.5]},
+            design={"replicates": 1},
+        )
+        return deadzone("sweep", study)
+
+    said = sweep("patch")
+    assert said.code == 4, said.err
+    assert "takes 1 of its pods away at once" in said.err
+    assert (
+        "PodDisruptionBudget one wants 1 of 1 pods healthy" in said.err and "Nothing was measured" in said.err
+    )
+    assert "MISSING" not in (said := deadzone("doctor", "--kubernetes", f"{namespace}/worker")).out
+    assert "PodDisruptionBudget one" in said.out
+    assert sweep("resize").code == 0
+    left.check_nothing()
+
+
 def test_what_pods_keep_is_not_given_back_and_the_next_restore_tries_again(
     cluster, namespace, sweep_of, deadzone, left
 ):
@@ -333,32 +369,6 @@ def test_every_pod_that_a_load_reaches_is_at_the_level(
     assert '"pods_at_level"' in run.read_text()
     begun.wait_for(lambda: len(left.pods()) == 2, "two pods")
     assert [one["limits"]["cpu"] for one in left.pod_resources()] == ["1", "1"]
-
-
-def test_an_autoscaler_is_told_or_held_at_its_replicas_and_given_back(
-    cluster, namespace, deployment, write_study, deadzone, left
-):
-    deployment(annotations=ALLOWED)
-    inside = ("--namespace", namespace)
-    cluster.kubectl("autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60")
-
-    def sweep(**more):
-        study = write_study(
-            workload=command(["sh", "-c", "exit 0"]),
-            target=target(namespace, **more),
-            factors={"cpu_limit": [0.3, 0.5]},
-            design={"replicates": 1},
-        )
-        return deadzone("sweep", study)
-
-    said = sweep()
-    assert said.code == 4, said.err
-    assert "The autoscaler worker scales deployment/worker" in said.err and "`autoscaler: pause`" in said.err
-    said = sweep(autoscaler="pause")
-    assert said.code == 0, said.err
-    spec = cluster.get("hpa", "worker", *inside)["spec"]
-    assert (spec["minReplicas"], spec["maxReplicas"]) == (1, 3)
-    left.check_nothing()
 
 
 def test_a_class_of_quality_that_changes_is_told_before_the_first_trial(

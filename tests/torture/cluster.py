@@ -473,6 +473,7 @@ class ClusterScene(Scene):
             command.kill()
         with suppress(AssertionError):
             self.kubectl("delete", "pods", "--all", "--grace-period=1", "--wait=false")
-            self.cluster.kubectl("delete", "namespace", self.namespace, "--wait=false")
+            # Waited for, as its pods write into the folder of the scene, which is removed next.
+            self.cluster.kubectl("delete", "namespace", self.namespace, "--timeout=60s")
             for one in filter(is_cluster_wide, self.rules):
                 self.cluster.kubectl("delete", one["kind"], one["metadata"]["name"], "--ignore-not-found")

@@ -62,6 +62,7 @@ def command(
     from deadzone.reports.document.publishing import PHASES
     from deadzone.reports.sweep import manifest
     from deadzone.reports.sweep.analysis import analyse
+    from deadzone.reports.sweep.applied import application, consequences
     from deadzone.reports.sweep.claims import fallen
     from deadzone.reports.sweep.source import load_source
     from deadzone.reports.sweep.terminal import drawn
@@ -88,15 +89,18 @@ def command(
     for one in fell:
         click.echo(f"deadzone: {say('claims.rests_on', claim=one.claim, found=one.found)}", err=True)
     if not as_manifest:
+        applies = application(analysis)
+        follows = [str(one) for one in applies.consequences] if applies else []
         shown = {
             "levels": levels,
             "usage_cores": {f"p{n}": cores for n, cores in used.cores.items()},
             **analysis.advice.to_dict(),
             "fallen_claims": [one.to_dict() for one in fell],
             "findings": findings,
+            "in_the_cluster": follows,
         }
         pictures = [part for one in analysis for part in drawn(quiet or as_json, one.model, one.advice)]
-        click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice)]))
+        click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(analysis.advice), *follows]))
         return
     where = manifest.destination(analysis, *(asked[name] for name in ("workload", "container", "namespace")))
     renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
@@ -106,6 +110,7 @@ def command(
         click.echo(json.dumps(document))
         return
     comments = manifest.comments(analysis, levels, used, cut, document)
+    comments += map(str, consequences(analysis.source.provenance, document, used))
     click.echo(manifest.manifest(document, comments), nl=False)
 
 

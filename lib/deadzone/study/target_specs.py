@@ -170,7 +170,7 @@ class KubernetesTarget(Spec):
     """exec: what to do where others change the workload meanwhile: their change stays; stop the sweep, or go on with trials that are not trusted"""
 
     autoscaler: Literal["refuse", "pause"] = "refuse"
-    """exec: what to do about an autoscaler of the workload: refuse the sweep, or hold it at its replicas meanwhile and give it back"""
+    """exec: what to do about autoscalers of the workload (HorizontalPodAutoscaler, VerticalPodAutoscaler, ScaledObject): refuse the sweep, or hold them meanwhile and give them back"""
 
     pods: Literal["one", "all"] = "one"
     """exec: which pods of the workload are at the level of a trial; all, where a load reaches all of them through a Service"""

@@ -12,6 +12,7 @@ from deadzone.errors import TableError
 from deadzone.measurement import Sample
 from deadzone.reports.sweep import manifest
 from deadzone.reports.sweep.analysis import analyse
+from deadzone.reports.sweep.applied import application, applied
 from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.run import Run
@@ -153,10 +154,56 @@ def test_the_patch_is_for_the_container_that_the_run_swept(repository):
     where = manifest.destination(analysis, None, None, None)
     assert (where.workload, where.container, where.namespace) == ("deployment/encoder", "app", "shop")
     assert manifest.destination(analysis, None, "other", None).container == "other"
-    command = str(manifest.command_of(analysis))
+    ((command,), *_) = [block.lines for block in applied(analysis)]
     assert command.startswith('kubectl -n shop patch deployment encoder -p \'{"spec":')
     assert '"name":"app"' in command
     assert command in [
         line for block in SweepReport(analysis).checks() for line in getattr(block, "lines", ())
     ]
-    assert manifest.command_of(analyse(source)) is None
+    assert applied(analyse(source)) == []
+
+
+def swept_with(run, **provenance):
+    """The answer to a run, as if its sweep had met these in the cluster."""
+    source = load_source(str(run.folder))
+    swept = {"workload": "deployment/encoder in the namespace shop", "container": "app", **provenance}
+    return application(analyse(replace(source, provenance={**source.provenance, **swept}))).consequences
+
+
+def scaler(**more):
+    common = {"kind": "HorizontalPodAutoscaler", "name": "encoder", "pods_min": 1, "pods_max": 3}
+    return {**common, "cpu_share": 0.6, "goes_by": [], **more}
+
+
+@pytest.mark.parametrize(
+    ("share", "pods", "most", "told"),
+    [
+        (0.6, 1, 3, "from 1 to 2 pods"),  # 1.4 of 1.8 cores are 1.296 times 60 %
+        (0.6, 4, 9, "from 4 to 6 pods"),
+        (0.6, 4, 5, "from 4 to 5 pods"),
+        (0.6, 1, 1, "leaves the number of pods at 1"),
+        (0.75, 2, 9, "leaves the number of pods at 2"),  # within the tolerance of a tenth
+        (1.0, 8, 9, "from 8 to 7 pods"),
+    ],
+)
+def test_what_a_horizontal_autoscaler_does_at_the_setting_is_said(repository, share, pods, most, told):
+    held = scaler(cpu_share=share, pods_max=most)
+    (said,) = swept_with(write(repository), replicas=pods, autoscalers=[held])
+    assert told in said and "a pod uses 1.40 of 1.80 cores requested" in said
+    assert f"at {100 * share:.0f} % of the request, with 1 to {most} pods" in said
+
+
+def test_what_other_autoscalers_do_at_the_setting_is_said(repository):
+    vertical = {"kind": "VerticalPodAutoscaler", "name": "right", "mode": "Recreate", "sets_limits": True}
+    queue = scaler(kind="ScaledObject", cpu_share=None, goes_by=["kafka"])
+    asleep = {**vertical, "mode": "Off"}
+    said = swept_with(
+        write(repository),
+        pods_at_level=["a", "b"],
+        autoscalers=[vertical, {**vertical, "sets_limits": False}, queue, asleep],
+    )
+    assert said[0] == "The setting is for one pod; 2 pods were at it at once."
+    assert "so this setting does not last" in said[1]
+    assert "of this setting the limit stays, the request does not" in said[2]
+    assert said[3] == "ScaledObject encoder goes by kafka, which no trial measured."
+    assert len(said) == 4

@@ -4,7 +4,6 @@ The patch is a strategic merge patch (`kubectl patch --patch-file`, kustomize `p
 are set in two places drift apart; here both come from one treatment of one run.
 """
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,11 +53,12 @@ STILL_USED_CORES = 1e-9
 class Usage:
     """CPU that the container used while it worked, as quantiles over time.
 
-    cores: by percentile. n_trials: how many trials they rest on. sampled: True from readings during the trials, False from
+    cores: by percentile. mean_cores: over the time. n_trials: how many trials they rest on. sampled: True from readings during the trials, False from
     each trial's mean, which hides its peaks.
     """
 
     cores: dict[int, float]
+    mean_cores: float
     n_trials: int
     sampled: bool
 
@@ -101,13 +101,15 @@ def usage(run: Run, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
     series = run.telemetry().set_index(TRIAL)
     wanted = series.index.isin(pd.MultiIndex.from_frame(trials[TRIAL])) & (series["metric"] == "cpu_usage_s")
     cores, seconds = _rates(series[wanted])
+    is_sampled = len(cores) > 0
     shares = [percentile / 100 for percentile in REQUEST_PERCENTILES]
-    if len(cores):
+    if is_sampled:
         quantiles = np.quantile(cores, shares, weights=seconds, method="inverted_cdf")
     else:
-        quantiles = np.quantile(trials["cpu_efficiency"].to_numpy(float), shares)
+        cores, seconds = trials[["cpu_efficiency", "wall_s"]].to_numpy(float).T
+        quantiles = np.quantile(cores, shares)
     at = dict(zip(REQUEST_PERCENTILES, map(float, quantiles), strict=True))
-    return Usage(at, len(trials), sampled=len(cores) > 0)
+    return Usage(at, float(np.average(cores, weights=seconds)), len(trials), is_sampled)
 
 
 def destination(
@@ -141,23 +143,6 @@ def swept_container(provenance: Mapping[str, Any]) -> Destination:
     if not namespace:
         return Destination("", "")
     return Destination(workload, str(provenance.get("container") or ""), namespace)
-
-
-def command_of(analysis: Analysis) -> str | None:
-    """The command that applies the recommended setting to the container that the run swept; None where it swept none, or
-    recommends none."""
-    where = swept_container(analysis.source.provenance)
-    if analysis.stopped or analysis.advice is None or analysis.source.folder is None or not where.container:
-        return None
-    try:
-        levels = recommended_levels(analysis)
-        used = usage(Run(analysis.source.folder), levels, analysis.source.analysed)
-        document = patch(analysis, levels, used, destination(analysis, None, None, None))
-    except TableError:
-        return None
-    kind, _, name = where.workload.partition("/")
-    change = json.dumps({key: document[key] for key in ("spec",)}, separators=(",", ":"))
-    return f"kubectl -n {where.namespace} patch {kind} {name} -p '{change}'"
 
 
 def patch(

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from deadzone.explaining.settings.wording import compared_in_words
 from deadzone.language.catalogue import say
-from deadzone.reports.document.display import Block, Claim, Command, Evidence, Prose, Title, Verdict, section
-from deadzone.reports.sweep import figures, manifest, prose, tables
+from deadzone.reports.document.display import Block, Claim, Evidence, Prose, Title, Verdict, section
+from deadzone.reports.sweep import figures, prose, tables
 from deadzone.reports.sweep.analysis import Analysis
+from deadzone.reports.sweep.applied import applied
 from deadzone.reports.sweep.chosen import chosen_trials
 from deadzone.reports.sweep.claims import claims_section
 from deadzone.reports.sweep.settings import settings_figure, settings_table
@@ -34,10 +35,10 @@ class SweepReport:
         return prose.verdict(self.analysis)
 
     def checks(self) -> list[Block]:
-        """The command that applies the setting to the container that was swept, and whether the curve bends at the cores."""
-        applies = manifest.command_of(self.analysis)
-        commands = [Command((applies,), say("heading.patch"))] if applies else []
-        return [*commands, *(check for s in self.analysis.slices if (check := prose.cores_check(s)))]
+        """The command that applies the setting to the container that was swept, what its cluster makes of it, and whether the
+        curve bends at the cores."""
+        cores = [check for s in self.analysis.slices if (check := prose.cores_check(s))]
+        return [*applied(self.analysis), *cores]
 
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
         """The claims of the run with their verdicts. further: claims that are judged with them, as on the command line, or as mappings."""

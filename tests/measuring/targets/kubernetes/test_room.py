@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from deadzone.errors import TargetError
 from deadzone.measuring.targets.kubernetes.resources import Resources
-from deadzone.measuring.targets.kubernetes.room import beyond_quota, out_of_range, pods_that_stay
+from deadzone.measuring.targets.kubernetes.room import (
+    beyond_quota,
+    check_budgets,
+    out_of_range,
+    pods_that_stay,
+)
+from deadzone.measuring.targets.kubernetes.workload import Workload
 
 
 def amounts(*limits):
@@ -98,3 +105,48 @@ def test_a_limit_stands_for_a_request_that_is_not_there():
     bare = [Resources({"limits.cpu": limit, "requests.cpu": None}) for limit in ("500m", "1")]
     assert problems(found, bare) == []
     assert problems(found, [*bare, Resources({"limits.cpu": "2", "requests.cpu": None})])
+
+
+class Budgeted:
+    """A cluster with a Deployment, a budget, and pods by the selector that finds them."""
+
+    def __init__(self, found, status, pods):
+        self.found, self.status, self.pods = found, status, pods
+
+    def call(self, what, method, *arguments, label_selector=None):
+        if "deployment" in method:
+            return self.found
+        if "disruption_budget" in method:
+            spec = {"selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
+            return {"items": [{"metadata": {"name": "half"}, "spec": spec, "status": self.status}]}
+        return {"items": [{"metadata": {"uid": uid}} for uid in self.pods[label_selector]]}
+
+
+COUNTED = {"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4, "disruptionsAllowed": 0}
+
+NEW_FIRST = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+
+OURS, OTHERS = ({"app=api": ["a", "b", "c", "d"], "app": of_budget} for of_budget in (["a", "x"], ["x"]))
+
+
+@pytest.mark.parametrize(
+    ("status", "pods", "strategy", "is_refused"),
+    [
+        (COUNTED, OURS, {}, True),
+        (COUNTED, OURS, NEW_FIRST, False),
+        (COUNTED, OTHERS, {}, False),
+        ({**COUNTED, "disruptionsAllowed": 1}, OURS, {}, False),
+        ({**COUNTED, "disruptionsAllowed": 1}, OURS, {"strategy": {"type": "Recreate"}}, True),
+        ({"disruptionsAllowed": 0}, OURS, {}, False),
+    ],
+    ids=["at once", "new before old", "of other pods", "allowed", "all at once", "not counted yet"],
+)
+def test_a_rollout_takes_no_more_pods_away_than_their_budget_bears(status, pods, strategy, is_refused):
+    spec = {"selector": {"matchLabels": {"app": "api"}}, "replicas": 4, **strategy}
+    found = {"metadata": {"name": "api"}, "spec": spec}
+    cluster, workload = Budgeted(found, status, pods), Workload("deployment", "shop", "api")
+    if is_refused:
+        with pytest.raises(TargetError, match="the PodDisruptionBudget half wants 4 of 4 pods healthy"):
+            check_budgets(cluster, workload, found)
+    else:
+        check_budgets(cluster, workload, found)

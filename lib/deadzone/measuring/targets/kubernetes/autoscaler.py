@@ -1,111 +1,236 @@
-"""Autoscalers of a workload that is swept: refused, or held at the replicas of now and given back.
+"""Autoscalers of a workload that is swept: refused, or held meanwhile and given back.
 
-A HorizontalPodAutoscaler scales on a share of the request, which a sweep changes, and a VerticalPodAutoscaler sets requests and
-limits itself: both work against a sweep.
+A HorizontalPodAutoscaler scales on a share of the request, which a sweep changes. A VerticalPodAutoscaler sets requests and limits
+itself. KEDA makes a HorizontalPodAutoscaler of a ScaledObject, and undoes what others do to it. Each kind has fields that hold it
+(Kubernetes documentation, "Horizontal Pod Autoscaling"; kubernetes/autoscaler, "VPA quick start"; KEDA documentation, "Pause
+autoscaling").
 """
 
-import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes.changes import is_ours
+from deadzone.measuring.targets.kubernetes.changes import Change, Path, is_ours, owner_of, value_at
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, MissingVerbError
-from deadzone.measuring.targets.kubernetes.workload import Workload
+from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, Workload
 
-HPA = "autoscaling.{}_namespaced_horizontal_pod_autoscaler"
+MERGE_PATCH = "application/merge-patch+json"
 
-VPA = ("autoscaling.k8s.io", "v1", "verticalpodautoscalers")
+PAUSED = "autoscaling.keda.sh/paused"
+PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
+NOT_PAUSED = ("false", "f", "0")
+"""Values of the annotation that pause nothing; any other word does (KEDA, `NeedToBePausedByAnnotation`)."""
 
-LEAST, MOST = "minReplicas", "maxReplicas"
+MODE: Path = ("spec", "updatePolicy", "updateMode")
+"""Where a VerticalPodAutoscaler says whether it changes pods."""
 
-KEDA = "ScaledObject"
+OFF = "Off"
 
+HORIZONTAL_METHOD = "autoscaling.{}_namespaced_horizontal_pod_autoscaler"
 
-def horizontal(cluster: Cluster, workload: Workload) -> list[Object]:
-    """The HorizontalPodAutoscalers of a workload; none where the account may not look."""
-    what = f"list the autoscalers in the namespace {workload.namespace}"
-    with contextlib.suppress(MissingVerbError):
-        return [
-            one
-            for one in cluster.call(what, HPA.format("list"), workload.namespace)["items"]
-            if _is_of(one["spec"], "scaleTargetRef", workload)
-        ]
-    return []
+Note = Callable[[str], None]
 
 
-def vertical(cluster: Cluster, workload: Workload) -> list[Object]:
-    """The VerticalPodAutoscalers of a workload that change its pods; none where the cluster has none, or the account may not look."""
-    group, version, plural = VPA
-    what = f"list the vertical autoscalers in the namespace {workload.namespace}"
-    with contextlib.suppress(MissingVerbError, AbsentError):
-        listed = cluster.call(
-            what, "custom.list_namespaced_custom_object", group, version, workload.namespace, plural
-        )
-        of_it = [one for one in listed["items"] if _is_of(one["spec"], "targetRef", workload)]
-        return [one for one in of_it if (one["spec"].get("updatePolicy") or {}).get("updateMode") != "Off"]
-    return []
+@dataclass(frozen=True)
+class Kind:
+    """A kind of autoscaler.
 
-
-def _is_of(spec: Mapping[str, Any], key: str, workload: Workload) -> bool:
-    target = spec.get(key) or {}
-    return (str(target.get("kind")).lower(), target.get("name")) == (workload.kind, workload.name)
-
-
-def pausable(cluster: Cluster, workload: Workload, *, is_paused: bool) -> dict[str, list[int]]:
-    """The autoscalers that are held for the sweep, each with the least and most replicas that it has now.
-
-    is_paused: whether the study says so. Raises TargetError where one is there that may not or cannot be held.
+    target: the key of its specification that names its workload. fields: those that hold it. custom: group, version and plural of
+    a kind that a cluster has only where somebody installed it.
     """
-    if others := vertical(cluster, workload):
-        name, owner = others[0]["metadata"]["name"], workload
+
+    name: str
+    target: str
+    fields: tuple[Path, ...]
+    custom: tuple[str, str, str] | None = None
+
+    def listed(self, cluster: Cluster, workload: Workload, note: Note) -> list[Object]:
+        """Those of a workload. note: told where the account may not look for them."""
+        what = f"list each {self.name} in the namespace {workload.namespace}"
+        try:
+            if self.custom:
+                group, version, plural = self.custom
+                where = (group, version, workload.namespace, plural)
+                every = cluster.call(what, "custom.list_namespaced_custom_object", *where)["items"]
+            else:
+                every = cluster.call(what, HORIZONTAL_METHOD.format("list"), workload.namespace)["items"]
+        except AbsentError:
+            return []
+        except MissingVerbError as error:
+            if self._is_installed(cluster):
+                note(f"whether a {self.name} changes {workload} is not known: {error}")
+            return []
+        return [scaler for scaler in every if _is_of(scaler["spec"].get(self.target) or {}, workload)]
+
+    def _is_installed(self, cluster: Cluster) -> bool:
+        if self.custom is None:
+            return True
+        group, version, plural = self.custom
+        try:
+            known = cluster.call(f"look for {group}", "custom.get_api_resources", group, version)
+        except (AbsentError, MissingVerbError):
+            return False
+        return plural in {resource["name"] for resource in known["resources"]}
+
+    def patch(self, cluster: Cluster, workload: Workload, name: str, body: Object) -> None:
+        """Change an autoscaler of the kind."""
+        what = f"change the {self.name} {name} in the namespace {workload.namespace}"
+        if self.custom:
+            group, version, plural = self.custom
+            where = (group, version, workload.namespace, plural, name, body)
+            method = "custom.patch_namespaced_custom_object"
+            cluster.call(what, method, *where, field_manager=MANAGER, _content_type=MERGE_PATCH)
+        else:
+            method = HORIZONTAL_METHOD.format("patch")
+            cluster.call(what, method, name, workload.namespace, body, field_manager=MANAGER)
+
+
+HORIZONTAL = Kind(
+    "HorizontalPodAutoscaler", "scaleTargetRef", (("spec", "minReplicas"), ("spec", "maxReplicas"))
+)
+VERTICAL = Kind(
+    "VerticalPodAutoscaler", "targetRef", (MODE,), ("autoscaling.k8s.io", "v1", "verticalpodautoscalers")
+)
+KEDA = Kind(
+    "ScaledObject",
+    "scaleTargetRef",
+    (("metadata", "annotations", PAUSED_REPLICAS),),
+    ("keda.sh", "v1alpha1", "scaledobjects"),
+)
+KINDS = {kind.name: kind for kind in (HORIZONTAL, VERTICAL, KEDA)}
+
+
+@dataclass(frozen=True)
+class Autoscaler:
+    """An autoscaler as the API server has it."""
+
+    kind: Kind
+    found: Object
+
+    @property
+    def name(self) -> str:
+        return str(self.found["metadata"]["name"])
+
+    @property
+    def makers(self) -> list[tuple[str, str]]:
+        """The ScaledObjects that made it: name and uid."""
+        owners = self.found["metadata"].get("ownerReferences") or []
+        return [(owner["name"], owner["uid"]) for owner in owners if owner.get("kind") == KEDA.name]
+
+    def is_at_work(self) -> bool:
+        """Whether its owner has not switched it off."""
+        annotations = self.found["metadata"].get("annotations") or {}
+        is_paused = annotations.get(PAUSED, "false").lower() not in NOT_PAUSED
+        return not is_paused and PAUSED_REPLICAS not in annotations and value_at(self.found, MODE) != OFF
+
+
+def _is_of(target: Mapping[str, Any], workload: Workload) -> bool:
+    kind = str(target.get("kind") or DEPLOYMENT).lower()  # KEDA takes a Deployment where nothing is said
+    return (kind, target.get("name")) == (workload.kind, workload.name)
+
+
+def at_work(cluster: Cluster, workload: Workload, note: Note) -> list[Autoscaler]:
+    """The autoscalers that change a workload; one that KEDA made counts as its ScaledObject where that can be seen."""
+    every = [
+        Autoscaler(kind, found)
+        for kind in (VERTICAL, KEDA, HORIZONTAL)
+        for found in kind.listed(cluster, workload, note)
+    ]
+    known = {scaler.found["metadata"]["uid"] for scaler in every}
+    of_others = [scaler for scaler in every if not known & {uid for _, uid in scaler.makers}]
+    return [scaler for scaler in of_others if scaler.is_at_work()]
+
+
+def check(scalers: Sequence[Autoscaler], workload: Workload, *, is_paused: bool) -> None:
+    """Raise TargetError where autoscalers are there that the study does not pause, or one that cannot be held.
+
+    is_paused: whether the study says `autoscaler: pause`.
+    """
+    for scaler in scalers:
+        if scaler.makers:
+            name = scaler.makers[0][0]
+            raise TargetError(
+                f"KEDA scales {workload} ({KEDA.name} {name}), and the account may not look at it. Give it the verbs of "
+                f"deploy/rbac.yaml, or pause it: `kubectl -n {workload.namespace} annotate scaledobject {name} {PAUSED}=true`."
+            )
+    if scalers and not is_paused:
         raise TargetError(
-            f"The VerticalPodAutoscaler {name} sets the resources of {owner} itself. Set its updatePolicy.updateMode to Off for the "
-            "sweep."
+            f"{' '.join(_in_words(scaler, workload) for scaler in scalers)} Write `autoscaler: pause` under target: a vertical "
+            "one is switched off meanwhile, others are held at the pods of now, and all are given back."
         )
-    found = horizontal(cluster, workload)
-    for one in found:
-        metadata, name = one["metadata"], one["metadata"]["name"]
-        owners = [owner for owner in metadata.get("ownerReferences") or [] if owner.get("kind") == KEDA]
-        if owners:
-            raise TargetError(
-                f"KEDA scales {workload} ({KEDA} {owners[0]['name']}), and would undo what a sweep does to its autoscaler. Pause it: "
-                f"`kubectl -n {workload.namespace} annotate scaledobject {owners[0]['name']} autoscaling.keda.sh/paused=true`."
-            )
-        if not is_paused:
-            raise TargetError(
-                f"The autoscaler {name} scales {workload} between {one['spec'].get(LEAST, 1)} and {one['spec'][MOST]} pods, on a share of "
-                "the request that a sweep changes. Write `autoscaler: pause` under target, then it is held at its pods of now and "
-                "given back."
-            )
-    return {one["metadata"]["name"]: [one["spec"].get(LEAST, 1), one["spec"][MOST]] for one in found}
 
 
-def hold(cluster: Cluster, workload: Workload, held: Mapping[str, Any], replicas: int) -> None:
-    """Keep autoscalers at so many replicas; whoever calls this has noted what they had."""
-    for name in held:
-        _set(cluster, workload, name, {LEAST: replicas, MOST: replicas})
+def _in_words(scaler: Autoscaler, workload: Workload) -> str:
+    """What an autoscaler would do to a sweep."""
+    if scaler.kind is VERTICAL:
+        return f"The {VERTICAL.name} {scaler.name} sets the resources of {workload} itself."
+    if scaler.kind is KEDA:
+        return f"KEDA scales {workload} ({KEDA.name} {scaler.name}) while it is swept."
+    spec = scaler.found["spec"]
+    return (
+        f"The autoscaler {scaler.name} scales {workload} between {spec.get('minReplicas', 1)} and {spec['maxReplicas']} pods, "
+        "on a share of the request that a sweep changes."
+    )
 
 
-def let_go(cluster: Cluster, workload: Workload, held: Mapping[str, Any]) -> list[str]:
-    """Give autoscalers their range again, where nobody set another one since; says what was done."""
+def noted(scalers: Sequence[Autoscaler]) -> dict[str, list[Any]]:
+    """The values that the fields of autoscalers have now, by kind and name, as plain values."""
+    return {
+        f"{scaler.kind.name}/{scaler.name}": [value_at(scaler.found, field) for field in scaler.kind.fields]
+        for scaler in scalers
+    }
+
+
+def hold(cluster: Cluster, workload: Workload, had: Mapping[str, Any], replicas: int) -> None:
+    """Keep autoscalers at so many replicas, or from changing anything; whoever calls this has noted what they had."""
+    values: dict[str, Sequence[Any]] = {
+        HORIZONTAL.name: (replicas, replicas),
+        VERTICAL.name: (OFF,),
+        KEDA.name: (str(replicas),),
+    }
+    for kind, name in (key.split("/", 1) for key in had):
+        fields = zip(KINDS[kind].fields, values[kind], strict=True)
+        KINDS[kind].patch(cluster, workload, name, _nested(dict(fields)))
+
+
+def let_go(cluster: Cluster, workload: Workload, had: Mapping[str, Any], note: Note) -> list[str]:
+    """Give autoscalers what they had, but for what others set since, which note is told; says what was done."""
     done = []
-    for one in horizontal(cluster, workload):
-        name = one["metadata"]["name"]
-        had = dict(zip((LEAST, MOST), held.get(name, ()), strict=False))
-        back = {
-            key: value
-            for key, value in had.items()
-            if one["spec"].get(key) != value and is_ours(one, ("spec", key))
-        }
-        if back:
-            _set(cluster, workload, name, back)
-            done.append(f"autoscaler {name} of {workload}: {had[LEAST]} to {had[MOST]} pods again")
+    for kind in {KINDS[key.split("/", 1)[0]] for key in had}:
+        for found in kind.listed(cluster, workload, note):
+            name = found["metadata"]["name"]
+            values = dict(zip(kind.fields, had.get(f"{kind.name}/{name}", ()), strict=False))
+            differ = {field: value for field, value in values.items() if value_at(found, field) != value}
+            back = {field: value for field, value in differ.items() if is_ours(found, field)}
+            for field in differ.keys() - back.keys():
+                stays = Change(f"{field[-1]} {value_at(found, field)}, set", owner_of(found, field))
+                note(f"{kind.name} {name} of {workload}: {stays}; that stays")
+            if back:
+                kind.patch(cluster, workload, name, _nested(back))
+                said = ", ".join(f"{field[-1]} {value or 'none'}" for field, value in back.items())
+                done.append(f"{kind.name} {name} of {workload}: {said} again")
+            if values:
+                _disown(cluster, workload, kind, name)
     return done
 
 
-def _set(cluster: Cluster, workload: Workload, name: str, spec: Mapping[str, Any]) -> None:
-    what = f"hold the autoscaler {name} in the namespace {workload.namespace}"
-    method = HPA.format("patch")
-    cluster.call(what, method, name, workload.namespace, {"spec": dict(spec)}, field_manager=MANAGER)
+def _disown(cluster: Cluster, workload: Workload, kind: Kind, name: str) -> None:
+    """The sweep is no manager of anything there any more: a later apply by the owner would meet it as a conflict."""
+    for found in kind.listed(cluster, workload, lambda sentence: None):
+        managers = found["metadata"].get("managedFields") or []
+        kept = [entry for entry in managers if entry["manager"] != MANAGER]
+        if found["metadata"]["name"] == name and len(kept) < len(managers):
+            kind.patch(cluster, workload, name, {"metadata": {"managedFields": kept}})
+
+
+def _nested(values: Mapping[Path, Any]) -> Object:
+    """A patch of an object that sets values at their paths."""
+    body: Object = {}
+    for path, value in values.items():
+        inner = body
+        for key in path[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[path[-1]] = value
+    return body

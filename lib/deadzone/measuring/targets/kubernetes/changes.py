@@ -89,7 +89,7 @@ def differences(
         return [Change("it was deleted and made again", Owner(owner.manager, made) if owner else None)]
     was, has = (dict(_values(("spec",), one["spec"])) for one in (before, now))
     for path in watched:
-        was[path], has[path] = _at(before, path), _at(now, path)
+        was[path], has[path] = value_at(before, path), value_at(now, path)
     changed = [
         path
         for path in {**was, **has}
@@ -104,7 +104,7 @@ def _who(found: Object, path: Path) -> Owner | None:
     """The owner of a field; of one that was removed, whoever wrote last beside the sweep and the cluster's own reports."""
     exact = owner_of(found, path)
     entries = found["metadata"].get("managedFields") or []
-    if exact and exact.manager != MANAGER and _at(found, path) is not None:
+    if exact and exact.manager != MANAGER and value_at(found, path) is not None:
         return exact
     others = [one for one in entries if one.get("manager") != MANAGER and one.get("subresource") != "status"]
     last = max(others, key=lambda one: str(one.get("time")), default=None)
@@ -153,7 +153,7 @@ def _values(path: Path, value: object) -> Iterator[tuple[Path, object]]:
         yield path, value
 
 
-def _at(found: object, path: Path) -> object:
+def value_at(found: object, path: Path) -> object:
     """The value at a path; None if there is none."""
     for key in path:
         if isinstance(found, Mapping):

@@ -82,6 +82,7 @@ class Cluster:
         self.apps = client.AppsV1Api(self.api_client)
         self.autoscaling = client.AutoscalingV2Api(self.api_client)
         self.authorization = client.AuthorizationV1Api(self.api_client)
+        self.policy = client.PolicyV1Api(self.api_client)
         self.custom = client.CustomObjectsApi(self.api_client)
         self.batch = client.BatchV1Api(self.api_client)
         self.coordination = client.CoordinationV1Api(self.api_client)

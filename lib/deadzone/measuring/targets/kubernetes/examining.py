@@ -27,11 +27,14 @@ RIGHTS = {
     "resourcequotas": ("", "list"),
     "limitranges": ("", "list"),
     "horizontalpodautoscalers": ("autoscaling", "list patch"),
+    "poddisruptionbudgets": ("policy", "list"),
 }
 """Verbs that a sweep by exec uses, by resource with its API group, as deploy/rbac.yaml has them."""
 
 NEEDED = ("pods", "pods/exec", "deployments", "statefulsets", "leases")
 """Without these nothing can be swept; without the others something is not seen or not kept."""
+
+REMEDY = "apply the Role of deploy/rbac.yaml in the namespace"
 
 GITOPS = {
     "app.kubernetes.io/instance": "Argo CD or Helm",
@@ -71,7 +74,7 @@ def examine(context: str | None, named: str) -> list[Line]:
     lines = [*_rights(cluster, workload), _annotation(workload, found), *_containers(workload, found)]
     pods = workload.pods(cluster)
     lines += _pods(cluster, workload, found, pods)
-    lines += _room(cluster, workload, found)
+    lines += [*_room(cluster, workload, found), *_budget(cluster, workload, found)]
     lines += [_autoscaler(cluster, workload), *_owner(found, workload)]
     return lines
 
@@ -92,10 +95,9 @@ def _rights(cluster: Cluster, workload: Workload) -> Iterator[Line]:
             )
             if not answer["status"].get("allowed"):
                 lacks.setdefault(resource, []).append(verb)
-    remedy = "apply the Role of deploy/rbac.yaml in the namespace"
     for resource, verbs_lacked in lacks.items():
         state = "missing" if resource in NEEDED else "optional"
-        yield Line("rights", state, f"lacks {', '.join(verbs_lacked)} for {resource}", remedy)
+        yield Line("rights", state, f"lacks {', '.join(verbs_lacked)} for {resource}", REMEDY)
     if not lacks:
         yield Line("rights", "works", "all that a sweep uses")
 
@@ -176,14 +178,29 @@ def _room(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]
     )
 
 
-def _autoscaler(cluster: Cluster, workload: Workload) -> Line:
+def _budget(cluster: Cluster, workload: Workload, found: Object) -> Iterator[Line]:
+    if workload.kind == POD:
+        return
     try:
-        held = autoscaler.pausable(cluster, workload, is_paused=True)
+        room.check_budgets(cluster, workload, found)
+    except TargetError as error:
+        yield Line("budget", "optional", str(error), "use target.change: resize, which takes no pod away")
+        return
+    yield Line("budget", "works", "no PodDisruptionBudget is short of pods in a rollout")
+
+
+def _autoscaler(cluster: Cluster, workload: Workload) -> Line:
+    unseen: list[str] = []
+    scalers = autoscaler.at_work(cluster, workload, unseen.append)
+    try:
+        autoscaler.check(scalers, workload, is_paused=True)
     except TargetError as error:
         return Line("autoscaler", "missing", str(error))
-    if held:
-        said = "; ".join(f"{name}: {least} to {most} pods" for name, (least, most) in held.items())
+    if scalers:
+        said = ", ".join(f"{scaler.kind.name} {scaler.name}" for scaler in scalers)
         return Line("autoscaler", "optional", said, "write `autoscaler: pause` under target")
+    if unseen:
+        return Line("autoscaler", "optional", "; ".join(unseen), REMEDY)
     return Line("autoscaler", "works", "none")
 
 

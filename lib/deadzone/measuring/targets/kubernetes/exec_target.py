@@ -18,6 +18,7 @@ from deadzone.measuring.targets.kubernetes import (
     reached,
     resources,
     restoring,
+    scaling,
     trial,
 )
 from deadzone.measuring.targets.kubernetes.changes import Change
@@ -69,6 +70,8 @@ class ExecTarget(ClusterTarget):
         self._note: originals.Note | None = None
         self._members: Members | None = None
         self._others: Others | None = None
+        self._scalers: list[autoscaler.Autoscaler] = []
+        self._replicas = 1
         self._is_lost = False
         self._counted = Counters()
 
@@ -111,11 +114,14 @@ class ExecTarget(ClusterTarget):
             self._name, own, self.around.run_id, started, str(self._home), manager=MANAGER, swept=swept
         )
         self._others = Others(workload, self._name, own.amounts, found, note)
-        if held := autoscaler.pausable(cluster, workload, is_paused=spec.autoscaler == "pause"):
+        self._scalers = autoscaler.at_work(cluster, workload, note)
+        autoscaler.check(self._scalers, workload, is_paused=spec.autoscaler == "pause")
+        if held := autoscaler.noted(self._scalers):
             original = replace(original, autoscalers=held)
         self._note = originals.Note(cluster, workload, self.around.folder)
         self._note.keep(original)
-        autoscaler.hold(cluster, workload, held, int(found["spec"].get("replicas", 1)))
+        self._replicas = int(found["spec"].get("replicas", 1))
+        autoscaler.hold(cluster, workload, held, self._replicas)
         self._members = Members(cluster, workload, self._name, spec, self._home)
         self._choose_pods()
         pod, cores = self.members.pod, float(self.members.probe.cores)
@@ -154,7 +160,7 @@ class ExecTarget(ClusterTarget):
             with contextlib.suppress(ClusterError):
                 self._look_at_others()  # to say what they changed since the last trial
             original, timeout_s = self.note.original, self.spec.start_timeout_s
-            giving_back.give_back(self.cluster, self._workload, original, timeout_s)
+            giving_back.give_back(self.cluster, self._workload, original, timeout_s, note=self.around.note)
         except DeadzoneError as error:
             return (
                 f"The resources of {self._workload} could not be given back: {error} "
@@ -353,6 +359,8 @@ class ExecTarget(ClusterTarget):
             "workload": str(self._workload),
             "container": self._name,
             "pods_at_level": [pod["metadata"]["name"] for pod, _ in self.members],
+            "replicas": self._replicas,
+            "autoscalers": [scaling.described(one, self._name) for one in self._scalers],
             "image": container.get("image"),
             **self._asked_before(),
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",

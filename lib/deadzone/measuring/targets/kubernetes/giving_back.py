@@ -5,7 +5,7 @@ What others set is told by the API server's managedFields, see `changes`.
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from deadzone.errors import NotGivenBackError
@@ -40,11 +40,15 @@ MOST_CONFLICTS = 20
 
 
 def give_back(
-    cluster: Cluster, workload: Workload, original: Original, timeout_s: float = TIMEOUT_S
+    cluster: Cluster,
+    workload: Workload,
+    original: Original,
+    timeout_s: float = TIMEOUT_S,
+    note: Callable[[str], None] | None = None,
 ) -> list[str]:
     """Restore every changed resource, wait until pods run with it, then remove the annotation; says what was done.
 
-    timeout_s: how long the pods may take. Raises NotGivenBackError where pods keep what the sweep gave them, another
+    timeout_s: how long the pods may take. note: told of what others set at an autoscaler, by default among what was done. Raises NotGivenBackError where pods keep what the sweep gave them, another
     TargetError where something could not be restored; the annotation stays then.
     """
     try:
@@ -58,7 +62,7 @@ def give_back(
             workload.annotate(cluster, {ANNOTATION: again.dumps()})
         if original.rolled or is_changed:
             _await_pods(cluster, workload, original, timeout_s)
-        done += autoscaler.let_go(cluster, workload, original.autoscalers or {})
+        done += autoscaler.let_go(cluster, workload, original.autoscalers or {}, note or done.append)
         _close_note(cluster, workload, original)
     except AbsentError:
         return [f"{workload} is gone"]

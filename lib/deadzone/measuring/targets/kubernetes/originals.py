@@ -45,7 +45,7 @@ class Original:
     that changes them. pods: those that were resized in place. scratch: folder of the container that trials write in. manager: the name that its
     changes stand under. rolled: whether the template was changed, so that pods may have a level by it. history: of the
     rollouts, see `history.recorded`. tries: how often pods were waited for in vain. autoscalers:
-    those that are held, each with the least and most replicas that it had.
+    those that are held, each with what it had, see `autoscaler.noted`.
     """
 
     container: str

@@ -20,7 +20,7 @@ from deadzone.measuring.targets.kubernetes.resources import (
     number_of,
     written,
 )
-from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, Workload
+from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, Workload, label_selector, pods_of
 
 DEFAULT_SHARE = "25%"
 """maxSurge and maxUnavailable where the owner says nothing."""
@@ -49,6 +49,29 @@ def check(
             f"Not every level of the sweep can be put in force in {workload}: {problem}. Nothing was changed. "
             "Use other levels, target.change: resize, or ask for more room."
         )
+
+
+def check_budgets(cluster: Cluster, workload: Workload, found: Object) -> None:
+    """Raise TargetError where a rollout takes more pods away at once than a PodDisruptionBudget of them bears.
+
+    The API server lets a rollout do so, for budgets bind evictions alone (Kubernetes documentation, "Disruptions"); but what the
+    owner promised of his pods holds for a sweep too. What the account may not read is not checked.
+    """
+    own = {pod["metadata"]["uid"] for pod in workload.pods(cluster)}
+    taken = int(found["spec"].get("replicas", 1)) - pods_that_stay(workload.kind, found["spec"])
+    method = "policy.list_namespaced_pod_disruption_budget"
+    for budget in _listed(cluster, method, workload.namespace):
+        name, status = budget["metadata"]["name"], budget.get("status") or {}
+        if "observedGeneration" not in status or int(status["disruptionsAllowed"]) >= taken:
+            continue
+        selector = label_selector(budget["spec"].get("selector") or {})
+        of_it = pods_of(cluster, f"poddisruptionbudget/{name}", workload.namespace, selector)
+        if own & {pod["metadata"]["uid"] for pod in of_it}:
+            raise TargetError(
+                f"A rollout of {workload} takes {taken} of its pods away at once, and the PodDisruptionBudget {name} wants "
+                f"{status['desiredHealthy']} of {status['currentHealthy']} pods healthy. Nothing was changed. Use target.change: "
+                "resize, or a strategy that makes a new pod before it ends an old one (maxUnavailable: 0)."
+            )
 
 
 def _listed(cluster: Cluster, method: str, namespace: str) -> list[Object]:

@@ -45,6 +45,7 @@ def try_levels(
     for template in rolled:
         workload.patch_template(cluster, container, template, found, dry_run=True)
     room.check(cluster, workload, found, container, [original, *rolled])
+    room.check_budgets(cluster, workload, found)
     pod = {"spec": workload.template(found)}
     now = resources.qos_class(pod["spec"]["containers"])
     classes = ((one, resources.qos_class_with(pod, container, one)) for one in rolled)

@@ -1,0 +1,136 @@
+"""Autoscalers of a workload that is swept: told before the sweep, or held and given back; and what they make of the setting."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+from sweeping import ALLOWED, BUSY, command, target
+
+pytestmark = pytest.mark.cluster
+
+
+CUSTOM = ("verticalpodautoscalers.autoscaling.k8s.io", "scaledobjects.keda.sh")
+
+
+def definition(group, version, kind, plural):
+    """A kind that a cluster has only where somebody installed it, without the controller of it."""
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    versions = [{"name": version, "served": True, "storage": True, "schema": schema}]
+    names = {"kind": kind, "plural": plural, "singular": kind.lower()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{plural}.{group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, of a test"},
+        },
+        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": versions},
+    }
+
+
+@pytest.fixture
+def autoscalers(own_cluster, namespace, study):
+    """One of each kind at the Deployment; a function that reads what holds them."""
+    definitions = [
+        definition("autoscaling.k8s.io", "v1", "VerticalPodAutoscaler", "verticalpodautoscalers"),
+        definition("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects"),
+    ]
+    own_cluster.apply(*definitions)
+    for name in CUSTOM:
+        own_cluster.kubectl("wait", "--for=condition=established", f"crd/{name}", "--timeout=60s")
+    inside = ("--namespace", namespace)
+    metadata = {"name": "worker", "namespace": namespace}
+    worker = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "worker"}
+    own_cluster.kubectl("autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60")
+    vertical = {"targetRef": worker, "updatePolicy": {"minReplicas": 1}}
+    scaled = {"scaleTargetRef": {"name": "worker"}, "triggers": [{"type": "kafka", "metadata": {}}]}
+    own_cluster.apply(
+        {
+            "apiVersion": "autoscaling.k8s.io/v1",
+            "kind": "VerticalPodAutoscaler",
+            "metadata": metadata,
+            "spec": vertical,
+        },
+        {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": metadata, "spec": scaled},
+    )
+
+    def read():
+        found = [own_cluster.get(kind, "worker", *inside) for kind in ("hpa", *CUSTOM)]
+        for one in found:
+            managers = {entry["manager"] for entry in one["metadata"]["managedFields"]}
+            one["is_ours"] = "deadzone" in managers
+            for key in ("managedFields", "resourceVersion", "generation"):
+                one["metadata"].pop(key, None)
+            one.pop("status", None)
+        return found
+
+    return read
+
+
+@pytest.fixture
+def study(namespace, deployment, write_study):
+    deployment(annotations=ALLOWED)
+
+    def write(replicates=2, **more):
+        return write_study(
+            workload=command(BUSY),
+            target=target(namespace, **more),
+            factors={"work": [20000], "cpu_limit": [0.1, 0.2, 0.4]},
+            design={"replicates": replicates},
+        )
+
+    return write
+
+
+def test_autoscalers_of_each_kind_are_told_or_held_and_given_back(study, autoscalers, deadzone, start, left):
+    before = autoscalers()
+    refused = deadzone("sweep", study())
+    assert refused.code == 4, refused.err
+    for said in (
+        "The VerticalPodAutoscaler worker sets the resources of deployment/worker",
+        "KEDA scales deployment/worker",
+        "The autoscaler worker scales deployment/worker",
+        "`autoscaler: pause`",
+    ):
+        assert said in refused.err
+    assert autoscalers() == before
+    begun = start("sweep", study(autoscaler="pause"))
+    begun.wait_for(begun.trials, "a trial")
+    horizontal, vertical, scaled = autoscalers()
+    assert (horizontal["spec"]["minReplicas"], horizontal["spec"]["maxReplicas"]) == (1, 1)
+    assert vertical["spec"]["updatePolicy"]["updateMode"] == "Off"
+    assert scaled["metadata"]["annotations"]["autoscaling.keda.sh/paused-replicas"] == "1"
+    code, _, err = begun.end()
+    assert code == 0, err
+    assert autoscalers() == before
+    left.check_nothing()
+    said = deadzone("recommend", "probe/latest", "--manifest").out
+    assert (
+        "# HorizontalPodAutoscaler worker keeps the CPU used at 60 % of the request, with 1 to 3 pods."
+        in said
+    )
+    assert "# ScaledObject worker goes by kafka, which no trial measured." in said
+    assert "# VerticalPodAutoscaler worker sets the CPU request itself, and the limit in proportion" in said
+
+
+def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(
+    own_cluster, namespace, study, autoscalers, deadzone, start, left
+):
+    _, *others = autoscalers()
+    begun = start("sweep", study(replicates=20, autoscaler="pause"))
+    begun.wait_for(begun.trials, "a trial")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    body = json.dumps({"spec": {"maxReplicas": 5}})
+    where = ("hpa", "worker", "--namespace", namespace, "--field-manager=colleague")
+    own_cluster.kubectl("patch", *where, f"--patch={body}")
+    said = deadzone("restore", "--namespace", namespace)
+    assert said.code == 0, said.err
+    assert "maxReplicas 5, set by colleague at" in said.out and "that stays" in said.out
+    now, *given_back = autoscalers()
+    assert (now["spec"]["minReplicas"], now["spec"]["maxReplicas"]) == (1, 5)
+    assert given_back == others and not now["is_ours"]
+    left.check_nothing()
