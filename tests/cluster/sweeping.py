@@ -73,6 +73,10 @@ class Left:
         """The original resources kept at the Deployment."""
         return self._get("deployment", name)["metadata"].get("annotations", {}).get(ORIGINAL)
 
+    def managers(self, name: str = "worker") -> set[str]:
+        """Who manages fields of the Deployment, by its managedFields."""
+        return {one["manager"] for one in self._get("deployment", name)["metadata"]["managedFields"]}
+
     def leases(self) -> list[str]:
         """Locks that are held, or were never given up."""
         return [lease["metadata"]["name"] for lease in self._get("leases")["items"]]
@@ -95,6 +99,7 @@ class Left:
         """No annotation, no lock, no file, no Job is left, and the limit is the one of before, or the one that others set."""
         assert self.limits(name) == {"limits": {"cpu": limit}, "requests": {"cpu": "50m"}}
         assert self.annotation(name) is None
+        assert "deadzone" not in self.managers(name)
         assert self.leases() == []
         assert self.jobs() == []
         assert self.files(name) == []

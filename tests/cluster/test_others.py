@@ -283,7 +283,7 @@ def test_the_history_of_rollouts_is_as_it_was(
     assert cluster.kubectl("rollout", "history", name, *inside) == before
     found = cluster.get(kind, "worker", *inside)
     assert found["spec"]["revisionHistoryLimit"] == 2
-    assert "deadzone" not in {one["manager"] for one in found["metadata"].get("managedFields", ())}
+    assert "deadzone" not in {one["manager"] for one in found["metadata"]["managedFields"]}
     cluster.kubectl("rollout", "undo", name, *inside)
     now = cluster.get(kind, "worker", *inside)["spec"]["template"]["spec"]["containers"][0]
     assert (now["env"][0]["value"], now["resources"]["limits"]["cpu"]) == ("a", "1")

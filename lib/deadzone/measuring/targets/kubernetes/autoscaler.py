@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deadzone.errors import TargetError
-from deadzone.measuring.targets.kubernetes.changes import Change, Path, is_ours, owner_of, value_at
+from deadzone.measuring.targets.kubernetes.changes import Change, Path, disowned, is_ours, owner_of, value_at
 from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, MissingVerbError
 from deadzone.measuring.targets.kubernetes.workload import DEPLOYMENT, Workload
@@ -217,12 +217,9 @@ def let_go(cluster: Cluster, workload: Workload, had: Mapping[str, Any], note: N
 
 
 def _disown(cluster: Cluster, workload: Workload, kind: Kind, name: str) -> None:
-    """The sweep is no manager of anything there any more: a later apply by the owner would meet it as a conflict."""
     for found in kind.listed(cluster, workload, lambda sentence: None):
-        managers = found["metadata"].get("managedFields") or []
-        kept = [entry for entry in managers if entry["manager"] != MANAGER]
-        if found["metadata"]["name"] == name and len(kept) < len(managers):
-            kind.patch(cluster, workload, name, {"metadata": {"managedFields": kept}})
+        if found["metadata"]["name"] == name and (body := disowned(found)):
+            kind.patch(cluster, workload, name, body)
 
 
 def _nested(values: Mapping[Path, Any]) -> Object:

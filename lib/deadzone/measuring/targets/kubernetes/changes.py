@@ -76,6 +76,14 @@ def is_ours(found: Mapping[str, Any], path: Path, manager: str = MANAGER) -> boo
     return not exact or exact == [manager]
 
 
+def disowned(found: Object) -> Object | None:
+    """The patch after which the sweep manages no field of an object, which a later apply by its owner would meet as a conflict;
+    None where it manages none."""
+    managers = found["metadata"].get("managedFields") or []
+    kept = [entry for entry in managers if entry.get("manager") != MANAGER]
+    return {"metadata": {"managedFields": kept}} if len(kept) < len(managers) else None
+
+
 def differences(
     before: Object, now: Object, swept: Collection[Path], watched: Collection[Path] = ()
 ) -> list[Change]:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from deadzone.errors import NotGivenBackError
 from deadzone.measuring.targets.kubernetes import autoscaler, history, trouble
-from deadzone.measuring.targets.kubernetes.changes import Change, is_ours, owner_of, path_of
-from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
+from deadzone.measuring.targets.kubernetes.changes import Change, disowned, is_ours, owner_of, path_of
+from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Answer, Cluster, Object
 from deadzone.measuring.targets.kubernetes.errors import AbsentError, ConflictError, MissingVerbError
 from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, Original, ResizedPod
 from deadzone.measuring.targets.kubernetes.resources import Resources, in_words
@@ -104,22 +104,18 @@ def _template_back(cluster: Cluster, workload: Workload, original: Original) -> 
     """What was done to the template, and whether it was changed."""
     if workload.kind == POD:
         return [], False
-    for attempt in range(MOST_CONFLICTS):
+
+    def attempt() -> tuple[list[str], bool]:
         found = workload.read(cluster)
         now = _of_template(workload, found, original)
         wanted, kept = _merged(found, workload.kind, original, original.resources, now)
         said = [f"{workload}: {one} stays" for one in kept]
         if now.same(wanted):
             return said, False
-        try:
-            workload.patch_template(cluster, original.container, wanted, found)
-        except ConflictError:
-            if attempt + 1 == MOST_CONFLICTS:
-                raise
-            cluster.pause(LOOK_EVERY_S)
-            continue
+        workload.patch_template(cluster, original.container, wanted, found)
         return [f"{workload}: {wanted} again, was {now}", *said], True
-    raise AssertionError
+
+    return _without_conflict(cluster, attempt)
 
 
 def _merged(
@@ -139,25 +135,22 @@ def _merged(
 
 def _resized_back(cluster: Cluster, workload: Workload, original: Original, resized: ResizedPod) -> list[str]:
     where = Workload(POD, workload.namespace, resized.name)
-    for attempt in range(MOST_CONFLICTS):
-        try:
-            pod = where.read(cluster)
-            if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
-                return []  # a rollout has replaced it, by one with the template's resources
-            now = _of_pod(pod, original, resized)
-            wanted, kept = _merged(pod, POD, original, resized.resources, now)
-            said = [f"{where}: {one} stays" for one in kept]
-            if now.same(wanted):
-                return said
-            resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
-            return [f"{where}: {wanted} again, was {now}", *said]
-        except AbsentError:
-            return []
-        except ConflictError:
-            if attempt + 1 == MOST_CONFLICTS:
-                raise
-            cluster.pause(LOOK_EVERY_S)
-    raise AssertionError
+
+    def attempt() -> list[str]:
+        pod = where.read(cluster)
+        if pod["metadata"]["uid"] != resized.uid or is_ending(pod):
+            return []  # a rollout has replaced it, by one with the template's resources
+        now = _of_pod(pod, original, resized)
+        wanted, kept = _merged(pod, POD, original, resized.resources, now)
+        said = [f"{where}: {one} stays" for one in kept]
+        if now.same(wanted):
+            return said
+        resize(cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
+        return [f"{where}: {wanted} again, was {now}", *said]
+
+    with contextlib.suppress(AbsentError):
+        return _without_conflict(cluster, attempt)
+    return []
 
 
 def _await_pods(cluster: Cluster, workload: Workload, original: Original, timeout_s: float) -> None:
@@ -220,28 +213,41 @@ def _close_note(cluster: Cluster, workload: Workload, original: Original) -> Non
     if workload.kind != POD and kept:
         with contextlib.suppress(MissingVerbError):
             history.remove_of_sweep(cluster, workload, found, original)
-    for attempt in range(MOST_CONFLICTS):
-        found = workload.read(cluster)
-        # Ours is no manager of anything any more: a later apply by the owner would meet it as a conflict.
-        managers = [one for one in found["metadata"].get("managedFields") or [] if one["manager"] != MANAGER]
-        body: Object = {
-            "metadata": {
-                "annotations": {ANNOTATION: None},
-                "resourceVersion": found["metadata"]["resourceVersion"],
-            },
-        }
-        if workload.kind != POD:
-            body["metadata"]["managedFields"] = managers
-        if kept and (limit := history.limit_back(found, kept)):
-            body["spec"] = limit
-        try:
-            workload.patch(cluster, "remove the note", body)
-        except ConflictError:
-            if attempt + 1 == MOST_CONFLICTS:
-                raise
-            cluster.pause(LOOK_EVERY_S)
-            continue
-        break
+
+    def note_away(found: Object) -> Object:
+        limit = history.limit_back(found, kept) if kept else {}
+        return {"metadata": {"annotations": {ANNOTATION: None}}, **({"spec": limit} if limit else {})}
+
+    found = _patched(cluster, workload, "remove the note", note_away)
     if workload.kind != POD:
+        # By a patch of its own, for with another change in it the sweep would be a manager again.
+        _patched(cluster, workload, "leave no field to the sweep", disowned)
         with contextlib.suppress(MissingVerbError):
             history.numbers_back(cluster, workload, found, kept, ANNOTATION)
+
+
+def _patched(
+    cluster: Cluster, workload: Workload, what: str, change: Callable[[Object], Object | None]
+) -> Object:
+    """Change a workload as it is; as it was read before.
+
+    change: from the workload to the patch; None where there is nothing to change.
+    """
+
+    def attempt() -> Object:
+        found = workload.read(cluster)
+        if body := change(found):
+            body["metadata"]["resourceVersion"] = found["metadata"]["resourceVersion"]
+            workload.patch(cluster, what, body)
+        return found
+
+    return _without_conflict(cluster, attempt)
+
+
+def _without_conflict(cluster: Cluster, attempt: Callable[[], Answer]) -> Answer:
+    """What an attempt gives; it is made again where something else changes an object between its look and its patch."""
+    for _ in range(MOST_CONFLICTS - 1):
+        with contextlib.suppress(ConflictError):
+            return attempt()
+        cluster.pause(LOOK_EVERY_S)
+    return attempt()
