@@ -7,6 +7,7 @@ import difflib
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,9 @@ from deadzone.study.spec import Study
 
 if TYPE_CHECKING:
     import pandas as pd
+
+RUN_NAME = re.compile(r"\w[\w.-]*")
+"""A run's name is that of its folder."""
 
 STUDY_FILE = "study.yaml"
 JOURNAL_FILE = "trials.jsonl"
@@ -91,8 +95,12 @@ class Run:
 
         beside: text of further files, by name.
 
-        Raises StoreError if the folder exists or cannot be made.
+        Raises StoreError if the folder exists or cannot be made, or run_id is no name.
         """
+        if run_id is not None and not (isinstance(run_id, str) and RUN_NAME.fullmatch(run_id)):
+            raise StoreError(
+                f"A run cannot be called {run_id!r:.60}; its name is a text of letters, digits, '.', '_' and '-'."
+            )
         run = cls(runs / study.study / (run_id or new_run_id()))
         with SaidAs(StoreError, f"{run.folder}: cannot make the run's folder"):
             try:

@@ -13,6 +13,8 @@ from deadzone.explaining.compare.comparing import Comparison, compare_tables
 from deadzone.explaining.compare.factors import changed_settings
 from deadzone.explaining.compare.samples import Side, differing_circumstances, load_side, side_of
 from deadzone.explaining.compare.verdicts import CONFIDENCE, THRESHOLD
+from deadzone.store.reference import has_reference, load_reference
+from deadzone.store.tables import READABLE
 from deadzone.verbs.run import Run
 
 Strings = str | Sequence[str]
@@ -33,7 +35,7 @@ def compare(
 ) -> Comparison:
     """Compare B with A, treatment by treatment and overall: better, worse, no change that matters, or undecided.
 
-    a, b: before and after: runs, tables of trials (one row a trial), or the names of either. response: column of values
+    a, b: before and after: runs, tables of trials (one row a trial), or the names of either, published ones too. response: column of values
     >= 0, or several; by default what a run's study measures, wall_s of tables. goal: min or max, for all, one each or by
     name; by default as the study says, else as the name of the response does. by: columns whose levels make a treatment;
     by default those found in both. threshold: a smaller change does not matter (a fraction). margin: within it the two
@@ -71,6 +73,9 @@ def side(source: Comparable) -> Side:
         return Side("", source)
     if isinstance(source, Run):
         return side_of(source.study, source.trials, source.provenance, source.name)
+    study, _, table = str(source).rpartition("/")
+    if has_reference(study) and Path(source).suffix not in READABLE:
+        return Side(str(source), load_reference(study, table))
     return load_side(str(source), places.runs_folder())
 
 

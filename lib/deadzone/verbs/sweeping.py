@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deadzone import places
 from deadzone.errors import StudyError, check_known
@@ -19,7 +19,7 @@ from deadzone.study.plan import Plan
 from deadzone.study.spec import Study
 from deadzone.study.trying import Wishes, as_typed, study_text
 from deadzone.verbs.run import Run
-from deadzone.verbs.studies import load_study
+from deadzone.verbs.studies import changed_by, load_study
 
 if TYPE_CHECKING:
     from deadzone.measuring.sweep.opening import OpenRun
@@ -28,6 +28,13 @@ LIMITS = ("cpu_limit", "memory_limit")
 """Factors that Deadzone puts in force, so that the command needs no `{name}` of them."""
 
 Levels = Mapping[str, Sequence[Any] | str]
+
+
+class OfRun(NamedTuple):
+    """Which run records the trials: a new one, and its name if it is given one, or an interrupted one."""
+
+    run_id: str | None = None
+    resume: str | None = None
 
 
 def sweep(
@@ -41,6 +48,8 @@ def sweep(
     timeout_s: float | None = None,
     adaptive: bool = False,
     name: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    run_id: str | None = None,
     resume: str | None = None,
     quiet: bool = False,
     **design: Any,
@@ -55,8 +64,9 @@ def sweep(
     [cores], memory_limit [bytes, or "256MiB"] and, of a function, limits of I/O are put in force and are no arguments.
     replicates, warmup: trials of each treatment, measured (5) and before (1) [count]. response, goal: the column that is
     judged, by default wall_s, and which way is better, min or max. timeout_s: longest time of a trial [s]. adaptive: measure
-    the levels that tell most for their time. name: of the study that is made. resume: an interrupted run to go on with.
-    quiet: show no progress. design: further values of the study, as for `load_study`; of a command, the other options of
+    the levels that tell most for their time. name: of the study that is made. overrides: values of the study to replace, as
+    for `load_study`. run_id: name of the new run, by default made of the time. resume: an interrupted run to go on with.
+    quiet: show no progress. design: further overrides as keywords; of a command, the other options of
     `deadzone try`: setup, prepare, cleanup, shell, output, budget, resolution, role, ...
 
     Ctrl-C keeps what was measured; `resume` goes on.
@@ -72,57 +82,59 @@ def sweep(
     """
     asked = {"replicates": replicates, "warmup": warmup, "timeout_s": timeout_s}
     design |= {key: value for key, value in asked.items() if value is not None}
+    design = changed_by(overrides, design)
+    of_run = OfRun(run_id, resume)
     judged = {"response": response, "goal": goal}
     if callable(source):
         opened = _of_function(
-            source, levels or {}, resume, {**judged, "name": name}, _adaptive(adaptive, design)
+            source, levels or {}, of_run, {**judged, "name": name}, _adaptive(adaptive, design)
         )
     elif levels is not None:
         named = {**judged, "name": name, "adaptive": adaptive}
-        opened = _of_command(source, levels, resume, {**named, **design})
+        opened = _of_command(source, levels, of_run, {**named, **design})
     else:
         changed = {
-            f"response__{key.replace('response', 'name')}": value for key, value in judged.items() if value
+            f"response.{key.replace('response', 'name')}": value for key, value in judged.items() if value
         }
-        opened = _opened(source, resume, _adaptive(adaptive, {**design, **changed}))
+        opened = _opened(source, of_run, _adaptive(adaptive, {**design, **changed}))
     measure_watched(opened, Progress() if quiet else progress_on())
     return Run(opened.run.folder)
 
 
 def _adaptive(adaptive: bool, design: Mapping[str, Any]) -> dict[str, Any]:
-    return {**design, "design__kind": "adaptive"} if adaptive else dict(design)
+    return {**design, "design.kind": "adaptive"} if adaptive else dict(design)
 
 
 def _of_function(
     function: Callable[..., Any],
     levels: Levels,
-    resume: str | None,
+    of_run: OfRun,
     named: Mapping[str, Any],
     design: Mapping[str, Any],
 ) -> OpenRun:
     from deadzone.measuring.sweep.opening import planned
     from deadzone.verbs.functions import study_of
 
-    changed = {key.replace("__", "."): value for key, value in design.items()}
-    return _run_of(planned(study_of(function, levels, **named, **changed), Path.cwd()), resume)
+    return _run_of(planned(study_of(function, levels, **named, **design), Path.cwd()), of_run)
 
 
-def _opened(source: Any, resume: str | None, design: Mapping[str, Any]) -> OpenRun:
+def _opened(source: Any, of_run: OfRun, design: Mapping[str, Any]) -> OpenRun:
     from deadzone.measuring.sweep.opening import open_run, planned
 
     if isinstance(source, str | Path) and "\n" not in str(source):
-        changed = {name.replace("__", "."): value for name, value in design.items()}
-        return open_run(str(source), changed, resume=resume)
-    study = source if isinstance(source, Study) else load_study(source, **design)
-    return _run_of(planned(study, Path.cwd()), resume)
+        return open_run(str(source), design, resume=of_run.resume, run_id=of_run.run_id)
+    study = source if isinstance(source, Study) else load_study(source, design)
+    return _run_of(planned(study, Path.cwd()), of_run)
 
 
-def _run_of(plan: Plan, resume: str | None) -> OpenRun:
+def _run_of(plan: Plan, of_run: OfRun) -> OpenRun:
     """A new run of a plan, or the one to go on with."""
     from deadzone.measuring.sweep.opening import OpenRun
 
     runs = places.runs_folder()
-    return OpenRun(plan, stored.Run.find(runs, resume) if resume else stored.Run.create(runs, plan.study))
+    if of_run.resume:
+        return OpenRun(plan, stored.Run.find(runs, of_run.resume))
+    return OpenRun(plan, stored.Run.create(runs, plan.study, of_run.run_id))
 
 
 def measure_watched(opened: OpenRun, progress: Progress) -> None:
@@ -162,7 +174,7 @@ def plan_of_command(wishes: Wishes, line: str) -> Plan:
         raise StudyError(as_typed(str(error))) from error
 
 
-def _of_command(command: Any, levels: Levels, resume: str | None, design: dict[str, Any]) -> OpenRun:
+def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, Any]) -> OpenRun:
     if isinstance(command, str) or not isinstance(command, Sequence):
         raise StudyError("Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input'].")
     words = tuple(map(str, command))
@@ -173,7 +185,7 @@ def _of_command(command: Any, levels: Levels, resume: str | None, design: dict[s
     for name in design:
         check_known(StudyError, f"A command has no option {name!r}", name, known, "Options are")
     wishes = Wishes(words, lists, limits=limits, **design)
-    return _run_of(plan_of_command(wishes, f"sweep: {shlex.join(words)}"), resume)
+    return _run_of(plan_of_command(wishes, f"sweep: {shlex.join(words)}"), of_run)
 
 
 def _text_of(levels: Sequence[Any] | str) -> str:
