@@ -100,7 +100,7 @@ def test_a_run_with_another_question_is_answered_by_its_report(home, write_study
     assert deadzone("sweep", "probe").code == 0
     said = deadzone("recommend", "probe/latest")
     assert said.code == 3 and "stands in its report, which is made first" in said.err
-    assert "thread_pool.ipynb: the notebook is missing" in said.err
+    assert "load_test.ipynb: the notebook is missing" in said.err
     said = deadzone("recommend", "probe/latest", *ARGUMENTS)
     assert said.code == 2 and "which recommends no treatment as a whole" in said.err
 

@@ -85,7 +85,7 @@ def laid_out(path):
     is_report = "sections" in layout
     tables = (layout.get("tables", {}) if is_report else layout).values()
     words = [table["columns"].values() for table in tables]
-    keys = [key for table in tables for key in (table["caption"], *table["columns"]) if is_key(key)]
+    keys = [key for table in tables for key in (table.get("caption", ""), *table["columns"]) if is_key(key)]
     if is_report:
         shown = [
             entry for section in layout["sections"].values() for entry in section if isinstance(entry, dict)

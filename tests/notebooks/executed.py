@@ -14,12 +14,15 @@ from deadzone import places
 class Executed:
     """A notebook of the repository, every cell of it executed once, in order.
 
-    Raises what a cell raised. Close it by leaving the `with` block.
+    parameters: in place of those of the notebook. Raises what a cell raised. Close it by leaving the `with` block.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, **parameters: Any) -> None:
         path = places.notebook(name)
         self.cells = nbformat.read(path, as_version=4).cells
+        place = next(i for i, cell in enumerate(self.cells) if "parameters" in cell.metadata.get("tags", ()))
+        given = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
+        self.cells.insert(place + 1, nbformat.v4.new_code_cell(given))
         notebook = nbformat.v4.new_notebook(cells=self.cells)
         self._client = NotebookClient(
             notebook, kernel_name="python3", timeout=120, resources={"metadata": {"path": str(path.parent)}}
@@ -56,6 +59,13 @@ class Executed:
         self._client.execute_cell(cell, len(self._client.nb.cells) - 1)
         self._client.nb.cells.pop()
         return cell
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that heads the page, with every doubt."""
+        outputs = [output for cell in self.cells for output in cell.get("outputs", ())]
+        texts = [output.get("data", {}).get("text/plain", "") for output in outputs]
+        return next(text for text in texts if text.startswith("Verdict"))
 
 
 def _markdown(cell: Any) -> str:

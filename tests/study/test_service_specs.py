@@ -91,11 +91,17 @@ def test_what_makes_no_sense_is_refused(more, words):
 @pytest.mark.parametrize(
     ("workload", "more", "notebook"),
     [
-        ("{kind: http}", "", "limit_attribution"),
-        ("{kind: load, rate: 1}", "", "thread_pool"),
+        ("{kind: http}", "", "attribution"),
+        ("{kind: load, rate: 1}", "", "load_test"),
         ("{kind: ffmpeg}", "factors: {threads: [1]}", "phases"),
         ("{kind: command, argv: ['true', '{n}']}", "factors: {n: [1]}", "phases"),
         ("{kind: http}", "analysis: phases", "phases"),
+        ("{kind: load, mode: spike}", "factors: {connection_rate: [10, 20]}", "connections"),
+        ("{kind: http}", "analysis: limit_attribution", "attribution"),
+        ("{kind: load, rate: 1}", "analysis: thread_pool", "load_test"),
+        ("{kind: load, mode: ramp, connection_rate: 5}", "analysis: thread_pool", "connections"),
+        ("{kind: load, rate: 1}", "analysis: profile_diff", "profiles"),
+        ("{kind: load, rate: 1}", "analysis: disk_block_size", "disk"),
     ],
 )
 def test_the_workload_says_which_notebook_analyses_a_run_unless_the_study_does(workload, more, notebook):

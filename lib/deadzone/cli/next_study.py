@@ -55,11 +55,16 @@ def next_study(run: Run) -> str:
 
 def _explanations(run: Run) -> Iterable[Explanation]:
     """What explains the phases of a run, of every curve of it."""
+    from deadzone.explaining.mechanisms.explaining import explained
     from deadzone.reports.sweep.analysis import analyse
-    from deadzone.reports.sweep.source import load_source
-    from deadzone.reports.thread_pool.pool_run import analyse_pools
+    from deadzone.store.table import rows_at
+    from deadzone.study.promises import RATE
+    from deadzone.verbs.capacity import capacity
+    from deadzone.verbs.run import Run as Opened
 
-    source = load_source(str(run.folder))
-    if run.study().analysis_notebook == "thread_pool":
-        return analyse_pools(source).why.values()
-    return [s.why for s in analyse(source, anyway=True) if s.why]
+    opened = Opened(run.folder)
+    if run.study().analysis_notebook != "load_test":
+        return [s.why for s in analyse(opened.source, anyway=True) if s.why]
+    test = capacity(opened)
+    at_rates = [(rows_at(test.trials, {RATE: rate}), model) for rate, model in test.models.items()]
+    return [why for trials, model in at_rates if (why := explained(trials, model))]

@@ -1,6 +1,6 @@
 """Tables as data: `tables.yaml` beside the code says how the rows that the code found are shown.
 
-A table has a `caption`, `columns` (the key of a heading, or a template or plain word, and the template of its cells), which
+A table has a `caption` where a report shows it, `columns` (the key of a heading, or a template or plain word, and the template of its cells), which
 columns are `numeric`, and the `ids` of its rows, a template too. A cell may `say` a key that is a template itself; a column
 may be shown `if` a value holds. Captions, headings and cells are written with the values of the table, cells with those of
 their row. A `paired` table has one row, whose headings stand beside its cells.
@@ -58,7 +58,7 @@ def laid_out(
     frame = pd.DataFrame({"": heads, " ": cells[0]}) if paired else pd.DataFrame(cells, columns=heads)
     ids = [written(entry["ids"], row) for row in named] if "ids" in entry else []
     numeric = [heads[i] for i in entry.get("numeric", ()) if i < len(heads)]
-    return Tabled(said(entry["caption"], values), frame, numeric, ids, paired)
+    return Tabled(said(entry.get("caption", ""), values), frame, numeric, ids, paired)
 
 
 def said(key: str, values: Mapping[str, Any]) -> str:

@@ -91,6 +91,11 @@ class DiskWorkload(DiskSettings):
     within: float = Field(default=0.05, ge=0, lt=1)
     """how far below the best throughput is good enough [share]"""
 
+    @property
+    def required_bytes_s(self) -> float | None:
+        """The rate that must be sustained [bytes/s]; None where the study asks for none."""
+        return parse_rate(self.required).bytes_s if self.required else None
+
 
 SETTINGS = tuple(DiskSettings.model_fields)
 """Names of what can be a factor."""

@@ -3,7 +3,7 @@
 import contextlib
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from deadzone.errors import check_known
 from deadzone.language.catalogue import keys_of
@@ -58,15 +58,23 @@ MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
 
 
-Analysis = Literal["phases", "limit_attribution", "thread_pool", "profile_diff", "disk_block_size"]
+Analysis = Literal["phases", "attribution", "load_test", "connections", "profiles", "disk"]
 """The notebooks that can analyse a run, by their names."""
 
-ANALYSES: dict[str, Analysis] = {
-    "http": "limit_attribution",
-    "load": "thread_pool",
-    "disk": "disk_block_size",
-}
+ANALYSES: dict[str, Analysis] = {"http": "attribution", "load": "load_test", "disk": "disk"}
 """What analyses the run of a workload where the study does not say; others are fitted phases."""
+
+OLD_ANALYSES = {
+    "limit_attribution": "attribution",
+    "thread_pool": "load_test",
+    "profile_diff": "profiles",
+    "disk_block_size": "disk",
+}
+"""What notebooks were called that studies and runs still name."""
+
+
+def _today(name: object) -> object:
+    return OLD_ANALYSES.get(name, name) if isinstance(name, str) else name
 
 
 class DesignSpec(Spec):
@@ -178,8 +186,9 @@ class Study(Spec):
 
     response: ResponseSpec = Field(default_factory=ResponseSpec)
     trust: TrustSpec = Field(default_factory=TrustSpec)
-    analysis: Analysis | None = None
-    """notebook that analyses the run; default profile_diff with profiles, limit_attribution for http, thread_pool for load, disk_block_size for disk, and phases"""
+    analysis: Annotated[Analysis, BeforeValidator(_today)] | None = None
+    """notebook that analyses the run; default profiles with profiles, attribution for http, load_test or connections for load,
+    disk for disk, and phases"""
 
     profiles: ProfilesSpec | None = None
     """profiles taken during the trials"""
@@ -326,11 +335,11 @@ class Study(Spec):
     @property
     def analysis_notebook(self) -> Analysis:
         """Name of the notebook that analyses a run of the study."""
-        if self.analysis or self.profiles:
-            return self.analysis or "profile_diff"
-        if self.search:
+        if self.search and not self.analysis:
             return "phases"
-        return ANALYSES.get(self.workload.kind, "phases")
+        named = self.analysis or ("profiles" if self.profiles else ANALYSES.get(self.workload.kind, "phases"))
+        of_connections = getattr(self.workload, "mode", "constant") != "constant"
+        return "connections" if named == "load_test" and of_connections else named
 
     def unit_of(self, factor: str) -> str | None:
         """Unit of a factor: as declared, else what its name says by convention."""

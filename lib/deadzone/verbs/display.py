@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from deadzone.language.formats import number
 from deadzone.reports.document import display
 from deadzone.reports.sweep.analysis import Analysis, analyse
 from deadzone.reports.sweep.report import SweepReport
+from deadzone.reports.sweep.source import Source
 from deadzone.verbs.run import Run
 
 
@@ -47,11 +48,11 @@ def _text(value: Any) -> str:
 
 
 def Figure(
-    figure: MatplotlibFigure | Axes, caption: str, description: str = "", id: str = ""
+    figure: MatplotlibFigure | Axes | str, caption: str, description: str = "", id: str = ""
 ) -> display.Figure:
     """A numbered figure of a report; the matplotlib figure is closed, so that it is shown once.
 
-    figure: a matplotlib figure, axes, or what seaborn returns. caption: a true sentence made from the data. description:
+    figure: a matplotlib figure, axes, what seaborn returns, or SVG as text. caption: a true sentence made from the data. description:
     what it shows, for readers who do not see it; the caption by default. id: for links to it.
 
     Raises ReportError for what is no figure.
@@ -60,22 +61,38 @@ def Figure(
     >>> Figure(plt.figure(), "Nothing yet.").caption
     'Nothing yet.'
     """
+    if isinstance(figure, str) and figure.lstrip().startswith("<svg"):
+        return display.Figure(figure, caption, description or caption, id)
     drawing = getattr(figure, "figure", figure)
     if not isinstance(drawing, MatplotlibFigure):
         raise ReportError(f"A figure is a matplotlib figure or axes, not {type(figure).__name__}.")
     return display.Figure.of(drawing, caption, description or caption, id=id)
 
 
+class Worded(Protocol):
+    """A result that words its own verdict: of an attribution, for one."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What makes it doubtful."""
+
+    def verdict(self) -> str:
+        """The verdict in a sentence or two."""
+
+
 def Verdict(
-    result: PhaseModel | PhaseModels | Recommendation | Run | SweepReport,
+    result: PhaseModel | PhaseModels | Recommendation | Run | SweepReport | Worded | str,
     *,
+    run: Run | None = None,
+    warnings: Sequence[str] = (),
     anyway: bool = False,
     **wishes: Any,
 ) -> display.Verdict:
     """The verdict of a report in one form: the setting, what it gives, how sure that is, and every doubt.
 
-    result: a model, a recommendation, a report, or a run, whose study, date and host then stand in the head of the page. anyway:
-    give a setting in spite of a finding that stops it. wishes: see `PhaseModel.recommend`.
+    result: a model, a recommendation, a report, a run, a result that words its own verdict, or the words themselves. run: that
+    it is made of, whose study, date and host then stand in the head of the page. warnings: further doubts. anyway: give a
+    setting in spite of a finding that stops it. wishes: see `PhaseModel.recommend`.
 
     >>> import pandas as pd
     >>> from deadzone import fit_phases
@@ -87,30 +104,43 @@ def Verdict(
     if isinstance(result, SweepReport):
         return result.verdict()
     if isinstance(result, Run):
-        return _of_run(result, analyse(result.source, anyway=anyway, **wishes))
+        return _of_run(analyse(result.source, anyway=anyway, **wishes))
+    head = _head(run.source) if run else {}
+    if isinstance(result, str):
+        return _said([result, *warnings], **head)
+    if not isinstance(result, PhaseModel | PhaseModels | Recommendation):
+        return _said([result.verdict(), *result.warnings, *warnings], **head)
     advice = result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **wishes)
-    return _block(advice, getattr(result, "warnings", ()))
+    return _block(advice, [*getattr(result, "warnings", ()), *warnings], **head)
 
 
-def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> display.Verdict:
-    said = (str(decision(advice)), *map(str, dict.fromkeys([*advice.caveats, *doubts])))
-    style = "warnings" if advice.setting is None else "verdict"
+def _said(texts: Sequence[str], style: str = "verdict", **head: Any) -> display.Verdict:
+    """The block of a verdict and its doubts, each once."""
+    said = tuple(map(str, dict.fromkeys(texts)))
     return display.Verdict(said, heading="Verdict", style=style, id="verdict", **head)
 
 
-def _of_run(run: Run, analysis: Analysis) -> display.Verdict:
-    """The verdict of a run, which heads the page."""
-    source, facts = analysis.source, analysis.source.provenance
-    head: dict[str, Any] = {
+def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> display.Verdict:
+    style = "warnings" if advice.setting is None else "verdict"
+    return _said([str(decision(advice)), *advice.caveats, *doubts], style, **head)
+
+
+def _head(source: Source) -> dict[str, Any]:
+    """What the head of a page tells of a run."""
+    return {
         "title": source.title,
         "subtitle": source.question,
         "study": source.name,
         "run_id": source.run_id or "",
-        "host": str(facts.get("host", "")),
-        "date": str(facts.get("recorded_at", "")),
+        "host": str(source.provenance.get("host", "")),
+        "date": str(source.provenance.get("recorded_at", "")),
     }
+
+
+def _of_run(analysis: Analysis) -> display.Verdict:
+    """The verdict of a run, which heads the page."""
+    source, head = analysis.source, _head(analysis.source)
     if analysis.advice is None:
-        said = (str(analysis.problem), *map(str, source.doubts))
-        return display.Verdict(said, heading="Verdict", style="warnings", id="verdict", **head)
+        return _said([str(analysis.problem), *source.doubts], "warnings", **head)
     warnings = [one for each in analysis for one in each.model.warnings]
     return _block(analysis.advice, [*source.doubts, *warnings], **head)

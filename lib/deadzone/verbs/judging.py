@@ -16,6 +16,7 @@ from deadzone.explaining.mechanisms.explaining import mechanisms_between
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.prepare import check_column
+from deadzone.reports.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
 from deadzone.study.levels import Level, read_level
@@ -26,8 +27,8 @@ Claim = str | Mapping[str, object]
 
 
 def judge(
-    claims: Claim | Sequence[Claim],
-    frame: pd.DataFrame | Run,
+    claims: Claim | Sequence[Claim] | Run,
+    frame: pd.DataFrame | Run | None = None,
     knob: str = "",
     response: str = "",
     goal: str = "",
@@ -38,7 +39,8 @@ def judge(
     """The verdict on every claim: supported, contradicted, undecided, or not_testable.
 
     claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study has them. frame: trials,
-    one row each, or a run; rows that failed, are not trusted or were for warm-up are left out. knob, response, goal, by: as for
+    one row each, or a run; rows that failed, are not trusted or were for warm-up are left out. A run in place of claims is
+    judged by what its study promises: claims, objectives and gates, with those that were added later. knob, response, goal, by: as for
     `fit_phases`; by default those of the run's study. confidence: that none of the verdicts is wrong.
 
     Raises StudyError for a claim that the trials cannot test, PhaseError for a column that is not there.
@@ -48,6 +50,12 @@ def judge(
     >>> [one.verdict for one in judge("threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s")]
     ['supported']
     """
+    if isinstance(claims, Run):
+        return judge_run(claims.source)
+    if frame is None:
+        raise PhaseError(
+            "Name the trials that the claims are held against: judge(claims, frame, knob, response)."
+        )
     study = frame.study if isinstance(frame, Run) else None
     trials = frame.trials if isinstance(frame, Run) else frame
     if study is not None:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import overload
 
 from deadzone.errors import ProfileError
 from deadzone.explaining.profiles.comparison import Comparison, compare_profiles
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis
 from deadzone.explaining.profiles.reading import read_profile
+from deadzone.explaining.profiles.run_profiles import RunProfiles, run_profiles
+from deadzone.explaining.profiles.sides import sides_of
+from deadzone.verbs.run import Run
 
 Files = str | Path | Profile | Sequence[str | Path | Profile]
+Causes = Mapping[str, str | Sequence[str]]
 
 
+@overload
+def diff_profiles(before: Run, *, causes: Causes | None = None, rule: str = "") -> RunProfiles: ...
+
+
+@overload
 def diff_profiles(
     before: Files,
     after: Files,
@@ -23,21 +33,43 @@ def diff_profiles(
     load_before: float | None = None,
     load_after: float | None = None,
     basis: Basis | None = None,
-) -> Comparison:
+) -> Comparison: ...
+
+
+def diff_profiles(
+    before: Files | Run,
+    after: Files | None = None,
+    value: str | None = None,
+    *,
+    per: str = "",
+    load_before: float | None = None,
+    load_after: float | None = None,
+    basis: Basis | None = None,
+    causes: Causes | None = None,
+    rule: str = "",
+) -> Comparison | RunProfiles:
     """What changed between profiles of a program: in total, by package and by function.
 
-    before, after: files (pprof, gzip or plain, or folded stacks), one or several replicates of each. value: cpu,
+    before: a run whose trials were profiled, with all that its study says of them; causes (patterns on stacks, by name) and
+    rule (first or shapley) replace its own. Or before, after: files (pprof, gzip or plain, or folded stacks), one or several replicates of each. value: cpu,
     inuse_space, alloc_space, goroutine, delay, ...; by default the first profile's own. per: divide by the load, in this
     unit (request, stream, second); load_before, load_after: the loads, which a profile knows itself in seconds. basis:
     the same three as one.
 
     `.total`, `.packages` and `.functions` are tables with the change and its interval, by replicates or by sampling.
 
-    Raises ProfileError if a file cannot be read, or the profiles cannot be compared.
+    `[kind]` of a run's is such a comparison; `.attribution(kind)`, `.ablations(kind)` and `.projections(load)` say by what,
+    each option alone, and at another load.
+
+    Raises ProfileError if a file cannot be read, the profiles cannot be compared, or the run has none.
 
     >>> result = diff_profiles("before.folded", "after.folded")  # doctest: +SKIP
     >>> result.packages.head()  # doctest: +SKIP
     """
+    if isinstance(before, Run):
+        return run_profiles(sides_of(before.stored, before.source.analysed), causes, rule)
+    if after is None:
+        raise ProfileError("Name the profiles before and after, or a run whose trials were profiled.")
     first, second = (_profiles(side) for side in (before, after))
     basis = basis or basis_of(first, second, per, load_before, load_after)
     return compare_profiles(first, second, value, basis)

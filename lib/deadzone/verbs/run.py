@@ -41,7 +41,8 @@ class Run:
         self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
 
     @property
-    def _stored(self) -> stored.Run:
+    def stored(self) -> stored.Run:
+        """The run as it lies on disk. Raises StoreError for a table."""
         if self.folder is None or not self.folder.is_dir():
             raise StoreError(f"{self.name} is a table, not a run: it has trials, and nothing else.")
         return stored.Run(self.folder)
@@ -85,13 +86,13 @@ class Run:
     @cached_property
     def study(self) -> Study:
         """The study as it was resolved when the run began. Raises StoreError if it cannot be read."""
-        return self._stored.study()
+        return self.stored.study()
 
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The tidy table, one row an attempt at a trial; data/README.md tells its columns and units."""
         is_run = self.folder is not None and self.folder.is_dir()
-        return self._stored.trials() if is_run else self.source.trials
+        return self.stored.trials() if is_run else self.source.trials
 
     @property
     def sound(self) -> pd.DataFrame:
@@ -102,12 +103,17 @@ class Run:
     @cached_property
     def telemetry(self) -> pd.DataFrame:
         """Time series in long format: run_id, trial, attempt, t_s [s], metric, value."""
-        return self._stored.telemetry()
+        return self.stored.telemetry()
+
+    @cached_property
+    def histograms(self) -> pd.DataFrame:
+        """Latencies of a load over time, one row a slice of a trial; see data/README.md."""
+        return self.stored.histograms()
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """The circumstances: host, CPU, kernel, versions, commit; empty before the first trial, and of a table."""
-        return self.source.provenance if self.folder is None else self._stored.provenance()
+        return self.source.provenance if self.folder is None else self.stored.provenance()
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -164,7 +170,7 @@ class Run:
     def _facts(self) -> dict[str, Any]:
         if self.folder is None or not self.folder.is_dir():
             return {"table": self.name, "trials": len(self.trials)}
-        row = _row(self._stored)
+        row = _row(self.stored)
         return {name: row[name] for name in COLUMNS}
 
 

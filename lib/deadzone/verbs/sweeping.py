@@ -18,11 +18,11 @@ from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
 from deadzone.study.spec import Study
 from deadzone.study.trying import Wishes, as_typed, study_text
-from deadzone.verbs.run import Run
 from deadzone.verbs.studies import changed_by, load_study
 
 if TYPE_CHECKING:
     from deadzone.measuring.sweep.opening import OpenRun
+    from deadzone.verbs.run import Run
 
 LIMITS = ("cpu_limit", "memory_limit")
 """Factors that Deadzone puts in force, so that the command needs no `{name}` of them."""
@@ -98,6 +98,8 @@ def sweep(
         }
         opened = _opened(source, of_run, _adaptive(adaptive, {**design, **changed}))
     measure_watched(opened, Progress() if quiet else progress_on())
+    from deadzone.verbs.run import Run  # what analyses is loaded when something is analysed
+
     return Run(opened.run.folder)
 
 

@@ -16,7 +16,6 @@ from deadzone.explaining.phases.fit import fit_phases
 from deadzone.measuring.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.measuring.targets.local import LocalTarget
 from deadzone.measuring.workloads.disk.device import in_memory
-from deadzone.reports.disk_block_size.disk_run import load_run
 from deadzone.study.target_specs import LocalTarget as LocalSpec
 
 BANDWIDTH, CALLS = 20_000_000, 400
@@ -88,10 +87,6 @@ def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(dis
     assert below["iops"].median() == pytest.approx(CALLS, rel=0.2)
     above = trials[trials["block_size"] > 60_000]
     assert above["throughput_bytes_s"].median() == pytest.approx(BANDWIDTH, rel=0.2)
-    report = load_run(str(run.folder))
-    checks = [block for block in report.shape() if getattr(block, "style", "") == "check"]
-    assert "give way to each other at 50,000" in str(checks[0].paragraphs[0])
-    assert "within one level of that" in str(checks[0].paragraphs[0])
 
 
 @pytest.mark.alone("it measures bytes a second under a limit")

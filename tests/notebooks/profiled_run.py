@@ -8,7 +8,7 @@ from deadzone.measurement import ProfileFile
 from deadzone.store.run import Run
 from deadzone.study.loading import parse_study
 
-RECORDED = Path(__file__).resolve().parents[2] / "data" / "profiles"
+RECORDED = Path(__file__).resolve().parents[1] / "data" / "profiles"
 
 STUDY = """
 study: relay

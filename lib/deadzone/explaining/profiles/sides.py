@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from deadzone.errors import ReportError
+from deadzone.errors import ProfileError
 from deadzone.explaining.phases.quantities import axis_label
 from deadzone.explaining.profiles.model import Profile
 from deadzone.explaining.profiles.pairing import Basis
 from deadzone.explaining.profiles.reading import SAMPLES, read_profile, sampled
-from deadzone.language.catalogue import say
-from deadzone.reports.sweep.source import Source
 from deadzone.store.run import Run
 from deadzone.study.design import changed
 from deadzone.study.levels import format_level
@@ -28,9 +26,6 @@ VALUES = {
 
 OVER_TIME = ("cpu", "allocs", "mutex", "block")
 """Kinds that count over the time of the profile; a load a second is multiplied by it."""
-
-FEWEST_PAIRS = 5
-"""From so many blocks the test of blocks against one another can say anything at all: 1 in 2^5 is below 5 %."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +91,6 @@ class Sides:
             return Basis(load.unit.removesuffix("/s"), before * seconds[0], after * seconds[1])
         return Basis(load.unit, before, after)
 
-    def comparable(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows for `deadzone compare`: within blocks where there are enough of them, else side against side."""
-        pairs = min(
-            len(self.rows(level, every=True).groupby(["slice", "block"]))
-            for level in (self.before, self.after)
-        )
-        return rows if pairs >= FEWEST_PAIRS else rows.drop(columns=["run_id"])
-
     def _seconds(self, side: Sequence[Profile]) -> float:
         lasted = [profile.duration_ns / 1e9 for profile in side if profile.duration_ns > 0]
         return sum(lasted) / len(lasted) if lasted else float(self.spec.duration_s)
@@ -121,20 +108,22 @@ def value_of(kind: str, profile: Profile) -> str:
     return VALUES[kind] if VALUES[kind] in names else profile.value_type().name
 
 
-def sides_of(run: Run, source: Source) -> Sides:
-    """The sides of a run. source: of the same run, with its analysed trials.
+def sides_of(run: Run, analysed: pd.DataFrame) -> Sides:
+    """The sides of a run. analysed: its trials that count.
 
-    Raises ReportError if its study took no profiles, or a side has no trial.
+    Raises ProfileError if its study took no profiles, or a side has no trial.
     """
     study = run.study()
     if study.profiles is None:
-        raise ReportError(say("profile_run.no_profiles", run=run.run_id))
+        raise ProfileError(f"Run {run.run_id} took no profiles: its study has no section `profiles`.")
     found = changed(study)
     if found is None:
-        raise ReportError(say("profile_run.one_level", factor=study.knob_name))
+        raise ProfileError(
+            f"The factor {study.knob_name} has one level only, so there is nothing before and after."
+        )
     factor, before, after = found[0], format_level(found[1]), format_level(found[2])
     others = tuple(name for name in study.factor_names() if name != factor)
-    trials = source.analysed.copy()
+    trials = analysed.copy()
     trials["slice"] = [
         ", ".join(f"{axis_label(name)} {format_level(row[name])}" for name in others)
         for _, row in trials.iterrows()
@@ -145,7 +134,9 @@ def sides_of(run: Run, source: Source) -> Sides:
     made = Sides(study.profiles, run.folder, factor, before, after, others, trials)
     for level in (before, after):
         if made._of(level).empty:
-            raise ReportError(say("profile_run.no_side", level=level, factor=factor, run=run.run_id))
+            raise ProfileError(
+                f"Run {run.run_id} has no trial at {factor} = {level} to analyse; see profiles.change in its study."
+            )
     return made
 
 

@@ -1,0 +1,56 @@
+"""The notebook of an attribution: the cause that was planted is the verdict, and it opens on published requests."""
+
+from __future__ import annotations
+
+import pytest
+from explaining.attribution.made_trials import FAST, LIMITED, trials
+from reports.made_runs import PROVENANCE, record
+
+from deadzone.store.run import Run
+from deadzone.study.loading import parse_study
+from notebooks.executed import Executed
+
+STUDY = """
+study: upload
+title: Where an upload is slow
+question: Why is the upload slow in the pod?
+workload: {kind: http}
+service: {argv: [serve, "{port}"]}
+environments: {pod: {target: {kind: local, cpu_limit: 0.25}}, container: {}}
+design: {replicates: 8, warmup: 0}
+response: {name: total_s, unit: s, goal: min}
+"""
+
+COUNTED = ("user_s", "sys_s", "nr_periods", "nr_throttled", "throttled_s")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A run of a pod that is held back by its CPU limit, and of a container without one."""
+    run = Run.create(tmp_path, parse_study(STUDY, "study.yaml"), "run-1")
+    made = trials({"pod": LIMITED, "container": FAST}, n=8)
+    for number, row in enumerate(made.to_dict("records"), start=1):
+        values = {name: value for name, value in row.items() if value == value and value is not None}
+        place = {"environment": values.pop("environment"), "cpu_limit": values.pop("cpu_limit")}
+        block, _ = values.pop("block") + 1, values.pop("status")
+        wall_s = values.pop("wall_s")
+        counted = {name: values.pop(name, None) for name in COUNTED}
+        counted |= {name: round(counted[name]) for name in ("nr_periods", "nr_throttled") if counted[name]}
+        run.append(record(number, None, wall_s, block, levels=place, responses=values, **counted))
+    run.write_provenance(PROVENANCE)
+    run.write_tables()
+    return run.folder
+
+
+def test_the_cause_that_was_planted_is_confirmed_and_heads_the_page(folder):
+    with Executed("attribution", source=str(folder)) as executed:
+        assert "pod takes" in executed.verdict and "Confirmed: CPU limit" in executed.verdict
+        shown = executed.value("why.hypotheses.set_index('hypothesis')['verdict'].to_dict()")
+        assert shown["cpu_limit"] == "confirmed" and shown["client"] == "excluded"
+        assert "2 environments, at least 8 requests each" in executed.sentences
+
+
+def test_single_published_requests_show_no_cause():
+    with Executed("attribution") as executed:
+        assert "pod takes 32.5 times as long as docker" in executed.verdict
+        assert "the scatter is not known" in executed.sentences
