@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-WIDTHS = (60, 80, 140)
+WIDTHS = (60, 140)
 BELOW_PICTURE = 12
 """Lines of the answer at 80 columns."""
 

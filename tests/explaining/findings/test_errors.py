@@ -31,6 +31,7 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
     assert one["levels"] == [8, 16] and "118,500 failures beside 120,000 in requests" in one["sentence"]
     assert told["recommendation"]["setting"] == 4
     assert "errors counts 118,500" in told["recommendation"]["reason"]
+    assert not {"edge_of_range", "range_too_coarse"} & {one["key"] for one in told["findings"]}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -140,8 +141,7 @@ def test_ten_thousand_trials_follow_a_slider_in_time():
 
 
 def test_every_trial_is_drawn_once_where_it_can_be_told_apart():
-    rows = table(4, 2).trials
-    curve = open_curve("one", rows, "threads", "wall_s", "min")
+    curve = open_curve("one", table(4, 2), "threads", "wall_s")
     svg = draw(curve.under(curve.model.thresholds, 0.03))
     assert svg.split('class="trials" d="')[1].split('"')[0].count("M") == 8
     assert 'role="img"' in svg and "Phases:" in svg
@@ -152,7 +152,8 @@ def test_a_level_that_stands_apart_is_drawn_and_may_be_the_setting():
     rows = table(4, 3).trials
     rows["threads"] = rows["threads"].astype(object)
     off = rows[rows["threads"] == 1].assign(threads="auto", wall_s=lambda rows: rows["wall_s"] / 50)
-    curve = open_curve("one", pd.concat([rows, off]), "threads", "wall_s", "min")
+    both = replace(table(), trials=pd.concat([rows, off]))
+    curve = open_curve("one", both, "threads", "wall_s")
     for view in (
         one.under(curve.model.thresholds, 0.03) for one in (curve, curve.refitted(curve.model.thresholds))
     ):
@@ -161,7 +162,7 @@ def test_a_level_that_stands_apart_is_drawn_and_may_be_the_setting():
 
 
 def test_names_of_runs_cannot_become_markup(explorer):
-    curve = open_curve("<b>&", table().trials, "threads", "wall_s", "min")
+    curve = open_curve("<b>&", table(), "threads", "wall_s")
     assert "<b>" not in draw(curve.under(curve.model.thresholds, 0.03))
 
 

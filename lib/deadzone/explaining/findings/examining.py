@@ -79,6 +79,9 @@ COUNTED = (0.0, 1.0)
 FURTHER: tuple[Check, ...] = (columns.goes_with_the_knob, columns.other_work)
 """Checks that find what another one of the catalogue finds elsewhere."""
 
+BESIDE = ("edge_of_range", "range_too_coarse")
+"""Findings that advise levels beside the one they name, which is in vain where that one is barred."""
+
 EVERY = (*(check for _, check in CATALOGUE.values()), *FURTHER)
 
 
@@ -97,7 +100,9 @@ def examine(
     for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
         if one.weight and p <= FALSE_ALARMS and one.key not in found:
             found[one.key] = _finding(one, float(p), (accept or {}).get(one.key, ""))
-    by_catalogue = [found[key] for key in CATALOGUE if key in found]
+    barred = {level for one in found.values() if one.bars for level in one.levels}
+    in_vain = {key for key, one in found.items() if key in BESIDE and barred.intersection(one.levels)}
+    by_catalogue = [found[key] for key in CATALOGUE if key in found and key not in in_vain]
     return tuple(sorted(by_catalogue, key=lambda one: SEVERITIES.index(one.severity)))
 
 

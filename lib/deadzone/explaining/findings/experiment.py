@@ -14,6 +14,7 @@ import pandas as pd
 from deadzone.explaining import marks
 from deadzone.explaining.findings.finding import Severity, Suspicion
 from deadzone.explaining.marks import marked, well
+from deadzone.explaining.phases.prepare import below_zero
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.scales import MISSING, level_name
 
@@ -75,8 +76,9 @@ class Experiment:
 
     @cached_property
     def sound(self) -> pd.DataFrame:
-        """What the verdict rests on: ended well, and trusted where that was judged."""
-        return self.ended[marked(self.ended, "trusted", missing=True)]
+        """What the verdict rests on: ended well, trusted where that was judged, and no time or count below zero."""
+        trusted = self.ended[marked(self.ended, "trusted", missing=True)]
+        return trusted[~below_zero(trusted, self.response)]
 
     @cached_property
     def levels(self) -> list[Any]:

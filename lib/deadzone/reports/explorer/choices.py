@@ -1,17 +1,20 @@
 """What can be explored: the runs on this machine and the curves of the published studies."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pandas as pd
 
 from deadzone import places
 from deadzone.errors import DeadzoneError
+from deadzone.explaining.phases.prepare import below_zero
 from deadzone.reports.sweep.source import load_source
 from deadzone.store.reference import load_reference
 from deadzone.store.run import list_runs
-from deadzone.study.scales import scale_of
+from deadzone.store.table import rows_at
+from deadzone.study.factors import FactorSpec
+from deadzone.study.scales import KnobScale, scale_of
 
 PUBLISHED: dict[str, dict[str, tuple[str, str]]] = {
     "ffmpeg-threads": {
@@ -42,25 +45,42 @@ LARGER_IS_BETTER = ("throughput", "speed", "fps", "iops", "achieved_rate", "fram
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Trials to explore. knob, response: looked at first. goals: "min" or "max" of the responses that say so."""
+    """Trials to explore. knob, response: looked at first. goals: "min" or "max" of the responses that say so. attempts: at these
+    trials, failed and distrusted ones too, by which the experiment is judged; the trials themselves where there are no others.
+    written: how a study writes its factors."""
 
     trials: pd.DataFrame
     knob: str
     response: str
     factors: tuple[str, ...]
     goals: dict[str, str]
+    attempts: pd.DataFrame | None = None
+    written: Mapping[str, FactorSpec] = field(default_factory=dict)
+
+    def cut(self, levels: dict[str, object]) -> "Table":
+        """The part of it at these levels of other factors."""
+        attempts = self.trials if self.attempts is None else self.attempts
+        return replace(self, trials=rows_at(self.trials, levels), attempts=rows_at(attempts, levels))
 
     def knobs(self) -> list[str]:
         """Factors with enough levels on an axis for a curve, the first choice first."""
-        enough = [name for name in self.factors if scale_of(self.trials[name]).has_phases]
+        enough = [name for name in self.factors if self._scale(name).has_phases]
         return sorted(enough, key=lambda name: name != self.knob)
+
+    def _scale(self, factor: str) -> KnobScale:
+        written = self.written.get(factor) or FactorSpec()
+        return scale_of(self.trials[factor], written.scale, written.at)
 
     def responses(self) -> list[str]:
         """Measured columns that a curve can be fitted to, the first choice first."""
         numbers = self.trials.select_dtypes("number").drop(
             columns=[*self.factors, *NO_RESPONSE], errors="ignore"
         )
-        fit = ((numbers > 0) | numbers.isna()).all() & (numbers.nunique() >= 2)
+        usable = {
+            name: (numbers[name] > 0) | below_zero(numbers, str(name)) | numbers[name].isna()
+            for name in numbers
+        }
+        fit = pd.DataFrame(usable).all() & (numbers.nunique() >= 2)
         return sorted(map(str, numbers.columns[fit]), key=lambda name: name != self.response)
 
     def goal(self, response: str) -> str:
@@ -98,8 +118,9 @@ def list_tables() -> dict[str, dict[str, Callable[[], Table]]]:
 
 def _of_run(folder: str) -> Table:
     source = load_source(folder)
-    factors = tuple(source.study.factors) if source.study else (source.knob,)
-    return Table(source.analysed, source.knob, source.response, factors, {source.response: source.goal})
+    written = source.study.factors if source.study else {source.knob: FactorSpec()}
+    goals = {source.response: source.goal}
+    return Table(source.analysed, source.knob, source.response, tuple(written), goals, source.trials, written)
 
 
 def _of_published(study: str, name: str) -> Table:

@@ -17,7 +17,9 @@ from deadzone.explaining.phases.relabel import relabel
 from deadzone.explaining.phases.thresholds import Thresholds
 from deadzone.explaining.settings.answering import answer
 from deadzone.language.catalogue import join
+from deadzone.reports.explorer.choices import Table
 from deadzone.reports.sweep.figures import account_of
+from deadzone.study.factors import FactorSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,41 +36,46 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A fitted curve. name: of its run and slice. rows: what was fitted. advice: over all settings of the rows. account: where
+    """A fitted curve. name: of its run and slice. table: whose trials were fitted. advice: over all settings of it. account: where
     the time of threads went at each level, empty where the trials carry no account. kept: what explains phases that were shown before, by where they are."""
 
     name: str
-    rows: pd.DataFrame
+    table: Table
     model: PhaseModel
     advice: Recommendation
     account: pd.DataFrame
     kept: dict[tuple[Any, ...], PhasesExplained | None] = field(default_factory=dict)
 
     def under(self, thresholds: Thresholds, tolerance: float) -> View:
-        """The curve under thresholds, with the settings whose estimate is within a tolerance of the best.
+        """The curve under thresholds, with the settings whose estimate is within a tolerance of the best; none where none is
+        recommended.
 
         tolerance: a fraction, 0.03 for 3 %. Nothing is fitted again; see `deadzone.explaining.phases.relabel`.
         """
         settings = self.advice.table
-        tied = tuple(settings["setting"][settings["loss"] <= tolerance + 1e-12])
+        is_tied = (settings["loss"] <= tolerance + 1e-12) & (self.advice.setting is not None)
+        tied = tuple(settings["setting"][is_tied])
         model = relabel(self.model, thresholds)
         ends = tuple(model.phases[["start", "stop", "label"]].itertuples(index=False, name=None))
         if ends not in self.kept:
-            self.kept[ends] = explained(self.rows, model)
+            self.kept[ends] = explained(self.table.trials, model)
         return View(self, model, tied, tolerance, self.kept[ends])
 
     def refitted(self, thresholds: Thresholds) -> Curve:
         """The curve fitted anew under thresholds: the last word on where its phases are."""
         model = self.model
-        return open_curve(self.name, self.rows, model.knob, model.response, model.goal, thresholds)
+        return open_curve(self.name, self.table, model.knob, model.response, thresholds)
 
 
 def open_curve(
-    name: str, rows: pd.DataFrame, knob: str, response: str, goal: str, thresholds: Thresholds | None = None
+    name: str, table: Table, knob: str, response: str, thresholds: Thresholds | None = None
 ) -> Curve:
-    """Fit a curve. Raises PhaseError, which says why, if there is none."""
-    found = answer(rows, knob, response, goal, thresholds=thresholds)
+    """Fit a curve, and examine the experiment behind it. Raises PhaseError, which says why, if there is none."""
+    rows, goal, written = table.trials, table.goal(response), table.written.get(knob) or FactorSpec()
+    found = answer(rows, knob, response, goal, scale=written.scale, places=written.at, thresholds=thresholds)
     if not found.models:
         raise PhaseError(join(found.notes))
-    found = found.heeding(examine(Experiment(rows, knob, response, goal, model=found.models[()])))
-    return Curve(name, rows, found.models[()], found.recommend(), account_of(rows, found.models[()]))
+    model, attempts = found.models[()], rows if table.attempts is None else table.attempts
+    seen = Experiment(attempts, knob, response, goal, model=model, role=written.role or "")
+    found = found.heeding(examine(seen))
+    return Curve(name, table, model, found.recommend(), account_of(rows, model))

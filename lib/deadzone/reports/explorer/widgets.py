@@ -17,7 +17,6 @@ from deadzone.reports.explorer.choices import Table, list_tables
 from deadzone.reports.explorer.curve import Curve, View, open_curve
 from deadzone.reports.explorer.drawing import draw
 from deadzone.reports.figures.curves import phases_table
-from deadzone.store.table import rows_at
 
 if TYPE_CHECKING:
     import ipywidgets
@@ -95,14 +94,25 @@ class Explorer:
 
     def _said(self, view: View) -> str:
         model = view.model
+        fitted = self._curve(str(self.run.value)).model.thresholds
+        note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
+        why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
+        return (
+            blocks.Prose((self._setting(view), note)).html()
+            + phases_table(model, "phases", view.why).html()
+            + why
+        )
+
+    def _setting(self, view: View) -> str:
+        """The setting to choose under the slider's tolerance with what makes it doubtful, or why there is none."""
+        model, advice = view.model, view.curve.advice
+        if advice.setting is None:
+            return advice.reason
         places = [(place_of(model, value), value) for value in view.tied]
         names = [str(value) if at is None else level_text(model, at) for at, value in places]
         told = {"setting": names[0], "knob": plain_name(model.knob), "tolerance": percent(view.tolerance)}
         sentence = say("explorer.setting", tied=listing(names), n=len(names), **told)
-        fitted = self._curve(str(self.run.value)).model.thresholds
-        note = say("explorer.as_fitted" if fitted == model.thresholds else "explorer.relabelled")
-        why = blocks.Prose((*sentences(view.why), *untold({}, view.why))).html()
-        return blocks.Prose((sentence, note)).html() + phases_table(model, "phases", view.why).html() + why
+        return say("explorer.doubted", setting=sentence, doubt=advice.doubt) if advice.doubt else sentence
 
     def _key(self, run: str) -> tuple[str, ...]:
         return (*(str(part.value) for part in (self.study, self.knob, self.response, self.slice)), run)
@@ -117,10 +127,10 @@ class Explorer:
             knob, response = str(self.knob.value), str(self.response.value)
             if knob not in table.knobs():
                 raise ReportError(say("explorer.no_knob", knob=plain_name(knob)))
-            rows = rows_at(table.trials, table.slices(knob).get(str(self.slice.value or ""), {}))
+            part = table.cut(table.slices(knob).get(str(self.slice.value or ""), {}))
             while len(self._curves) >= MOST_CURVES_KEPT:
                 del self._curves[next(iter(self._curves))]
-            self._curves[key] = open_curve(run, rows, knob, response, table.goal(response))
+            self._curves[key] = open_curve(run, part, knob, response)
         return self._curves[key]
 
     def _table(self, run: str) -> Table:
