@@ -163,3 +163,16 @@ def test_what_a_level_costs_is_not_known_of_a_word(tmp_path, deadzone):
     path.write_text("gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004)))
     said = deadzone("fit", path, "--knob", "gogc", "--response", "time_s", "--cost", "gogc * time_s").out
     assert "gogc -1: no positive, finite cost, so not compared" in " ".join(said.split())
+
+
+def test_a_column_is_found_by_the_end_of_its_name_where_no_other_ends_so(tmp_path, deadzone):
+    """As typed by who knows wrk's `connections`, which is imported as `client_connections`."""
+    path = tmp_path / "wrk.csv"
+    path.write_text(
+        "client_connections,achieved_rate,latency_mean_ms\n1,5043,6.04\n1,5007,0.49\n2,9800,0.2\n4,19000,0.2\n"
+    )
+    said = deadzone("fit", path, "--knob", "connections", "--response", "mean_ms")
+    assert said.code == 0 and "connections is the column client_connections." in said.err
+    assert "requests in flight at client_connections 1" in " ".join(said.out.split())
+    path.write_text("a_connections,b_connections,time_s\n1,1,2\n2,2,1\n")
+    assert deadzone("fit", path, "--knob", "connections", "--response", "time_s").code == 2

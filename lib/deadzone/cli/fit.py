@@ -81,7 +81,7 @@ def command(
     from deadzone.explaining.mechanisms.joints import joints_of
     from deadzone.explaining.mechanisms.wording import sentences, untold
     from deadzone.explaining.page import MOST_ROWS, wrapped
-    from deadzone.explaining.phases.prepare import check_column
+    from deadzone.explaining.phases.prepare import check_column, column_of
     from deadzone.explaining.phases.verdict import decision
     from deadzone.explaining.records import records
     from deadzone.explaining.settings.answering import answer
@@ -95,6 +95,8 @@ def command(
     targets = {name: _number(name, text) for name, text in asked["slo"]} or None
     wishes = wishes_of({**asked, "slo": targets})
     frame = read_table(table)
+    knob, response, *others = (_column(column_of(frame, name), name) for name in (knob, response, *by))
+    by = tuple(others)
     places = places_asked(asked)
     found = answer(frame, knob, response, goal, by=by, scale=scale, places=places)
     curve = None if by else found.models.get(())
@@ -159,6 +161,13 @@ def _shown(wish: object) -> str:
     if isinstance(wish, dict):
         return " and ".join(f"{name} {format_level(value)}" for name, value in wish.items())
     return str(wish)
+
+
+def _column(found: str, asked: str) -> str:
+    """The column that was found, said where it is called otherwise than it was asked for."""
+    if found != asked:
+        click.echo(f"deadzone: {visible(asked)} is the column {visible(found)}.", err=True)
+    return found
 
 
 def _number(name: str, text: str) -> float:

@@ -165,6 +165,13 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
         raise PhaseError(f"The table has {count} columns named {column!r}; rename or drop all but one.")
 
 
+def column_of(frame: pd.DataFrame, name: str) -> str:
+    """The column of this name, or else the only one whose name ends in it: `connections` is `client_connections` where a tool's
+    output was imported. The name itself where there is none, or more than one."""
+    longer = [str(column) for column in frame.columns if str(column).endswith(f"_{name}")]
+    return longer[0] if name not in frame and len(longer) == 1 else name
+
+
 def usable(table: pd.DataFrame, response: str, keep_untrusted: bool) -> tuple[pd.DataFrame, list[Message]]:
     """Leave out what the table itself marks as not to be analysed."""
     sound = {"status": table["status"].eq("ok") | is_bound(table, response)} if "status" in table else {}
