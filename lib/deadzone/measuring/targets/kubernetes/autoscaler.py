@@ -8,6 +8,7 @@ autoscaling").
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from deadzone.errors import TargetError
@@ -74,12 +75,19 @@ class Kind:
             return False
         return plural in {resource["name"] for resource in known["resources"]}
 
-    def patch(self, cluster: Cluster, workload: Workload, name: str, body: Object) -> None:
-        """Change an autoscaler of the kind."""
+    def named(self, cluster: Cluster, workload: Workload, name: str) -> list[Object]:
+        """The one of a name, as it is now; none where it is gone, or of another workload now."""
+        every = self.listed(cluster, workload, lambda sentence: None)
+        return [found for found in every if found["metadata"]["name"] == name]
+
+    def patch(self, cluster: Cluster, workload: Workload, found: Object, body: Object) -> None:
+        """Change an autoscaler of the kind. Raises ConflictError where something changed it since it was found."""
+        name, version = found["metadata"]["name"], found["metadata"]["resourceVersion"]
         what = f"change the {self.name} {name} in the namespace {workload.namespace}"
+        body = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
         if self.custom:
-            group, version, plural = self.custom
-            where = (group, version, workload.namespace, plural, name, body)
+            group, kind_version, plural = self.custom
+            where = (group, kind_version, workload.namespace, plural, name, body)
             method = "custom.patch_namespaced_custom_object"
             cluster.call(what, method, *where, field_manager=MANAGER, _content_type=MERGE_PATCH)
         else:
@@ -175,51 +183,77 @@ def _in_words(scaler: Autoscaler, workload: Workload) -> str:
     )
 
 
-def noted(scalers: Sequence[Autoscaler]) -> dict[str, list[Any]]:
-    """The values that the fields of autoscalers have now, by kind and name, as plain values."""
-    return {
-        f"{scaler.kind.name}/{scaler.name}": [value_at(scaler.found, field) for field in scaler.kind.fields]
-        for scaler in scalers
-    }
+def hold(
+    cluster: Cluster,
+    workload: Workload,
+    scalers: Sequence[Autoscaler],
+    replicas: int,
+    keep: Callable[[str, list[Any]], None],
+) -> None:
+    """Keep autoscalers at so many replicas, or from changing anything.
 
-
-def hold(cluster: Cluster, workload: Workload, had: Mapping[str, Any], replicas: int) -> None:
-    """Keep autoscalers at so many replicas, or from changing anything; whoever calls this has noted what they had."""
+    keep: notes what one has, by its kind and name, before it is changed.
+    """
     values: dict[str, Sequence[Any]] = {
         HORIZONTAL.name: (replicas, replicas),
         VERTICAL.name: (OFF,),
         KEDA.name: (str(replicas),),
     }
-    for kind, name in (key.split("/", 1) for key in had):
-        fields = zip(KINDS[kind].fields, values[kind], strict=True)
-        KINDS[kind].patch(cluster, workload, name, _nested(dict(fields)))
+    for scaler in scalers:
+        held = dict(zip(scaler.kind.fields, values[scaler.kind.name], strict=True))
+        cluster.without_conflict(partial(_hold, cluster, workload, scaler, held, keep))
 
 
-def let_go(cluster: Cluster, workload: Workload, had: Mapping[str, Any], note: Note) -> list[str]:
+def _hold(
+    cluster: Cluster,
+    workload: Workload,
+    scaler: Autoscaler,
+    held: Mapping[Path, Any],
+    keep: Callable[[str, list[Any]], None],
+) -> None:
+    for found in scaler.kind.named(cluster, workload, scaler.name):
+        has = {field: value_at(found, field) for field in held}
+        if has == held and disowned(found):
+            return  # by an attempt whose answer was lost
+        keep(f"{scaler.kind.name}/{scaler.name}", list(has.values()))
+        scaler.kind.patch(cluster, workload, found, _nested(held))
+
+
+def let_go(cluster: Cluster, workload: Workload, had: Mapping[str, Sequence[Any]], note: Note) -> list[str]:
     """Give autoscalers what they had, but for what others set since, which note is told; says what was done."""
     done = []
-    for kind in {KINDS[key.split("/", 1)[0]] for key in had}:
-        for found in kind.listed(cluster, workload, note):
-            name = found["metadata"]["name"]
-            values = dict(zip(kind.fields, had.get(f"{kind.name}/{name}", ()), strict=False))
-            differ = {field: value for field, value in values.items() if value_at(found, field) != value}
-            back = {field: value for field, value in differ.items() if is_ours(found, field)}
-            for field in differ.keys() - back.keys():
-                stays = Change(f"{field[-1]} {value_at(found, field)}, set", owner_of(found, field))
-                note(f"{kind.name} {name} of {workload}: {stays}; that stays")
-            if back:
-                kind.patch(cluster, workload, name, _nested(back))
-                said = ", ".join(f"{field[-1]} {value or 'none'}" for field, value in back.items())
-                done.append(f"{kind.name} {name} of {workload}: {said} again")
-            if values:
-                _disown(cluster, workload, kind, name)
+    for key, values in had.items():
+        kind, name = KINDS[key.split("/", 1)[0]], key.split("/", 1)[1]
+        back = dict(zip(kind.fields, values, strict=True))
+        given, stays = cluster.without_conflict(partial(_let_go, cluster, workload, kind, name, back))
+        for one in stays:
+            note(f"{key} of {workload}: {one}; that stays")
+        done += [f"{key} of {workload}: {given} again"] if given else []
+        cluster.without_conflict(partial(_disown, cluster, workload, kind, name))
     return done
 
 
+def _let_go(
+    cluster: Cluster, workload: Workload, kind: Kind, name: str, had: Mapping[Path, Any]
+) -> tuple[str, list[Change]]:
+    """What was given back, in words, and what others set, which stays."""
+    for found in kind.named(cluster, workload, name):
+        differ = {field: value for field, value in had.items() if value_at(found, field) != value}
+        back = {field: value for field, value in differ.items() if is_ours(found, field)}
+        if back:
+            kind.patch(cluster, workload, found, _nested(back))
+        stays = [
+            Change(f"{field[-1]} {value_at(found, field)}, set", owner_of(found, field))
+            for field in differ.keys() - back.keys()
+        ]
+        return ", ".join(f"{field[-1]} {value or 'none'}" for field, value in back.items()), stays
+    return "", []
+
+
 def _disown(cluster: Cluster, workload: Workload, kind: Kind, name: str) -> None:
-    for found in kind.listed(cluster, workload, lambda sentence: None):
-        if found["metadata"]["name"] == name and (body := disowned(found)):
-            kind.patch(cluster, workload, name, body)
+    for found in kind.named(cluster, workload, name):
+        if body := disowned(found):
+            kind.patch(cluster, workload, found, body)
 
 
 def _nested(values: Mapping[Path, Any]) -> Object:

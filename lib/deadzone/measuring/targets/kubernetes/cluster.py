@@ -31,6 +31,9 @@ REQUEST_TIMEOUT_S = (5.0, 30.0)
 OUTAGE_S = 180.0
 """An API server that restarts, or a load balancer that finds the next one, is back within this [s]."""
 
+MOST_CONFLICTS = 20
+"""A Deployment in a rollout changes a few times a second; one that always does is not ours to wait for [count]."""
+
 FIRST_PAUSE_S = 0.25
 LONGEST_PAUSE_S = 5.0
 
@@ -171,6 +174,14 @@ class Cluster:
             yield
         finally:
             self.stopping, self.patience_s = stopping, patience
+
+    def without_conflict(self, attempt: Callable[[], Answer]) -> Answer:
+        """What an attempt gives; it is made again where something else changes an object between its look and its patch."""
+        for _ in range(MOST_CONFLICTS - 1):
+            with contextlib.suppress(errors.ConflictError):
+                return attempt()
+            self.pause(FIRST_PAUSE_S)
+        return attempt()
 
     def create(self, what: str, method: str, *arguments: Any) -> Object | None:
         """Create an object; None where one of that name exists already."""

@@ -116,12 +116,10 @@ class ExecTarget(ClusterTarget):
         self._others = Others(workload, self._name, own.amounts, found, note)
         self._scalers = autoscaler.at_work(cluster, workload, note)
         autoscaler.check(self._scalers, workload, is_paused=spec.autoscaler == "pause")
-        if held := autoscaler.noted(self._scalers):
-            original = replace(original, autoscalers=held)
         self._note = originals.Note(cluster, workload, self.around.folder)
         self._note.keep(original)
         self._replicas = int(found["spec"].get("replicas", 1))
-        autoscaler.hold(cluster, workload, held, self._replicas)
+        autoscaler.hold(cluster, workload, self._scalers, self._replicas, self._note.keep_autoscaler)
         self._members = Members(cluster, workload, self._name, spec, self._home)
         self._choose_pods()
         pod, cores = self.members.pod, float(self.members.probe.cores)

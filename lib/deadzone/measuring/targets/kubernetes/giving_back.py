@@ -11,8 +11,8 @@ from dataclasses import replace
 from deadzone.errors import NotGivenBackError
 from deadzone.measuring.targets.kubernetes import autoscaler, history, trouble
 from deadzone.measuring.targets.kubernetes.changes import Change, disowned, is_ours, owner_of, path_of
-from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Answer, Cluster, Object
-from deadzone.measuring.targets.kubernetes.errors import AbsentError, ConflictError, MissingVerbError
+from deadzone.measuring.targets.kubernetes.cluster import MANAGER, Cluster, Object
+from deadzone.measuring.targets.kubernetes.errors import AbsentError, MissingVerbError
 from deadzone.measuring.targets.kubernetes.originals import ANNOTATION, Original, ResizedPod
 from deadzone.measuring.targets.kubernetes.resources import Resources, in_words
 from deadzone.measuring.targets.kubernetes.workload import (
@@ -34,9 +34,6 @@ RESIZE_BACK_TIMEOUT_S = 60.0
 
 SETTLED_S = 10.0
 """Pods that have what they had are given back, also where their rollout does not end for a reason of its own [s]."""
-
-MOST_CONFLICTS = 20
-"""A Deployment in a rollout changes a few times a second; one that always does is not ours to wait for [count]."""
 
 
 def give_back(
@@ -115,7 +112,7 @@ def _template_back(cluster: Cluster, workload: Workload, original: Original) -> 
         workload.patch_template(cluster, original.container, wanted, found)
         return [f"{workload}: {wanted} again, was {now}", *said], True
 
-    return _without_conflict(cluster, attempt)
+    return cluster.without_conflict(attempt)
 
 
 def _merged(
@@ -149,7 +146,7 @@ def _resized_back(cluster: Cluster, workload: Workload, original: Original, resi
         return [f"{where}: {wanted} again, was {now}", *said]
 
     with contextlib.suppress(AbsentError):
-        return _without_conflict(cluster, attempt)
+        return cluster.without_conflict(attempt)
     return []
 
 
@@ -241,13 +238,4 @@ def _patched(
             workload.patch(cluster, what, body)
         return found
 
-    return _without_conflict(cluster, attempt)
-
-
-def _without_conflict(cluster: Cluster, attempt: Callable[[], Answer]) -> Answer:
-    """What an attempt gives; it is made again where something else changes an object between its look and its patch."""
-    for _ in range(MOST_CONFLICTS - 1):
-        with contextlib.suppress(ConflictError):
-            return attempt()
-        cluster.pause(LOOK_EVERY_S)
-    return attempt()
+    return cluster.without_conflict(attempt)

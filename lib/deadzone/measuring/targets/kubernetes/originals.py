@@ -45,7 +45,7 @@ class Original:
     that changes them. pods: those that were resized in place. scratch: folder of the container that trials write in. manager: the name that its
     changes stand under. rolled: whether the template was changed, so that pods may have a level by it. history: of the
     rollouts, see `history.recorded`. tries: how often pods were waited for in vain. autoscalers:
-    those that are held, each with what it had, see `autoscaler.noted`.
+    those that are held, each with what it had, see `autoscaler.hold`.
     """
 
     container: str
@@ -123,6 +123,11 @@ class Note:
         except (MissingVerbError, RefusedError):
             self.is_kept = was
             raise
+
+    def keep_autoscaler(self, key: str, values: list[Any]) -> None:
+        """Write down what an autoscaler has that is about to be held; key: its kind and name."""
+        known = self.original.autoscalers or {}
+        self.keep(replace(self.original, autoscalers={**known, key: values}))
 
     def write(self, original: Original) -> None:
         """Write it down in the run's folder alone; whoever calls this annotates the workload in the same change."""
