@@ -9,7 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-OPENED = ("compare", "explore", "phases", "start")
+OPENED = ("compare", "explore", "phases", "pods", "start")
 """Those that show runs; the sweep is executed in tests/lab/test_jupyterlab.py, the published studies in tests/notebooks."""
 
 
