@@ -97,6 +97,21 @@ def test_the_authors_outliers_are_fitted_with_and_without(notebook):
     ]
 
 
+def test_few_thread_counts_are_told_apart_from_the_best(notebook):
+    told = "counts[['cpu_limit', 'values', 'phases', 'threads', 'not told apart']].values.tolist()"
+    assert notebook.value(told) == [
+        [4, "all values", "linear 1-5, plateau 5-21", 1, "18 of 21"],
+        [4, "no outliers", "linear 2-5, plateau 5-21", 6, "17 of 20"],
+        [8, "all values", "dead_zone 1-12, linear 12-14, plateau 14-20", 1, "1 of 20"],
+        [8, "no outliers", "reversal 3-20", 3, "9 of 18"],
+        [11, "all values", "linear 1-3, plateau 3-20", 4, "15 of 20"],
+        [11, "no outliers", "linear 1-3, plateau 3-20", 4, "13 of 18"],
+        [5, "all values", "plateau 5-30", 15, "4 of 6"],
+        [6, "all values", "plateau 4-12", 4, "4 of 4"],
+    ]
+    assert notebook.value("gains.query('cpu_limit == 11').round(2).values.tolist()") == [[11, 4, 3.62, -1.11]]
+
+
 def test_cells_measured_twice_differ_by_four_percent_and_one_by_a_quarter(notebook):
     pairs = notebook.value("pairs.round(1).to_numpy().tolist()")
     assert [(row[0], row[1], row[4]) for row in pairs] == [
@@ -115,7 +130,7 @@ def test_scarce_takes_all_a_dead_zone_stays_below_and_plenty_stops_at_the_best(n
     rules = notebook.value(
         "rules.groupby(rule).agg({'budget': ['min', 'max'], 'set': 'last'}).values.tolist()"
     )
-    assert rules == [[1, 4, "all of it"], [5, 6, 4], [7, 11, "all of it"], [12, 16, 12]]
+    assert rules == [[1, 4, "all of it"], [5, 6, "4"], [7, 11, "all of it"], [12, 16, "12"]]
 
 
 def test_only_figures_that_do_not_come_out_are_listed(notebook):

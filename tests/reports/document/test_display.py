@@ -44,7 +44,7 @@ BLOCKS = [
     Figure(
         '<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>', "It falls.", "A falling line", id="f", is_face=True
     ),
-    Regression("A model.", (TABLE,), {"Note": ("One.", "Two.")}, id="m"),
+    Regression("A model.", (TABLE,), id="m"),
 ]
 
 

@@ -56,7 +56,7 @@ class Tags(HTMLParser):
             row_ids=[HOSTILE],
         ),
         Figure("<svg viewBox='0 0 1 1'></svg>", HOSTILE, HOSTILE),
-        Regression(HOSTILE, (Table(pd.DataFrame({HOSTILE: [HOSTILE]}), HOSTILE),), {HOSTILE: (HOSTILE,)}),
+        Regression(HOSTILE, (Table(pd.DataFrame({HOSTILE: [HOSTILE]}), HOSTILE),)),
     ],
     ids=lambda block: block.kind,
 )

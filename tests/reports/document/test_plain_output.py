@@ -7,7 +7,8 @@ import nbformat.v4 as v4
 import pandas as pd
 import pytest
 
-from deadzone.reports.document.display import Figure, Prose, Table, Verdict
+import deadzone as dz
+from deadzone.reports.document.display import Figure, Prose, Regression, Table, Verdict
 from deadzone.reports.document.document import document_of
 from deadzone.reports.document.execution import execute
 from deadzone.reports.document.frames import table_of
@@ -67,10 +68,46 @@ def test_spans_of_a_multi_index_are_written_into_each_row():
     assert [row[:2] for row in shown.rows] == [["in", "100"], ["in", "200"], ["out", "100"], ["out", "200"]]
 
 
+def test_cells_are_written_as_a_reader_writes_them():
+    shown = table(
+        pd.DataFrame(
+            {
+                "cpu_limit": [1.0, None],
+                "block_bytes": [1024, 20480000],
+                "share_low": [0.5, 12345.25],
+                "is_kept": [True, False],
+                "label": ["dead_zone", "plateau"],
+                "code": ["00042", "1e+08"],
+            }
+        )
+    )
+    assert shown.columns == ["cpu limit [cores]", "block [bytes]", "share low", "is kept", "label", "code"]
+    assert shown.rows == [
+        ["1", "1024", "0.50", "yes", "dead zone", "00042"],
+        ["-", "20,480,000", "12,345.25", "no", "plateau", "1e+08"],
+    ]
+
+
+def test_a_summary_is_one_block_of_tables():
+    summary = dz.fit_phases(
+        dz.load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s"
+    ).summary()
+    shown = v4.new_output(
+        "execute_result", data={"text/html": summary._repr_html_(), "text/plain": str(summary)}
+    )
+    (block,) = parts(code("# The curve.\nmodel.summary()", shown))
+    assert isinstance(block, Regression)
+    assert block.caption == "The curve. Phase model: wall time (s) over CPU limit (cores)"
+    tables = {one.caption: one for one in block.tables}
+    assert tables["Fit"].paired and ["Levels", "16 (1 to 16)"] in tables["Fit"].rows
+    assert tables["Phases"].rows[1][:3] == ["2", "4-6", "dead zone"]
+    assert tables["Phases"].columns[6] == "P>|t|" and "elasticity" in tables["Phases"].numeric
+
+
 def test_a_cross_table_names_rows_and_columns():
     shown = table(TRIALS.pivot_table("wall_s", "pool", "rate"))
     assert shown.columns == ["pool \\ rate", "100", "200"]
-    assert shown.rows == [["in", "1.50", "-"], ["out", "0.25", "3.0"]]
+    assert shown.rows == [["in", "1.50", "-"], ["out", "0.25", "3"]]
 
 
 def test_a_frame_shown_in_part_says_how_large_it_is():

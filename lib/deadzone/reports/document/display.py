@@ -277,15 +277,14 @@ class Figure(Block):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regression(Block):
-    """A regression-style summary: several tables under one caption, and notes.
+    """A regression-style summary: several tables under one caption.
 
-    tables: their captions are the titles within. notes: sentences by heading.
+    tables: their captions are the titles within.
     """
 
     kind = "regression"
     caption: str
     tables: tuple[Table, ...]
-    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     id: str = ""
 
     def to_json(self) -> dict[str, Any]:

@@ -26,6 +26,12 @@ NO_VALUE = "-"
 
 CUT = "..."
 
+WORDS = {"True": "yes", "False": "no", "dead_zone": "dead zone"}
+"""What pandas and the phase model write, as a reader says it."""
+
+LONG_NUMBER = re.compile(r"(?<![\d.,e])[1-9]\d{4,}(?![\d,e])", re.IGNORECASE)
+"""The whole part of a number that is hard to read without a mark between its thousands."""
+
 
 @dataclass
 class _Cell:
@@ -99,9 +105,8 @@ def table_of(html: str, caption: str) -> Table | None:
     heads, rows = _heads(_spread(reader.head), index), _spread(reader.body)
     if index == 1 and _is_counted(heads[0], rows):
         heads, rows = heads[1:], [row[1:] for row in rows]
-    frame = pd.DataFrame(
-        [[_shown(cell) for cell in row] for row in rows], columns=_apart(heads), dtype=object
-    )
+    columns = [_column(list(cells)) for cells in zip(*rows, strict=True)] or [[] for _ in heads]
+    frame = pd.DataFrame(dict(zip(_apart(heads), columns, strict=True)), dtype=object)
     numeric = [str(name) for name in frame.columns if _is_numeric(list(frame[name]))]
     told = f"{caption.rstrip('.')} ({shape})." if shape else caption
     return Table(frame, told.strip(), numeric)
@@ -150,10 +155,10 @@ def _joined(parts: tuple[str, ...], are_values: bool) -> str:
 
 
 def _head(column: str) -> str:
-    """A column's name with the unit that it ends in: `wall_s` is `wall [s]`."""
+    """A column's name in words, with the unit that it ends in: `wall_s` is `wall [s]`."""
     unit = unit_of(column)
     if not unit or unit == column:
-        return column
+        return column.replace("_", " ")
     ending = "" if column in KNOB_UNITS else next(end for end in SUFFIX_UNITS if column.endswith(end))
     bare = column.removesuffix(ending).replace("_", " ").strip()
     return f"{bare} [{unit}]" if bare else column
@@ -166,8 +171,14 @@ def _is_counted(head: str, rows: list[list[str]]) -> bool:
     return not head and all(text.isdigit() and (is_cut or int(text) == i) for i, text in counts)
 
 
-def _shown(cell: str) -> str:
-    return NO_VALUE if cell in MISSING else cell
+def _column(cells: list[str]) -> list[str]:
+    """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits on, yes and no."""
+    told = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
+    if not _is_numeric(told):
+        return told
+    if all(cell.endswith(".0") for cell in told if cell not in (NO_VALUE, CUT)):
+        told = [cell.removesuffix(".0") for cell in told]
+    return [LONG_NUMBER.sub(lambda match: f"{int(match[0]):,}", cell) for cell in told]
 
 
 def _is_numeric(cells: list[str]) -> bool:

@@ -10,6 +10,7 @@ from deadzone.errors import ReportError
 from deadzone.reports.document.display import MIME, Block, Figure, block_of
 from deadzone.reports.document.drawing import compacted
 from deadzone.reports.document.frames import table_of
+from deadzone.reports.document.summaries import summary_of
 
 SVG, PNG, HTML, MARKDOWN, TEXT = "image/svg+xml", "image/png", "text/html", "text/markdown", "text/plain"
 
@@ -47,7 +48,8 @@ def is_captioned(output: Any) -> bool:
     data = output.get("data", {})
     if MIME in data:
         return False
-    return SVG in data or PNG in data or table_of(str(data.get(HTML, "")), "") is not None
+    html = str(data.get(HTML, ""))
+    return SVG in data or PNG in data or bool(table_of(html, "") or summary_of(html, ""))
 
 
 def part_of(output: Any, caption: str) -> Part | None:
@@ -73,7 +75,7 @@ def _plain(data: Any, caption: str) -> Part | None:
         return Figure(compacted(drawing), caption, _described(drawing, caption))
     if PNG in data:
         return Figure(_wrapped_png(str(data[PNG])), caption, caption or text)
-    if table := table_of(html, caption):
+    if table := table_of(html, caption) or summary_of(html, caption):
         return table
     if MARKDOWN in data:
         return Markdown(str(data[MARKDOWN]))
