@@ -71,7 +71,9 @@ def part_html(part: Part, document: Document) -> str:
         return part.html(document.names)
     if isinstance(part, Markdown):
         return markdown_html(part.source)
-    return part.html or f'<pre tabindex="0">{escape(part.text)}</pre>'
+    if part.html:  # as wide as it is, so that it scrolls and the page does not
+        return f'<div class="dz-scroll" tabindex="0">{part.html}</div>'
+    return f'<pre tabindex="0">{escape(part.text)}</pre>'
 
 
 def markdown_html(source: str) -> str:
