@@ -125,7 +125,9 @@ of Deadzone."""
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint at the nearest other known name, as a sentence with a leading space, or an empty string."""
-    nearest = difflib.get_close_matches(name, [other for other in known if other != name], n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(
+        str(name), [other for other in known if other != name], n=1, cutoff=0.5
+    )
     return f" Did you mean {nearest[0]!r}?" if nearest else ""
 
 

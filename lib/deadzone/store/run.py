@@ -125,6 +125,7 @@ class Run:
 
         Raises UnknownRunError if there is none, or several studies have it.
         """
+        name = str(name)
         with contextlib.suppress(OSError):  # a name of 300 letters is no path
             if (Path(name) / STUDY_FILE).is_file():
                 return cls(Path(name))

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from deadzone.language.catalogue import Message, say
-from deadzone.study.levels import NONE, format_level, is_number
+from deadzone.study.levels import NONE, Level, format_level, is_number, read_level
 from deadzone.study.sizes import UNITS
 
 Scale = Literal["ratio", "interval", "words"]
@@ -85,6 +85,12 @@ class KnobScale:
     def has_phases(self) -> bool:
         """Whether enough levels lie on the axis for phases."""
         return len(set(self.positions.values())) >= FEWEST_LEVELS
+
+
+def levels_in(column: Iterable[Any]) -> tuple[Level, ...]:
+    """The levels in a column of a table, each once, in the order in which they come first."""
+    names = dict.fromkeys(map(level_name, column))
+    return tuple(read_level(name) for name in names if name != MISSING)
 
 
 def level_name(value: Any) -> str:

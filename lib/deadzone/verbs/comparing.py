@@ -50,13 +50,14 @@ def compare(
     ['worse', 'worse']
     """
     one, other = side(a), side(b)
-    asked = tuple(_listed(response)) or _usual_response(one, other)
+    asked = tuple(map(str, _listed(response))) or _usual_response(one, other)
     return compare_tables(
         one.trials,
         other.trials,
         asked,
         factors=tuple(_listed(by)) or _factors_of_runs(one, other),
-        goal=goal or {each.response: each.goal for each in (other, one) if each.response in asked},
+        goal=(goal if isinstance(goal, Mapping) else _listed(goal))
+        or {each.response: each.goal for each in (other, one) if each.response in asked},
         threshold=threshold,
         margin=margin,
         confidence=confidence,
@@ -80,7 +81,7 @@ def side(source: Comparable) -> Side:
 
 
 def _listed(texts: Strings) -> Sequence[str]:
-    return [texts] if isinstance(texts, str) else texts
+    return texts if isinstance(texts, Sequence) and not isinstance(texts, str) else [texts] if texts else []
 
 
 def _names(a: Side, b: Side) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import pandas as pd
 from deadzone.explaining.findings.examining import examine as examined
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import Finding
-from deadzone.explaining.phases.prepare import check_column
+from deadzone.explaining.phases.prepare import check_column, check_roles
 from deadzone.verbs.run import Run, curve_of
 
 
@@ -48,10 +48,11 @@ def examine(
         return examined(replace(run, failures=tuple(failures), role=role or run.role), meant)
     knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
     frame = source.trials if isinstance(source, Run) else source
-    factors = (by,) if isinstance(by, str) else tuple(by)
-    for column in (knob, response, *factors, *failures):
-        check_column(frame, column)
+    factors = tuple(by) if isinstance(by, Sequence) and not isinstance(by, str) else (by,)
     asked = (frame, knob, response, goal or "min")
+    check_roles(frame, (knob, *factors), response, goal or "min")
+    for column in failures:
+        check_column(frame, column)
     model = None if factors else curve_of(*asked)
     seen = Experiment(*asked, factors, model=model, failures=tuple(failures), role=role)
     return examined(seen, meant)

@@ -19,8 +19,8 @@ from deadzone.explaining.phases.prepare import check_column
 from deadzone.reports.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
-from deadzone.study.levels import Level, read_level
-from deadzone.study.scales import MISSING, level_name
+from deadzone.study.levels import Level
+from deadzone.study.scales import levels_in
 from deadzone.verbs.run import Run
 
 Claim = str | Mapping[str, object]
@@ -84,11 +84,6 @@ def measured_of(trials: pd.DataFrame, factors: Sequence[str], response: str, goa
             return None
 
     return Measured(
-        trials, response, goal, knob, {name: _levels(trials[name]) for name in factors}, model_of,
+        trials, response, goal, knob, {name: levels_in(trials[name]) for name in factors}, model_of,
         lambda rows, ends: mechanisms_between(rows, response, goal, knob, ends),
     )  # fmt: skip
-
-
-def _levels(column: pd.Series) -> tuple[Level, ...]:
-    names = dict.fromkeys(column.map(level_name))
-    return tuple(read_level(name) for name in names if name != MISSING)

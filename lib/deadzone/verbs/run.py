@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
-from deadzone.errors import PhaseError, StoreError, check_known
+from deadzone.errors import PhaseError, StoreError
 from deadzone.explaining.findings.experiment import Experiment
 from deadzone.explaining.findings.finding import Finding
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
-from deadzone.explaining.phases.prepare import GOALS
+from deadzone.explaining.phases.prepare import check_roles
 from deadzone.explaining.phases.recommend import Recommendation, check_wishes
 from deadzone.reports.document.speaking import use_language
 from deadzone.reports.sweep.analysis import Analysis, analyse, experiment_of
@@ -204,11 +204,9 @@ def load_run(
     """
     if lang:
         use_language(lang)
-    if goal:
-        check_known(PhaseError, f"The goal {goal!r} is unknown", goal, GOALS, "Goals are")
-    run = Run(_place(str(name)), knob=knob, response=response, goal=goal, by=by)
-    if knob or response or by or (run.folder and run.folder.is_file()):
-        refuse_twice(run)
+    run = Run(_place(str(name)), knob=knob, response=response, goal=goal, by=str(by))
+    if knob or response or goal or by or (run.folder and run.folder.is_file()):
+        check_roles(run.source.trials, (run.knob, *run.by), run.response, run.goal)
     return run
 
 
@@ -219,15 +217,6 @@ def _place(name: str) -> Path | None:
     if name == "latest" and not stored.list_runs(runs):
         return None
     return stored.Run.find(runs, name).folder
-
-
-def refuse_twice(run: Run) -> None:
-    """Raise PhaseError where one column is asked to be two of knob, response and other factors."""
-    columns = {"knob": run.knob, "response": run.response} | {f"by ({name})": name for name in run.by}
-    for role, column in columns.items():
-        twin = next((other for other, taken in columns.items() if taken == column and other != role), None)
-        if twin:
-            raise PhaseError(f"{role} and {twin} are the same column, {column!r}; choose another one.")
 
 
 def runs(study: str | None = None) -> pd.DataFrame:

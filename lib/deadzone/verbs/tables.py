@@ -22,6 +22,10 @@ def read_table(source: str | Path) -> pd.DataFrame:
     >>> read_table("ffmpeg-16-cores/trials")[["cpu_limit", "wall_s"]].shape
     (158, 2)
     """
+    if not isinstance(source, str | Path):
+        raise TableError(
+            f"The table is {source!r:.60}; give a file, a run, or the name of a published table."
+        )
     if Path(source).suffix in tables.READABLE:
         return tables.read_table(Path(source))
     study, _, table = str(source).rpartition("/")

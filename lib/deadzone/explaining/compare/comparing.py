@@ -118,8 +118,10 @@ def _check(responses: Sequence[str], threshold: float, margin: float, confidence
     if not responses:
         raise CompareError("There is nothing to compare: name a response, the column of what was measured.")
     for name, value in (("threshold", threshold), ("margin", margin)):
-        if not (math.isfinite(value) and value > 0):
-            raise CompareError(f"The {name} is {value!r}; give a fraction above 0, for example 0.03 for 3 %.")
+        if not (isinstance(value, int | float) and 0 < value <= 1):
+            raise CompareError(
+                f"The {name} is {value!r}; give a fraction above 0 and up to 1, for example 0.03 for 3 %."
+            )
     verdicts.check_confidence(confidence)
 
 

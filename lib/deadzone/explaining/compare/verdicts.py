@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 
 def check_confidence(confidence: float) -> None:
     """Raise CompareError unless a confidence is a probability that decides anything."""
-    if not 0.5 <= confidence < 1:
+    if not (isinstance(confidence, int | float) and 0.5 <= confidence < 1):
         raise CompareError(
             f"The confidence is {confidence!r}; give a probability of 0.5 or more and below 1."
         )

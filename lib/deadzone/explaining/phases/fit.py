@@ -18,7 +18,7 @@ from deadzone.explaining.phases.inference import Posterior, infer
 from deadzone.explaining.phases.labels import by_sum, decode, runs, step_probabilities
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled
-from deadzone.explaining.phases.prepare import Sample, check_column, prepare
+from deadzone.explaining.phases.prepare import Sample, check_roles, prepare
 from deadzone.explaining.phases.result import Noise
 from deadzone.explaining.phases.segmentation import Pieces, by_number_of_phases
 from deadzone.explaining.phases.smooth import LAWS, law_table
@@ -269,6 +269,7 @@ def fit_phases(
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
     if by is not None:
+        check_roles(frame, (knob, by), response, goal)
         return _fit_slices(frame, knob, response, goal, by, how)
     return _fit_curve(frame, knob, response, goal, **how)
 
@@ -332,7 +333,6 @@ def _fit_slices(
     frame: pd.DataFrame, knob: str, response: str, goal: str, by: str, how: FitSettings
 ) -> PhaseModels:
     """Fit a model for each value of the second factor; a slice that cannot be fitted becomes a warning."""
-    check_column(frame, by)
     models: dict[Any, PhaseModel] = {}
     warnings = []
     known = frame[by].notna()

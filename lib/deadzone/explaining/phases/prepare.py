@@ -136,11 +136,7 @@ def measured_trials(
 
 
 def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> None:
-    check_known(PhaseError, f"The goal is {goal!r}; it must be 'min' or 'max'", str(goal), GOALS)
-    for column in (*factors, response):
-        check_column(frame, column)
-    if response in factors:
-        raise PhaseError(f"Knob and response are the same column, {response!r}.")
+    check_roles(frame, factors, response, goal)
     for name in KNOWN_UNITS:
         if name in frame and frame[name].nunique() > 1:
             units = ", ".join(sorted(map(str, frame[name].dropna().unique())))
@@ -148,6 +144,20 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
                 f"Column {name!r} says that the rows are in different units ({units}); convert {response!r} "
                 "to one unit first."
             )
+
+
+def check_roles(frame: pd.DataFrame, factors: Sequence[Hashable], response: Hashable, goal: Any) -> None:
+    """Raise PhaseError for a column that is not there or has two roles, and for a goal that is none. factors: the knob first."""
+    check_known(PhaseError, f"The goal is {goal!r}; it must be 'min' or 'max'", goal, GOALS)
+    roles: dict[Hashable, str] = {}
+    named = [("knob", factors[0]), ("response", response), *(("by", name) for name in factors[1:])]
+    for role, column in named:
+        check_column(frame, column)
+        if column in roles:
+            raise PhaseError(
+                f"{roles[column]} and {role} are the same column, {column!r}; choose another one."
+            )
+        roles[column] = role
 
 
 def check_column(frame: pd.DataFrame, column: Hashable) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-from deadzone.errors import PhaseError
+from deadzone.errors import PhaseError, StudyError
 from deadzone.explaining.claims.judging import Judged, judge
 from deadzone.explaining.claims.measured import Measured, rows_at
 from deadzone.explaining.mechanisms.explaining import mechanisms_between
@@ -22,7 +22,7 @@ from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import ClaimSpec, check_claims, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
-from deadzone.study.scales import level_name
+from deadzone.study.scales import level_name, levels_in
 
 TRIALS = "claim-trials"
 """Id of the table of trials that verdicts rest on; a trial's row is `claim-trials-<number>`."""
@@ -34,18 +34,19 @@ def judge_run(
     """The verdict on every claim of a run, those that were added later included.
 
     analysis: of the source, so that no curve is fitted a second time. further: claims, as sentences, YAML or mappings, that are judged
-    with them and not stored. A table that is no run has no claims.
+    with them and not stored. A table that is no run has no other claims.
 
     Raises StudyError for a claim that the run cannot test, or that contradicts another one.
     """
-    if source.study is None or source.folder is None:
-        return ()
-    made = Run(source.folder).claims()
+    made = Run(source.folder).claims() if source.study and source.folder else []
+    levels = _levels_of(source)
     if further:
+        if not isinstance(further, list | tuple):
+            raise StudyError(f"Further claims are {further!r:.60}; give a list of sentences.")
         today = datetime.now(UTC).date().isoformat()
         made = [*made, *((parse_claim(text), today) for text in further)]
         columns = [str(name) for name in source.trials.columns]
-        check_claims([claim for claim, _ in made], levels_of(source.study), source.knob, columns)
+        check_claims([claim for claim, _ in made], levels, source.knob, columns)
     if not made:
         return ()
     found = analysis.answer.models if analysis and analysis.answer else {}
@@ -64,10 +65,17 @@ def judge_run(
             return None
 
     measured = Measured(
-        source.analysed, source.response, source.goal, source.knob, levels_of(source.study), model_of,
+        source.analysed, source.response, source.goal, source.knob, levels, model_of,
         lambda trials, ends: mechanisms_between(trials, source.response, source.goal, source.knob, ends),
     )  # fmt: skip
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
+
+
+def _levels_of(source: Source) -> Mapping[str, Sequence[Level]]:
+    """The levels of every factor: of a run those planned, of a table those measured."""
+    if source.study:
+        return levels_of(source.study)
+    return {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
 
 
 def fallen(source: Source, analysis: Analysis, levels: Mapping[str, Level]) -> list[Judged]:
