@@ -11,18 +11,27 @@ from itertools import pairwise
 import numpy as np
 
 from deadzone.explaining.phases import priors
-from deadzone.explaining.phases.intervals import phase_elasticities
+from deadzone.explaining.phases.intervals import (
+    curve_values,
+    phase_elasticities,
+    weighted_quantiles,
+)
 from deadzone.explaining.phases.segmentation import Pieces
 from deadzone.explaining.phases.thresholds import LABELS, LINEAR_ELASTICITY
 
 HARM = float(np.log(1.03))
-"""A plateau that adds up to a loss beyond this [ln] is a reversal, however small its elasticity: a slow loss is harm."""
+"""A stretch that adds up to a loss beyond this [ln] to the end of the range is a reversal, however
+small its elasticity: a slow loss is harm. Below it nothing more is to gain."""
 
 WORTH = LINEAR_ELASTICITY * float(np.log(2))
 """A curve without any joint that adds up to a gain beyond this [ln], what a doubling brings that pays, is linear."""
 
 SUM_PROOF = 0.9
 """What a phase adds up to gives it another name than its elasticity does only where a 90 % interval would show it."""
+
+FADED = 1 / 3
+"""A slow gain has ended at the level behind which its elasticity is less than this share of that
+before, and HARM is not reached."""
 
 REVERSAL_PROOF = 0.8
 """A last stretch is called a reversal when, of reversal and plateau, the reversal has at least this
@@ -39,9 +48,15 @@ def step_probabilities(pieces: Pieces, steps: int) -> np.ndarray:
 
 
 def decode(probability: np.ndarray) -> np.ndarray:
-    """The allowed label sequence with the largest expected number of right steps; shape (steps,)."""
-    allowed = np.isfinite(priors.transitions()) | np.eye(len(LABELS), dtype=bool)
-    may_end = np.isfinite(priors.endings())
+    """The allowed label sequence with the largest expected number of right steps, without harm that
+    is not proven; shape (steps,)."""
+    return _unproven_is_plateau(_likeliest(probability), probability)
+
+
+def _likeliest(probability: np.ndarray) -> np.ndarray:
+    labels = len(LABELS)
+    allowed = np.isfinite(priors.transitions()[:labels, :labels]) | np.eye(labels, dtype=bool)
+    may_end = np.isfinite(priors.endings()[:labels])
     total = probability[0].copy()
     came_from = []
     for row in probability[1:]:
@@ -53,7 +68,7 @@ def decode(probability: np.ndarray) -> np.ndarray:
     for back in reversed(came_from):
         label = int(back[label])
         path.append(label)
-    return _unproven_is_plateau(np.array(path[::-1]), probability)
+    return np.array(path[::-1])
 
 
 def _unproven_is_plateau(labels: np.ndarray, probability: np.ndarray) -> np.ndarray:
@@ -68,27 +83,42 @@ def _unproven_is_plateau(labels: np.ndarray, probability: np.ndarray) -> np.ndar
 
 
 def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray:
-    """The steps' probabilities where the last phase, a plateau by its elasticity, is none by what it adds up to; shape (steps, 5).
+    """The steps' probabilities where the end of a curve is another thing by what it adds up to than
+    by its elasticity.
 
-    probability: shape (steps, 5). x: shape (n,), places of the levels. A plateau that loses more than HARM from its first
-    level to its last is a reversal; one that is the whole curve and gains more than WORTH is linear.
-    """
-    found = runs(decode(probability))
-    first, stop, label = found[-1]
-    if label != priors.PLATEAU:
-        return probability
-    slope, weight = phase_elasticities(pieces, x, first, stop, label)
-    gain = slope * (x[stop] - x[first])
-    for other, share, may in (
-        (priors.REVERSAL, np.average(gain < -HARM, weights=weight), True),
-        (priors.LINEAR, np.average(gain > WORTH, weights=weight), len(found) == 1),
-    ):
-        if may and share >= SUM_PROOF:
-            moved = probability.copy()
-            moved[first:stop, other] += share * probability[first:stop, label]
-            moved[first:stop, label] *= 1 - share
-            return moved
-    return probability
+    probability: shape (steps, 5). x: shape (n,), places of the levels. Returns shape (steps, 5). A
+    plateau or a reversal that loses more than HARM is a reversal; a plateau that is the whole curve
+    and gains more than WORTH is linear, until it has faded."""
+    found, moved = runs(_likeliest(probability)), probability.copy()
+    for first, stop, label in found:
+        if label not in (priors.PLATEAU, priors.REVERSAL):
+            continue
+        slope, weight = phase_elasticities(pieces, x, first, stop, priors.PLATEAU)
+        gain = slope * (x[stop] - x[first])
+        flat, harm = probability[first:stop, [priors.PLATEAU, priors.REVERSAL]].mean(axis=0)
+        lost, gained = (weight @ those / max(weight.sum(), 1e-300) for those in (gain < -HARM, gain > WORTH))
+        if harm + lost * flat >= SUM_PROOF * (harm + flat):
+            _move(moved, slice(first, stop), priors.REVERSAL, lost)
+        elif len(found) == 1 and gained >= SUM_PROOF:
+            _move(moved, slice(_faded(pieces, x)), priors.LINEAR, gained)
+    return moved
+
+
+def _move(probability: np.ndarray, steps: slice, label: int, share: float) -> None:
+    """Give a label so much of the probability that steps are a plateau, in place."""
+    probability[steps, label] += share * probability[steps, priors.PLATEAU]
+    probability[steps, priors.PLATEAU] *= 1 - share
+
+
+def _faded(pieces: Pieces, x: np.ndarray) -> int:
+    """The level (position) at which a slow gain from the first level on has ended, or the last
+    one."""
+    value = [float(weighted_quantiles(*curve_values(pieces, x, m), (0.5,))[0]) for m in range(len(x))]
+    for m in range(1, len(x) - 1):
+        before, left = (value[0] - value[m]) / (x[m] - x[0]), value[m] - value[-1]
+        if left <= HARM and left / (x[-1] - x[m]) < FADED * before:
+            return m
+    return len(x) - 1
 
 
 def runs(labels: np.ndarray) -> list[tuple[int, int, int]]:

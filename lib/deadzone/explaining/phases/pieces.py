@@ -25,7 +25,7 @@ class PieceScores:
     joints: positions of the candidate joints among the levels, first and last included; shape (m,).
     straight: for each joint j > 0, shape (j, G, G): log likelihood of the levels after the start, up to
         and including j, on the straight line between the two values.
-    labelled: for each joint j > 0, shape (j, 5, G, G): the same with bends integrated out, prior
+    labelled: for each joint j > 0, shape (j, 6, G, G): the same with bends integrated out, prior
         of the slope and grid width included.
     bends: for each joint j > 0, shape (j, 2, 2, G, G): mean and standard deviation of the bend of
         linear pieces and of breakthroughs.

@@ -16,6 +16,14 @@ from deadzone.explaining.phases.thresholds import LABELS, Thresholds
 
 LINEAR, DEAD_ZONE, BREAKTHROUGH, PLATEAU, REVERSAL = range(len(LABELS))
 
+AFTERMATH = len(LABELS)
+"""A state of the chain beside the labels: what is flat behind harm. It stays as bad to the end of
+the range, so its label is that of a reversal; rates fall like that from one thread to two, where a
+lock is fought for, and from a buffer that fits no more."""
+
+STATE_LABELS = np.array([*range(len(LABELS)), REVERSAL])
+"""The label of each state."""
+
 TAIL = 0.08
 """Share of each density that is spread far beyond its core, so that no slope is impossible."""
 
@@ -23,26 +31,28 @@ EDGE = 0.03
 """Softness of an edge near zero elasticity (logistic scale): doubling the knob then moves the response by
 2 %, which is hardly felt in practice."""
 
-START = np.log([0.50, 0.25, 0.05, 0.12, 0.08])
-"""Label of the first phase: most sweeps begin where the knob still pays."""
+START = np.append(np.log([0.50, 0.25, 0.05, 0.12, 0.08]), -np.inf)
+"""State of the first phase: most sweeps begin where the knob still pays."""
 
 FOLLOWS = {
     LINEAR: {DEAD_ZONE: 0.25, BREAKTHROUGH: 0.25, PLATEAU: 0.30, REVERSAL: 0.20, LINEAR: 0.08},
     DEAD_ZONE: {LINEAR: 0.50, BREAKTHROUGH: 0.50, DEAD_ZONE: 0.02},
     BREAKTHROUGH: {LINEAR: 0.25, DEAD_ZONE: 0.25, PLATEAU: 0.30, REVERSAL: 0.20},
     PLATEAU: {REVERSAL: 0.05},
-    REVERSAL: {REVERSAL: 0.02},
+    REVERSAL: {REVERSAL: 0.02, AFTERMATH: 0.05},
+    AFTERMATH: {REVERSAL: 0.02},
 }
 """Which label may follow which. A plateau or a reversal gains nothing to the end of the range, a dead
 zone or a breakthrough is followed by something; a flat stretch may still end in a reversal. A change
 of slope within a label is possible (scaling that fades in two stages) and makes no new phase."""
 
-ENDS = {LINEAR: 0.4, PLATEAU: 1.0, REVERSAL: 1.0}
+ENDS = {LINEAR: 0.4, PLATEAU: 1.0, REVERSAL: 1.0, AFTERMATH: 1.0}
 """Labels a curve may end with, and how readily: a linear end is a range too short to see the plateau."""
 
-SHORT = np.array([0.04, 0.03, 0.0, 0.08, 0.12])
-"""Prior probability that a phase lasts a single step, by label (a breakthrough has a law of its own): one
-level apart is what an accident looks like, except for the harm that begins at the last level."""
+SHORT = np.array([0.04, 0.03, 0.0, 0.08, 0.12, 0.08])
+"""Prior probability that a phase lasts a single step, by state (a breakthrough has a law of its
+own): one level apart is what an accident looks like, except for the harm that begins at the last
+level."""
 
 BENDS = np.array([0.0, 0.35, 0.7, 1.2, -0.4, -0.9])
 """Curvatures tried: the elasticity changes by this fraction of itself from start to end of a piece."""
@@ -67,7 +77,7 @@ def _box(e: np.ndarray, low: float, high: float, soft_low: float, soft_high: flo
 class SlopePrior:
     """log density of the elasticity given the label, tabulated over a warped axis.
 
-    table: shape (5, points), natural logarithm, on asinh(e / WARP) equally spaced.
+    table: shape (6, points), natural logarithm, on asinh(e / WARP) equally spaced.
     """
 
     table: np.ndarray
@@ -75,7 +85,7 @@ class SlopePrior:
     step: float
 
     def __call__(self, elasticity: np.ndarray) -> np.ndarray:
-        """log p(elasticity | label); shape (5, *elasticity.shape)."""
+        """log p(elasticity | state); shape (6, *elasticity.shape)."""
         index = (np.arcsinh(elasticity / WARP) - self.low) / self.step
         return self.table[:, np.clip(index, 0, self.table.shape[1] - 1).astype(np.intp)]
 
@@ -116,6 +126,7 @@ def slope_prior(thresholds: Thresholds) -> SlopePrior:
         ]
     )
     density = (1 - TAIL) * _normalised(cores, e) + TAIL * _normalised(tails, e)
+    density = density[[*range(len(LABELS)), PLATEAU]]
     return SlopePrior(np.log(np.maximum(density, 1e-12)), warped[0], warped[1] - warped[0])
 
 
@@ -124,8 +135,8 @@ def _normalised(shapes: np.ndarray, e: np.ndarray) -> np.ndarray:
 
 
 def transitions() -> np.ndarray:
-    """log P(next label | label), shape (5, 5), -inf where a label cannot follow."""
-    matrix = np.full((len(LABELS), len(LABELS)), -np.inf)
+    """log P(next state | state), shape (6, 6), -inf where a state cannot follow."""
+    matrix = np.full((len(STATE_LABELS), len(STATE_LABELS)), -np.inf)
     for label, following in FOLLOWS.items():
         for after, probability in following.items():
             matrix[label, after] = np.log(probability)
@@ -133,12 +144,12 @@ def transitions() -> np.ndarray:
 
 
 def endings() -> np.ndarray:
-    """log weight of each label as the last one, shape (5,)."""
-    return np.array([np.log(ENDS[k]) if k in ENDS else -np.inf for k in range(len(LABELS))])
+    """log weight of each state as the last one, shape (6,)."""
+    return np.array([np.log(ENDS[k]) if k in ENDS else -np.inf for k in range(len(STATE_LABELS))])
 
 
 def _shortness(steps: int) -> np.ndarray:
-    """SHORT, raised on a range of few steps, where each step is a large part of it; shape (5,).
+    """SHORT, raised on a range of few steps, where each step is a large part of it; shape (6,).
 
     On three steps (four settings, each twice the last) a phase of one step is as likely as not; on a
     dozen steps the rise is gone.
@@ -147,17 +158,18 @@ def _shortness(steps: int) -> np.ndarray:
 
 
 ALONE = 0.03
-"""How much less readily a phase lasts only from the first level to the second: that is also what a
+"""How much less readily a gain lasts only from the first level to the second: that is also what a
 first trial looks like that started cold."""
 
 
 def first_alone(steps: int) -> float:
-    """log factor for a first phase of a single step; 0 on a range of few steps, where it is usual."""
+    """log factor for a first gain of a single step; 0 on a range of few steps, where it is
+    usual."""
     return float(np.log(np.clip(3 * (2.0 / steps) ** 2, ALONE, 1.0)))
 
 
 def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """log P(a phase lasts L steps) and log P(it lasts at least L), each of shape (5, steps + 1).
+    """log P(a phase lasts L steps) and log P(it lasts at least L), each of shape (6, steps + 1).
 
     Index 0 is unused. A breakthrough is short; the others last about a third of the range.
     """

@@ -1,15 +1,14 @@
 """The exact posterior of all segmentations of a curve, by dynamic programming.
 
-A state is (joint level, value of the curve there, label of the piece). Because a piece is pinned at
-both its ends, the pieces to the left and to the right of a joint are independent given the joint's
-value, so a forward and a backward pass over the states sum over every segmentation, every label
-sequence and every value on the grid. The same pinning makes changes in slope tractable in CPOP
-(Fearnhead, Maidstone and Letchford 2019, Detecting changes in slope with an L0 penalty, Journal of
-Computational and Graphical Statistics 28); here values lie on a grid instead of quadratics being
-minimised, so that likelihoods of any shape are allowed, and sums replace minima (Fearnhead 2006).
-The models fitted are those of segmented regression (Muggeo 2003, Estimating regression models with
-unknown break-points, Statistics in Medicine 22).
-"""
+A state is (joint level, value of the curve there, what the piece is: see `priors`). Because a piece
+is pinned at both its ends, the pieces to the left and to the right of a joint are independent given
+the joint's value, so a forward and a backward pass over the states sum over every segmentation,
+every label sequence and every value on the grid. The same pinning makes changes in slope tractable
+in CPOP (Fearnhead, Maidstone and Letchford 2019, Detecting changes in slope with an L0 penalty,
+Journal of Computational and Graphical Statistics 28); here values lie on a grid instead of
+quadratics being minimised, so that likelihoods of any shape are allowed, and sums replace minima
+(Fearnhead 2006). The models fitted are those of segmented regression (Muggeo 2003, Estimating
+regression models with unknown break-points, Statistics in Medicine 22)."""
 
 from __future__ import annotations
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from deadzone.explaining.phases import priors
 from deadzone.explaining.phases.pieces import PieceScores
+from deadzone.explaining.phases.priors import STATE_LABELS
 from deadzone.explaining.phases.thresholds import LABELS
 
 NEGLIGIBLE = 1e-6
@@ -93,7 +93,7 @@ def log_sum_exp(a: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
 class Chain:
     """The prior of a chain of pieces over the joints; see `priors`.
 
-    lasting, surviving: shape (5, joints, joints), log prior of a piece from joint i to joint j when
+    lasting, surviving: shape (6, joints, joints), log prior of a piece from joint i to joint j when
         another follows, and when it is the last.
     """
 
@@ -109,7 +109,7 @@ def chain(joints: np.ndarray) -> Chain:
     lasting = pmf[:, steps]
     lasting[:, :, -1] = at_least[:, steps[:, -1]]
     if steps[0, 1] == 1:
-        lasting[:, 0, 1] += priors.first_alone(int(joints[-1]))
+        lasting[[priors.LINEAR, priors.BREAKTHROUGH], 0, 1] += priors.first_alone(int(joints[-1]))
     return Chain(lasting, priors.transitions(), priors.endings())
 
 
@@ -121,9 +121,9 @@ def segment(scores: PieceScores) -> Segmentation:
 
 
 def _forward(scores: PieceScores, prior: Chain) -> tuple[np.ndarray, float]:
-    """enter[i]: log mass of all that lies left of joint i and starts a piece there; (m, 5, G)."""
+    """enter[i]: log mass of all that lies left of joint i and starts a piece there; (m, 6, G)."""
     m, size = scores.grid.value.shape
-    enter = np.full((m, len(LABELS), size), -np.inf)
+    enter = np.full((m, len(STATE_LABELS), size), -np.inf)
     enter[0] = priors.START[:, None] + scores.first
     arrive = enter[0]
     for j in range(1, m):
@@ -136,11 +136,11 @@ def _forward(scores: PieceScores, prior: Chain) -> tuple[np.ndarray, float]:
 def _backward(scores: PieceScores, prior: Chain, enter: np.ndarray, evidence: float) -> Pieces:
     """Walk from the last joint to the first; collect the pieces with posterior mass."""
     m, size = scores.grid.value.shape
-    begin = np.full((m, len(LABELS), size), -np.inf)
+    begin = np.full((m, len(STATE_LABELS), size), -np.inf)
     found: list[np.ndarray] = []
     for j in range(m - 1, 0, -1):
         if j == m - 1:
-            leave = np.broadcast_to(prior.ends[:, None], (len(LABELS), size))
+            leave = np.broadcast_to(prior.ends[:, None], (len(STATE_LABELS), size))
         else:
             leave = log_sum_exp(begin[j][None, :, :] + prior.follow[:, :, None], axis=1)
         piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
@@ -166,7 +166,14 @@ def _collect(found: np.ndarray, scores: PieceScores) -> Pieces:
     bend = np.concatenate([mean + deviation, (mean - deviation)[split]])
     i, j, a, b, k = i[every], j[every], a[every], b[every], k[every]
     return Pieces(
-        scores.joints[i], scores.joints[j], value[i, a], value[j, b], k, bend, weight[every], every < 0
+        scores.joints[i],
+        scores.joints[j],
+        value[i, a],
+        value[j, b],
+        STATE_LABELS[k],
+        bend,
+        weight[every],
+        every < 0,
     )
 
 
@@ -178,11 +185,11 @@ def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:
     (phases,), phases <= steps.
     """
     prior = chain(scores.joints)
-    same = np.diag(prior.follow)
-    other = np.where(np.eye(len(LABELS), dtype=bool), -np.inf, prior.follow)
+    is_same = STATE_LABELS[:, None] == STATE_LABELS
+    same, other = (np.where(kind, prior.follow, -np.inf) for kind in (is_same, ~is_same))
     m, size = scores.grid.value.shape
     most = min(MOST_PHASES, m - 1)
-    enter = np.full((m, most, len(LABELS), size), -np.inf)
+    enter = np.full((m, most, len(STATE_LABELS), size), -np.inf)
     best = np.full((m, most + 1, size), -np.inf)
     enter[0, 0] = priors.START[:, None] + scores.first
     best[0, 0] = scores.first_likelihood
@@ -190,7 +197,7 @@ def by_number_of_phases(scores: PieceScores) -> tuple[np.ndarray, np.ndarray]:
     for j in range(1, m):
         piece = scores.labelled[j - 1] + np.moveaxis(prior.lasting[:, :j, j], 0, 1)[:, :, None, None]
         arrive = log_sum_exp(piece[:, None] + enter[:j, :, :, :, None], axis=(0, 3))
-        enter[j] = arrive + same[:, None]
+        enter[j] = log_sum_exp(arrive[:, :, None, :] + same[:, :, None], axis=1)
         changed = log_sum_exp(arrive[:-1, :, None, :] + other[:, :, None], axis=1)
         enter[j, 1:] = np.logaddexp(enter[j, 1:], changed)
         straight = scores.straight[j - 1]

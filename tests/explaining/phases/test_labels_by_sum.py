@@ -1,0 +1,61 @@
+"""A label says what a phase adds up to; published sweeps of one trial a level, and drawn ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from deadzone import fit_phases
+
+
+def phases(levels, response, goal="min"):
+    model = fit_phases(pd.DataFrame({"knob": levels, "response": response}), "knob", "response", goal)
+    return [(row.start, row.stop, row.label) for row in model.phases.itertuples()]
+
+
+def test_what_is_flat_behind_harm_is_as_bad_to_the_end():
+    """osqzss/gps-sdr-sim, issue 11: seconds by threads; each takes longer than one, ever more slowly."""
+    assert phases([1, 2, 4, 8], [72.271, 114.911, 133.468, 146.593]) == [(1, 8, "reversal")]
+
+
+def test_a_fall_from_one_thread_to_two_makes_no_dead_zone():
+    """conc-map-bench, Exchange, evmap: millions of operations a second by threads; nothing improves later."""
+    threads = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
+    rate = [
+        1.873,
+        1.166,
+        0.8472,
+        0.6253,
+        0.6213,
+        0.5739,
+        0.5625,
+        0.5245,
+        0.5432,
+        0.3753,
+        0.3708,
+        0.3517,
+        0.4104,
+    ]
+    assert [label for *_, label in phases(threads, rate, "max")] == ["reversal"]
+
+
+def test_a_cliff_stays_a_reversal_on_its_flat_ground():
+    levels = np.repeat(2.0 ** np.arange(10), 4)
+    wall = np.where(levels <= 8, 64 / levels, np.where(levels <= 64, 8.0, 80.0))
+    wall = wall * np.exp(0.01 * np.random.default_rng(2).standard_normal(len(levels)))
+    assert phases(levels, wall) == [(1, 8, "linear"), (8, 64, "plateau"), (64, 512, "reversal")]
+
+
+def test_a_slow_gain_is_linear_until_it_has_faded():
+    """picoprog, pull request 8: seconds by buffer, in bytes; "flattens out at 2K"."""
+    found = phases([256, 512, 1024, 2024, 4096, 8192], [43.85, 39.09, 36.92, 35.89, 35.35, 35.12])
+    assert [label for *_, label in found] == ["linear", "plateau"]
+    assert 1024 <= found[0][1] <= 2024
+
+
+@pytest.mark.parametrize("loss", [0.002, 0.02])
+def test_a_slow_loss_is_harm_only_where_it_adds_up(loss):
+    levels = np.repeat(2.0 ** np.arange(8), 5)
+    wall = np.where(levels <= 8, 64 / levels, 8 * (levels / 8) ** loss)
+    wall = wall * np.exp(0.002 * np.random.default_rng(1).standard_normal(len(levels)))
+    last = {0.002: "plateau", 0.02: "reversal"}[loss]
+    assert phases(levels, wall) == [(1, 8, "linear"), (8, 128, last)]
