@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import sys
 import tempfile
@@ -96,7 +97,8 @@ def main() -> int:
 
         torture_inputs(result, asked.kind or list(INPUTS), asked.cases, asked.scene)
     else:
-        torture_sweeps(result, asked, began)
+        with contextlib.suppress(KeyboardInterrupt):  # what was played until then counts
+            torture_sweeps(result, asked, began)
     result.took_s = time.monotonic() - began
     for kind, faults in result.faults.items():
         for name, times in sorted(faults.items()):
@@ -130,6 +132,8 @@ def torture_sweeps(result: Result, asked: argparse.Namespace, began: float) -> N
         if played.found:
             result.found.append(f"{name}, scene {played.number}: {played.found}")
             print(f"FOUND seed {asked.seed} {result.found[-1]}", flush=True)
+        if name == CLUSTER:  # a scene of it takes a minute
+            print(f"{result.total} faults in {scenes} sweeps, {time.monotonic() - began:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
