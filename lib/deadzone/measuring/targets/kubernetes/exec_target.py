@@ -82,6 +82,12 @@ class ExecTarget(ClusterTarget):
         return self._note
 
     @property
+    def others(self) -> Others:
+        """What others change meanwhile."""
+        assert self._others is not None
+        return self._others
+
+    @property
     def members(self) -> Members:
         """The pods that are at the level of a trial."""
         assert self._members is not None
@@ -97,11 +103,7 @@ class ExecTarget(ClusterTarget):
             note(f"{workload} is swept because --allow says so")
         self._workload = workload
         self._lock(lease_name(workload), str(workload))
-        if left := originals.kept(workload.read(cluster), str(workload)):
-            for given in restoring.restore_workload(cluster, workload, left, spec.start_timeout_s):
-                note(f"left by the killed run {left.run}: {given}")
-            if workload.kind != POD:
-                workload.await_rollout(cluster, left.container, spec.start_timeout_s, left.swept, frozenset())
+        self._give_back_left()
         found = workload.read(cluster)
         container = container_of(workload.template(found), spec.container, str(workload))
         self._name: str = container["name"]
@@ -109,15 +111,13 @@ class ExecTarget(ClusterTarget):
             workload.check_rollout_possible(found)
         swept = resources.keys_swept(self.levels)
         own = Resources.of(container, resources.resources_of(swept))
-        started = datetime.now(UTC).isoformat(timespec="seconds")
-        original = Original(
-            self._name, own, self.around.run_id, started, str(self._home), manager=MANAGER, swept=swept
-        )
         self._others = Others(workload, self._name, own.amounts, found, note)
         self._scalers = autoscaler.at_work(cluster, workload, note)
         autoscaler.check(self._scalers, workload, is_paused=spec.autoscaler == "pause")
         self._note = originals.Note(cluster, workload, self.around.folder)
-        self._note.keep(original)
+        started, home = datetime.now(UTC).isoformat(timespec="seconds"), str(self._home)
+        run = self.around.run_id
+        self._note.keep(Original(self._name, own, run, started, home, manager=MANAGER, swept=swept))
         self._replicas = int(found["spec"].get("replicas", 1))
         autoscaler.hold(cluster, workload, self._scalers, self._replicas, self._note.keep_autoscaler)
         self._members = Members(cluster, workload, self._name, spec, self._home)
@@ -130,6 +130,15 @@ class ExecTarget(ClusterTarget):
         pods = [pod for pod, _ in self.members]
         said = try_levels(cluster, workload, self._name, own, pods, self.levels, spec.change)
         list(map(note, said))
+
+    def _give_back_left(self) -> None:
+        """Give back what a killed sweep left at the workload."""
+        workload, cluster, timeout_s = self._workload, self.cluster, self.spec.start_timeout_s
+        if left := originals.kept(workload.read(cluster), str(workload)):
+            for given in restoring.restore_workload(cluster, workload, left, timeout_s):
+                self.around.note(f"left by the killed run {left.run}: {given}")
+            if workload.kind != POD:
+                workload.await_rollout(cluster, left.container, timeout_s, left.swept, frozenset())
 
     def _choose_pods(self) -> None:
         self.members.choose(self.note.original)
@@ -196,23 +205,22 @@ class ExecTarget(ClusterTarget):
         if self._is_asked and not is_there:
             self._is_lost = True
             lost = f"the pods of {self._workload} that are asked were replaced, or are more or less, during the trial"
-        return Seen(lost, tuple(map(str, self._others.changes if self._others else ())), self._is_lost)
+        return Seen(lost, tuple(map(str, self.others.changes)), self._is_lost)
 
     def _stopped_by(self) -> ChangedError | None:
-        is_open = self._others is not None and self.spec.on_change == "stop"
-        return self._others.stopped() if self._others and is_open else None
+        return self._others.stopped() if self._others and self.spec.on_change == "stop" else None
 
     def _by_others(self, error: TargetError) -> TargetError:
         """Why a limit is not in force: what others changed since it was asked for, or the error itself."""
-        known = len(self._others.changes) if self._others else 0
+        known = len(self.others.changes)
         self.members.are_there()
         self._look_at_others()
-        return self._stopped_by() or (self._others.blamed(error, known) if self._others else error)
+        return self._stopped_by() or self.others.blamed(error, known)
 
     def _look_at_others(self) -> None:
         """See what others changed since the last look; where the sweep goes on, it gives back what they made of it."""
         self._look_at_pods([pod for pod, _ in self._members or ()])
-        now = self._others.look(self.cluster) if self._others else None
+        now = self.others.look(self.cluster)
         if now is None or self.spec.on_change == "stop":
             return
         original = giving_back.taken_over(self._workload, now, self.note.original)
@@ -225,9 +233,7 @@ class ExecTarget(ClusterTarget):
 
     def _look_at_pods(self, pods: Sequence[Object]) -> None:
         """See what others changed at pods as they are now."""
-        if self._others is None or not pods:
-            return
-        changed = self._others.look_at_pods(pods, are_rolled=self.note.original.rolled)
+        changed = self.others.look_at_pods(pods, are_rolled=self.note.original.rolled)
         if changed and self.spec.on_change == "continue":
             self.note.keep(giving_back.pods_taken_over(changed, self.note.original))
 
@@ -257,7 +263,7 @@ class ExecTarget(ClusterTarget):
             except ConflictError:  # something wrote meanwhile: look who it was
                 self.cluster.pause(0.1)
                 pod = Workload(POD, self.spec.namespace, pod["metadata"]["name"]).read(self.cluster)
-                if self._others and (by_others := self._others.between_pod(pod)):
+                if by_others := self.others.between_pod(pod):
                     raise LostError(
                         f"others changed {self._workload} before the trial: {by_others[0]}"
                     ) from None
@@ -281,7 +287,7 @@ class ExecTarget(ClusterTarget):
         while True:
             found = self._workload.read(self.cluster)
             by_others = [change for pod in leaving for change in self._between_pod(pod)]
-            if self._others and (by_others := by_others or self._others.between(found)):
+            if by_others := by_others or self.others.between(found):
                 raise LostError(f"others changed {self._workload} before the trial: {by_others[0]}")
             try:
                 self._workload.patch_template(
@@ -300,9 +306,9 @@ class ExecTarget(ClusterTarget):
         """What others changed at a pod, which is about to be replaced, since it was looked at."""
         with contextlib.suppress(AbsentError):
             now = Workload(POD, self.spec.namespace, pod["metadata"]["name"]).read(self.cluster)
-            known = len(self._others.changes) if self._others else 0
+            known = len(self.others.changes)
             self._look_at_pods([now])
-            return self._others.changes[known:] if self._others else []
+            return self.others.changes[known:]
         return []
 
     def _keep_history(self) -> Object:
