@@ -95,7 +95,8 @@ def test_what_there_was_is_written_down_before_the_first_change(deployment, long
     begun = start("sweep", long_study())
     begun.wait_for(lambda: changed(left), "the changed limit")
     kept = json.loads(left.annotation())
-    assert (kept["limit"], kept["request"], kept["container"]) == ("1", "50m", "ffmpeg")
+    amounts = {"limits.cpu": "1", "requests.cpu": "50m"}
+    assert (kept["resources"]["amounts"], kept["container"]) == (amounts, "ffmpeg")
     beside = next(begun.runs.glob("*/*/original-resources-*-deployment-*.json"))
     assert json.loads(beside.read_text()) == kept
     os.kill(begun.pid, signal.SIGINT)
