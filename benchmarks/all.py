@@ -28,7 +28,6 @@ BENCHMARKS = (
     "settings.py",
     "surfaces.py",
     "table_findings.py",
-    "work_findings.py",
     "knob_names.py",
     "explorer.py",
     "disk.py",

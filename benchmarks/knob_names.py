@@ -25,7 +25,13 @@ SEED = 20261202
 MOST_TAKEN, MOST_MISSED = 0.02, 0.05
 """Wanted: settings taken for work, and work taken for a setting."""
 
-SETTINGS = (
+
+def listed(names: str) -> list[str]:
+    """The names in a text."""
+    return names.split()
+
+
+SETTINGS = listed(
     "num_consumers acks_timeout_ms batch_num_messages_max queue_buffering_max_kbytes wal_bytes_per_sync stats_dump_period "
     "max_subcompactions arena_block_size rate_limit_mb_s vnodes gossip_interval hinted_handoff_throttle_kb "
     "row_cache_size_mb concurrent_writes mempool_capacity gas_limit fanout lru_size bloom_fp_rate merge_policy_ratio "
@@ -37,9 +43,9 @@ SETTINGS = (
     "proxy_buffers upstream_keepalive gzip_level brotli_window http2_streams tls_session_cache backlog sndbuf "
     "interrupt_coalesce_us rx_ring napi_budget rss_queues qdisc_limit dirty_background_kb io_scheduler_depth "
     "lookahead_frames gop_size me_method aq_strength dct_threads trellis deadline cpu_quota_percent memory_high_mb"
-).split()
+)
 
-WORKS = (
+WORKS = listed(
     "n_cities sudoku_count puzzle_size hash_iterations kdf_rounds sha_bytes rsa_bits primes_upto fft_length signal_samples "
     "n_bins image_mpix photo_count thumbnails scene_objects mesh_triangles light_count spheres ray_depth_images "
     "poems_count lines_of_code loc n_modules translation_units unit_tests assertions yaml_kb config_entries "
@@ -49,13 +55,13 @@ WORKS = (
     "reads_m sequence_bp alignments snps cohort_size patients survey_responses invoices ledger_entries payments "
     "log_lines_k access_logs telemetry_points gps_points tiles_rendered map_features wav_seconds audio_files "
     "dataset_rows_m table_mb csv_mb parquet_rows json_docs backup_files restore_gb tar_entries"
-).split()
+)
 
-LOADS = (
+LOADS = listed(
     "jobs_per_second payments_per_second reads_per_s writes_per_s ops_per_sec calls_per_sec logins_per_minute "
     "produce_rate consume_rate poisson_rate attack_rate hits_per_second sessions_per_second open_loop_rps load_qps "
     "target_tps publish_msgs_per_s emails_per_minute crawl_rate"
-).split()
+)
 
 
 CURVES = {

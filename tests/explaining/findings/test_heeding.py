@@ -128,6 +128,17 @@ PLANTED = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("key", ["failures_by_level", "timeouts_by_level", "errors_by_level"])
+def test_no_larger_setting_is_advised_where_larger_ones_fail(key):
+    """The levels below still improve to their end, n 4."""
+    table = PLANTED[key].table
+    advice = fit_phases(
+        table[table["n"] != 8].assign(n=lambda t: t["n"].astype(int)), "n", "wall_s"
+    ).recommend()
+    assert advice.setting == 4
+    assert not any("larger setting" in text for text in advice.caveats)
+
+
 @pytest.mark.parametrize("name", ["", *PLANTED])
 def test_a_finding_reaches_the_setting_in_all_five(name, tmp_path, deadzone):
     table, does, response = PLANTED.get(name, Planted(sound_trials(1), ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.knob_names import listed
 
 from deadzone import fit_phases
 from deadzone.explaining.findings.experiment import Experiment
@@ -141,7 +142,7 @@ WORKS = [
 ]
 
 
-SETTINGS += (
+SETTINGS += listed(
     "max_parallel_workers_per_gather random_page_cost autovacuum_naptime effective_cache_size "
     "maintenance_work_mem wal_buffers max_wal_size bgwriter_delay innodb_log_file_size "
     "table_open_cache thread_cache_size sort_buffer_size tmp_table_size key_buffer_size "
@@ -176,9 +177,9 @@ SETTINGS += (
     "dropout_rate num_heads hidden_dim beam_width n_estimators max_depth num_leaves timer_slack_ns "
     "swappiness nr_hugepages rps_flow_entries tx_queue_len ring_rx initcwnd mss stripe_width "
     "raid_chunk_kb inode_size journal_size_mb sample_rate_hz frame_rate bit_rate_kbps scrape_interval "
-).split()
+)
 
-MEASURED = (
+MEASURED = listed(
     "recordcount operationcount fieldlength scale_factor warehouses table_size tables_rows nrfiles "
     "filesize_gb range_x n_elems num_elems input_len haystack_bytes string_length word_count "
     "log_lines json_bytes corpus_mb csv_rows n_points npoints ndocs nrows nnz grid_points grid_size "
@@ -194,7 +195,7 @@ MEASURED = (
     "lookups_per_second orders_per_second clicks_per_second tps_target write_rate update_rate "
     "login_rate job_arrival_rate packets_per_second msgs_s rate_rps traffic_rps ingress_qps peak_rps "
     "target_throughput_rps scrapes_per_second spawn_rate users_per_second tx_per_s inserts_per_s "
-).split()
+)
 """Sizes of work and loads, and more settings above, that `benchmarks/knob_names.py` had measured when the rule was changed."""
 
 

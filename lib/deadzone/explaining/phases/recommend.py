@@ -29,6 +29,7 @@ from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.service_level import checked_targets, target_confidence
 from deadzone.explaining.response_scale import RATIO
 from deadzone.language.catalogue import say
+from deadzone.study.levels import is_number
 
 PRACTICAL_TOLERANCE = 0.03
 """A setting counts as no worse than the best until it is shown to be worse by more than this. Below 3 %
@@ -133,8 +134,11 @@ def recommend(model: PhaseResult, *, trials: pd.DataFrame | None = None, **wishe
 
 
 def _there_to_have(candidates: Candidates, all_there_is: float | None, barred: Sequence[Any]) -> Candidates:
-    """The candidates without barred levels, and those that exceed the smallest one which gives all there is."""
+    """The candidates without barred levels, and those that exceed the smallest one which gives all there is. None of them is
+    the end of the range where a larger level is barred."""
     knob, levels = next(iter(candidates.columns.items()))
+    larger = max((float(level) for level in barred if is_number(level)), default=-np.inf)
+    candidates = replace(candidates, last=candidates.last & ~(levels < larger))
     own = [one[knob] if isinstance(one, Mapping) else one for one in candidates.settings]
     keep = np.array([level not in barred for level in own])
     if all_there_is is not None:
