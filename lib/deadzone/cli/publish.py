@@ -1,4 +1,4 @@
-"""`deadzone publish`: rebuild the index of all published reports, or publish those of the published studies."""
+"""`deadzone publish`: publish runs, notebooks or the published studies, and rebuild the index of all reports."""
 
 import json
 
@@ -8,23 +8,44 @@ from deadzone.language.catalogue import LANGUAGES
 
 
 @click.command("publish")
-@click.argument("studies", nargs=-1)
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option(
+    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="Set a parameter of the notebook."
+)
 @click.option(
     "--reference",
     is_flag=True,
-    help="First execute and publish the reports of the published STUDIES (all of them, if none is named).",
+    help="Publish the published studies that SOURCE names (all of them, if none is named).",
 )
 @click.option("--lang", type=click.Choice(LANGUAGES), default=LANGUAGES[0], help="Language of the index.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(studies: tuple[str, ...], reference: bool, lang: str, as_json: bool) -> None:
-    """Rebuild the index of reports/: every study with its newest verdict."""
+def command(
+    sources: tuple[str, ...],
+    parameters: tuple[tuple[str, str], ...],
+    reference: bool,
+    lang: str,
+    as_json: bool,
+) -> None:
+    """Execute and publish each SOURCE, a run (an id, a folder, or STUDY/latest) or a notebook (a path ending in .ipynb), as page,
+    PDF and notebook; then rebuild the index of reports/: every study with its newest verdict."""
     from deadzone.reports.document.publishing import publish_index
 
-    if studies and not reference:
-        raise click.UsageError("STUDIES are those of the published studies: add --reference.")
+    pages: list[str] = []
     if reference:
         from deadzone.reports.document.published_studies import publish_reference
 
-        publish_reference(studies)
-    index = publish_index(lang)
-    click.echo(json.dumps({"index": str(index)}) if as_json else str(index))
+        publish_reference(sources)
+    else:
+        pages = [_published(source, parameters) for source in sources]
+    index = str(publish_index(lang))
+    if as_json:
+        click.echo(json.dumps({"index": index} | ({"pages": pages} if pages else {})))
+    else:
+        click.echo("\n".join(pages or [index]))
+
+
+def _published(source: str, parameters: tuple[tuple[str, str], ...]) -> str:
+    from deadzone.cli.parameters import overrides_of
+    from deadzone.verbs.publishing import publish
+
+    return str(publish(source, **overrides_of(parameters, None, None, None)).page)

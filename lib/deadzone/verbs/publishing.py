@@ -25,7 +25,7 @@ OF_A_NOTEBOOK = "notebook"
 """In place of a run's id, the folder of a report that is of no run."""
 
 
-def publish(source: Run | str | Path, **parameters: Any) -> Published:
+def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
     """Execute a notebook afresh and publish it as page, PDF and notebook, and the index of all reports.
 
     source: a run, or its name, whose study's notebook is executed on it; or a notebook (a path ending in .ipynb).

@@ -1,0 +1,43 @@
+"""Runs that 0.1.0 made are loaded, fitted and published: one of this machine, an adaptive one, one of pods."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import deadzone as dz
+
+RUNS = Path(__file__).resolve().parents[1] / "data" / "runs-0.1.0"
+
+PHASES = {
+    "workers-local": [(1, 4, "linear"), (4, 16, "plateau")],
+    "workers-adaptive": [(1, 3, "linear"), (3, 32, "plateau")],
+    "pod-job": [(0.1, 0.2, "linear"), (0.2, 0.8, "plateau")],
+}
+"""What 0.1.0 measured: at most four workers compute at once, and a job of 0.1 s waits for a second."""
+
+
+@pytest.fixture
+def runs(home):
+    shutil.copytree(RUNS, home / "data" / "runs")
+    shutil.copy(Path(__file__).resolve().parents[2] / "notebooks" / "phases.ipynb", home / "notebooks")
+
+
+@pytest.mark.parametrize("name", PHASES)
+def test_a_run_of_0_1_0_is_loaded_fitted_and_published(name, runs, home):
+    run = dz.load_run(f"{name}/latest")
+    assert run.provenance["packages"]["deadzone"] == "0.1.0"
+    assert set(run.study.factors) <= set(run.trials.columns)
+    fitted = run.model.phases[["start", "stop", "label"]].itertuples(index=False, name=None)
+    assert list(fitted) == PHASES[name]
+    published = dz.publish(run)
+    assert published.pdf.read_bytes().startswith(b"%PDF")
+    assert (run.study.title or run.study.study) in published.page.read_text()
+
+
+def test_they_stand_in_the_list_of_runs(runs):
+    listed = dz.runs()
+    assert {name.split("/")[0] for name in listed["run"]} == set(PHASES)
+    assert (listed["trials"] > 0).all()
