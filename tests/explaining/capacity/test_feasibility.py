@@ -37,7 +37,7 @@ def test_the_smallest_pool_the_capacity_and_the_region_of_a_clear_case():
     found = judged(table(CLEAR), MEAN)
     assert found.smallest(100).pool == found.smallest(300).pool == 8
     assert found.smallest(300).sure[8] >= CONFIDENCE
-    assert found.is_region.loc[300].tolist() == [False, True, True, False]
+    assert (found.confidence.loc[300] >= CONFIDENCE).tolist() == [False, True, True, False]
     assert found.capacity(4).shown is None and found.capacity(4).high == 0
     assert found.capacity(64).shown == 100 and found.capacity(64).limited_by == "latency_mean_ms"
     assert found.capacity(16).shown == found.capacity(16).high == 300

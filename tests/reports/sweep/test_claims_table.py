@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadzone.reports.sweep.claims_table import Judged, claims_table, evidence_of, row_of
+from deadzone.reports.sweep.claims_table import Judged, claims_table, evidence_of
 
 JUDGED = (
     Judged("good", "It scales", "It does", "supported", ("response",)),
@@ -17,7 +17,8 @@ def test_a_row_sets_claim_verdict_and_finding_side_by_side():
     assert table.rows[1] == ["It always scales", "in part", "Up to four"]
     assert table.row_ids == ["good", "half", "open", "bad"]
     assert table.caption == (
-        "4 conclusions of the author: 1 supported by the data, 1 in part, 1 neither shown nor refuted, 1 contradicted."
+        "4 claims: 1 supported, 1 in part, 1 not shown, 1 contradicted, 0 not measured; "
+        "with 95 % confidence, not one of these verdicts is wrong."
     )
 
 
@@ -28,7 +29,3 @@ def test_what_does_not_stand_points_to_its_evidence():
         "It is twice as fast: contradicted.",
     ]
     assert [evidence.target for evidence in said[0].evidence] == ["response", "phases"]
-
-
-def test_a_claim_can_be_pointed_to():
-    assert row_of(JUDGED[0]).target == "claims-good"

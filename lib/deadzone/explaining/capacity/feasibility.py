@@ -214,11 +214,6 @@ class Feasibility:
         return self.cells.by_rate_and_pool(sure)
 
     @property
-    def is_region(self) -> pd.DataFrame:
-        """The feasible region: the cells that meet all objectives with `CONFIDENCE`; by rate and pool."""
-        return self.confidence >= CONFIDENCE
-
-    @property
     def scatter_known(self) -> bool:
         """Whether trials were repeated, so that what they differ by is known."""
         return all(judged.scatter_known for judged in self.judged.values())

@@ -100,7 +100,7 @@ def claims_section(
     judged = judge_run(source, analysis, further)
     if not judged:
         return []
-    table = claims_table(judged, "claims.own_caption", "claims.own_claim")
+    table = claims_table(judged)
     evidence, trials = evidence_of(judged, TRIALS), _trials_table(source, judged)
     shown = (section("claims.heading"), table, evidence if evidence.paragraphs else None, trials)
     return [block for block in shown if block is not None]

@@ -1,4 +1,4 @@
-"""What an author concluded beside what the data support."""
+"""What was claimed beside what the data support."""
 
 from collections.abc import Sequence
 
@@ -10,23 +10,12 @@ from deadzone.reports.document.display import Claim, Evidence, Prose, Table
 MOST_TRIALS_NAMED = 24
 """More links than this nobody follows; `--json` names all trials."""
 
-TABLE = "claims"
-"""Id of the table of claims; a claim's row is `claims-<name>`."""
 
-
-def row_of(one: Judged) -> Evidence:
-    """A pointer to a claim's row."""
-    return Evidence(f"{TABLE}-{one.name}", say("claims.row"))
-
-
-def claims_table(
-    judged: Sequence[Judged], caption: str = "claims.caption", claim: str = "claims.claim"
-) -> Table:
+def claims_table(judged: Sequence[Judged]) -> Table:
     """One row a claim: what is claimed, the verdict, and what the data say; above them how many the data support, in part,
-    not at all, or cannot decide. caption, claim: keys of its words."""
+    not at all, or cannot decide."""
     counts = {name: sum(one.verdict == name for one in judged) for name in VERDICTS}
-    told = say(caption, n=len(judged), **counts)
-    return Table.of("sweep.claims", [{"one": one} for one in judged], told=told, claim_head=say(claim))
+    return Table.of("sweep.claims", [{"one": one} for one in judged], n=len(judged), **counts)
 
 
 def verdict_name(verdict: Verdict) -> str:
@@ -35,7 +24,7 @@ def verdict_name(verdict: Verdict) -> str:
 
 
 def named_trials(one: Judged) -> tuple[int, ...]:
-    """The trials that a verdict rests on; none of a published document, or where they are very many."""
+    """The trials that a verdict rests on; none where they are very many."""
     return one.trials if len(one.trials) <= MOST_TRIALS_NAMED else ()
 
 
