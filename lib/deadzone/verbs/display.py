@@ -14,12 +14,16 @@ from deadzone.errors import ReportError
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
 from deadzone.explaining.phases.recommend import Recommendation
 from deadzone.explaining.phases.verdict import decision
+from deadzone.language.catalogue import Message
 from deadzone.language.formats import number
 from deadzone.reports.document import display
 from deadzone.reports.sweep.analysis import Analysis, analyse
 from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import Source
 from deadzone.verbs.run import Run
+
+SAME = {"caveat.one_trial": "doubt.one_trial"}
+"""Doubts of a model that a caveat of its recommendation says already."""
 
 
 def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
@@ -122,7 +126,14 @@ def _said(texts: Sequence[str], style: str = "verdict", **head: Any) -> display.
 
 def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> display.Verdict:
     style = "warnings" if advice.setting is None else "verdict"
-    return _said([str(decision(advice)), *advice.caveats, *doubts], style, **head)
+    told = {SAME.get(_key(one)) for one in advice.caveats}
+    further = [one for one in doubts if not _key(one) or _key(one) not in told]
+    return _said([str(decision(advice)), *advice.caveats, *further], style, **head)
+
+
+def _key(text: str) -> str:
+    """The key of a message; none of another text."""
+    return text.key if isinstance(text, Message) else ""
 
 
 def _head(source: Source) -> dict[str, Any]:
