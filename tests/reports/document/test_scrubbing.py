@@ -46,6 +46,18 @@ def test_another_time_and_other_ids_give_the_same_notebook(repository):
     nbformat.validate(nbformat.from_dict(first))
 
 
+def drawn(clip):
+    svg = f'<svg><g id="axes_1"><path clip-path="url(#p{clip})"/></g><clipPath id="p{clip}"/><path id="m0123456789"/></svg>'
+    cell = v4.new_code_cell("", outputs=[v4.new_output("display_data", data={"image/svg+xml": svg})])
+    return scrubbed(v4.new_notebook(cells=[cell]))["cells"][0]["outputs"][0]["data"]["image/svg+xml"]
+
+
+def test_a_drawing_has_the_same_ids_whatever_the_last_bits_of_its_places():
+    assert drawn("50e0bf395b") == drawn("551befd450")
+    assert 'url(#p0)"' in drawn("50e0bf395b") and 'clipPath id="p0"' in drawn("50e0bf395b")
+    assert 'path id="m1"' in drawn("50e0bf395b") and 'id="axes_1"' in drawn("50e0bf395b")
+
+
 def test_a_folder_is_not_replaced_inside_a_longer_name(repository):
     folders = machine_folders()
     assert without_paths(f"{repository}2/x", {str(repository): "."}) == f"{repository}2/x"

@@ -24,6 +24,7 @@ from typing import Any
 
 from deadzone import errors, places
 from deadzone.errors import DeadzoneError, ReportError, check_known
+from deadzone.reports.document.drawing import SVG, numbered
 from deadzone.study.masking import AUTHORISATION, SECRET_QUERY, USER_AND_PASSWORD
 from deadzone.style import RC_PARAMS
 
@@ -262,9 +263,15 @@ def _cell(cell: Any, position: int, folders: Mapping[str, str]) -> dict[str, Any
     }
     if cell["cell_type"] == "code":
         outputs = [dict(output) for output in cell.get("outputs", ()) if not _is_noise(output)]
-        kept["outputs"] = [without_paths(output, folders) for output in outputs]
+        kept["outputs"] = [_steady(without_paths(output, folders)) for output in outputs]
         kept["execution_count"] = cell.get("execution_count")
     return kept
+
+
+def _steady(output: dict[str, Any]) -> dict[str, Any]:
+    """An output whose drawing has the same ids each time."""
+    data = output.get("data", {})
+    return {**output, "data": {**data, SVG: numbered(data[SVG])}} if SVG in data else output
 
 
 def _is_noise(output: Mapping[str, Any]) -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 
 from deadzone.errors import ReportError
 from deadzone.reports.document.display import MIME, Block, Figure, block_of
-from deadzone.reports.document.drawing import compacted
+from deadzone.reports.document.drawing import SVG, compacted
 from deadzone.reports.document.frames import table_of
 from deadzone.reports.document.summaries import summary_of
 
-SVG, PNG, HTML, MARKDOWN, TEXT = "image/svg+xml", "image/png", "text/html", "text/markdown", "text/plain"
+PNG, HTML, MARKDOWN, TEXT = "image/png", "text/html", "text/markdown", "text/plain"
 
 LEFTOVER = re.compile(
     r"<(Axes|Figure size|seaborn\.|matplotlib\.|mpl_toolkits\.)|<\w*Container object of|\bText\(-?\d"
