@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import re
+import runpy
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -19,7 +21,6 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
-PUBLISHED = sorted((ROOT / "notebooks" / "published").glob("*.ipynb"))
 MODULES = sorted(path for path in (ROOT / "lib" / "deadzone").rglob("*.py") if path.name != "__init__.py")
 PROGRAMS = sorted((ROOT / "notebooks" / "studies" / "programs").rglob("*.py"))
 
@@ -66,12 +67,49 @@ def test_notebook_cells_are_at_most_fifteen_lines_without_classes(path):
             assert not any(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(cell.source)))
 
 
-@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
-def test_published_studies_import_the_verbs_and_nothing_else_of_the_library(path):
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_import_the_verbs_and_nothing_else_of_the_library(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     taken = {pair for cell in cells for pair in imported(cell.source)}
     assert {pair for pair in taken if pair[0].split(".")[0] == "deadzone"} == {("deadzone", "")}
     assert "import deadzone as dz" in "\n".join(cell.source for cell in cells)
+    others = {module.split(".")[0] for module, _ in taken} - set(sys.stdlib_module_names)
+    assert others <= {"deadzone", "IPython", "matplotlib", "numpy", "pandas", "scipy", "seaborn"}
+
+
+LEAST_ON_DATA, LEAST_DRAWN = 0.60, 8
+"""The share of code cells that work on data, and the notebooks whose data seaborn draws: the analysis is the notebooks'."""
+
+CELLS = runpy.run_path(str(ROOT / "scripts" / "analysis_cells.py"))
+
+
+def test_the_notebooks_hold_the_analysis():
+    rows = list(CELLS["counted"](NOTEBOOKS))
+    working, cells = sum(row[2] for row in rows), sum(row[1] for row in rows)
+    assert working / cells >= LEAST_ON_DATA
+    assert sum(row[3] for row in rows) >= LEAST_DRAWN
+
+
+@pytest.mark.parametrize(
+    ("source", "works"),
+    [
+        ("trials['wall_s'].median()", True),
+        ("rows[rows[knob] > 4]", True),
+        ("trials.groupby(knob).agg(['count'])", True),
+        ("sns.stripplot(trials, x=knob, y=response)", True),
+        ("ax.axhline(0, color='black')", True),
+        ("stats.shapiro(residuals)", True),
+        ("model = dz.fit_phases(trials, knob, response, goal=goal)\nmodel", False),
+        ("trials = dz.read_table(table)\ntrials.head(3)", False),
+        ("model.phases.round(3)", False),
+        ("display(*report.section('phases'))", False),
+        ("figure = model.plot()", False),
+        ("import seaborn as sns\nimport deadzone as dz", False),
+        ("axes[0], name[1:]", False),
+    ],
+)
+def test_a_cell_works_on_data_if_it_names_a_column_or_a_value(source, works):
+    assert CELLS["works_on_data"](source) is works
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
