@@ -266,13 +266,24 @@ def test_the_record_is_plain_json(plateau_model):
     assert record["tied"][0] == 6
 
 
-def test_one_trial_a_level_is_said_and_answered_with_a_number_of_replicates():
+def test_more_trials_of_settings_that_are_as_good_are_not_asked_for():
     model = fit_phases(sweep(saturating(), replicates=1, noise=0.02), "cpu_limit", "wall_s")
     advice = model.recommend()
     assert any("cannot be judged from replicates" in caveat for caveat in advice.caveats)
-    assert advice.replicates is not None and advice.replicates.replicates is not None
-    assert any(f"takes {advice.replicates.replicates} trials" in caveat for caveat in advice.caveats)
-    assert advice.replicates.trials == advice.replicates.replicates * len(advice.tied)
+    assert advice.replicates is not None and advice.replicates.replicates is None
+    assert any("More trials will not settle it" in caveat for caveat in advice.caveats)
+
+
+def test_what_would_tell_the_worst_tied_setting_is_more_than_was_measured():
+    truth = np.array([20.0, 10.0, 10.0, 12.0])
+    trials = sweep(truth, levels=[1, 2, 4, 8], replicates=3, noise=0.1, knob="threads", seed=3)
+    advice = fit_phases(trials, "threads", "wall_s").recommend()
+    needed = advice.replicates
+    assert needed is not None and needed.replicates is not None
+    assert {needed.best, needed.other} <= {f"{setting} threads" for setting in advice.tied}
+    assert 3 < needed.replicates <= 50
+    assert needed.trials == needed.replicates * len(advice.tied)
+    assert any(f"takes {needed.replicates} trials" in caveat for caveat in advice.caveats)
 
 
 def test_within_a_tolerance_a_cheaper_setting_does(plateau_model):

@@ -22,7 +22,7 @@ class ReplicatesNeeded:
     """What it takes to tell two settings apart.
 
     best, other: the settings. difference: of their responses, a fraction. replicates: trials of each
-    setting, or None where more than MOST_REPLICATES are needed. trials: of all compared settings
+    setting, or None where no number that is worth it would do. trials: of all compared settings
     together. power, confidence: probabilities.
     """
 

@@ -123,8 +123,8 @@ def no_target(candidates: Candidates, wanted: Mapping[str, float], chance: np.nd
 def caveats(
     candidates: Candidates,
     index: int | None,
-    member: np.ndarray,
     needed: ReplicatesNeeded | None,
+    tolerance: str,
     all_there_is: float | None,
 ) -> list[Message]:
     """What a reader must know before following the recommendation, as sentences."""
@@ -132,7 +132,7 @@ def caveats(
     if not candidates.estimable:
         said.append(say("caveat.one_trial" if any(candidates.places) else "caveat.one_trial_each"))
     if needed is not None:
-        said.append(replicates_text(needed, candidates))
+        said.append(replicates_text(needed, candidates, tolerance))
     if index is None:
         return said
     name = candidates.names[index]
@@ -164,10 +164,11 @@ def _doubtful(candidates: Candidates, index: int) -> list[Message]:
     ]
 
 
-def replicates_text(needed: ReplicatesNeeded, candidates: Candidates) -> Message:
-    """How many replicates would decide, as a sentence."""
+def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance: str) -> Message:
+    """How many replicates would decide, or that more would not, as a sentence. tolerance: in words."""
     key = "caveat.hopeless" if needed.replicates is None else "caveat.replicates"
-    return say(key, **{**vars(needed), "difference": candidates.scale.amount_text(needed.difference)})
+    values = {"difference": candidates.scale.amount_text(needed.difference), "tolerance": tolerance}
+    return say(key, **vars(needed) | values)
 
 
 def _opening(candidates: Candidates, found: BestSet, index: int) -> Message:

@@ -43,6 +43,10 @@ curves whose truth is known 0.2 to 1 % choose equally well; 2 % stops too early 
 AS_PROBABLE = 0.05
 """Settings whose probabilities of being good differ by no more are as good: the one that takes least of the knob is chosen."""
 
+MOST_WORTH = 50
+"""More trials of a setting than this settle nothing that matters: the difference is a small part of
+the noise."""
+
 GOALS = ("fastest", "within", "targets", "cost")
 
 
@@ -55,8 +59,8 @@ class Recommendation:
     "within" or "targets": those that do what was asked), the cheapest first. reason: one or more
     sentences with numbers. goal: one of "fastest", "within", "targets", "cost". quantity: the column compared, or the
     cost as written. confidence:
-    family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would decide
-    between the best and the next, or None where it is decided.
+    family-wise level of the set. is_ordered: whether it is known which of the tied settings is cheaper. caveats: sentences a reader needs. replicates: what would show
+    that the worst of the tied settings is worse, or None where one is left.
     tolerance: what a setting may be worse than the best and still count as no worse, in words. doubt: what a finding about the
     experiment saw that makes the setting doubtful, or empty. is_stopped: whether a finding keeps a setting from being given.
     is_of_work: whether the knob is the size of the work, and nothing to set.
@@ -227,7 +231,10 @@ def recommend_from(
     elif doubt and choice.index is not None:
         choice = replace(choice, reason=reason.doubted(candidates, choice.index, doubt), chance=None)
     replicates = _replicates(candidates, found, choice) if slo is None else None
-    caveats += reason.caveats(candidates, choice.index, choice.member, replicates, all_there_is)
+    tolerance_text = candidates.scale.amount_text(
+        float(candidates.scale.amount(np.asarray(np.log1p(found.tolerance))))
+    )
+    caveats += reason.caveats(candidates, choice.index, replicates, tolerance_text, all_there_is)
     return Recommendation(
         setting=None if choice.index is None else candidates.settings[choice.index],
         tied=tuple(s for s, tied in zip(candidates.settings, choice.member, strict=True) if tied),
@@ -239,9 +246,7 @@ def recommend_from(
         replicates=replicates,
         table=_table(candidates, found, choice),
         is_ordered=len(np.unique(candidates.kinds[choice.member])) < 2,
-        tolerance=candidates.scale.amount_text(
-            float(candidates.scale.amount(np.asarray(np.log1p(found.tolerance))))
-        ),
+        tolerance=tolerance_text,
         doubt=doubt,
         is_stopped=stop is not None,
         is_of_work=is_work is not None,
@@ -334,22 +339,28 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
 
 
 def _replicates(candidates: Candidates, found: BestSet, choice: _Choice) -> ReplicatesNeeded | None:
-    """What would tell the best estimate from the recommended setting, or from the runner-up."""
-    if choice.index is None or found.member.sum() < 2:
+    """What would show that the tied setting expected to be worst is worse than the best by more than
+    the tolerance; of more than MOST_WORTH trials nothing is asked."""
+    tied = np.flatnonzero(found.member)
+    if choice.index is None or len(tied) < 2:
         return None
-    best = int(np.argmin(found.loss))
-    order = np.argsort(found.loss, kind="stable")
-    other = choice.index if choice.index != best else int(order[1])
-    difference = max(float(found.loss[other]), float(np.log1p(found.tolerance or PRACTICAL_TOLERANCE)))
+    best, *_, other = tied[np.argsort(found.loss[tied], kind="stable")]
     noise = float(np.hypot(candidates.estimates.noise[best], candidates.estimates.noise[other]) / np.sqrt(2))
-    settings = int(found.member.sum())
-    n = replicates_to_tell(difference, noise, settings, found.confidence) if noise > 0 else None
+    beyond = float(found.loss[other] - found.loss[best] - np.log1p(found.tolerance))
+    n = None
+    if beyond > 0 and noise > 0:
+        n = replicates_to_tell(beyond, noise, len(tied), found.confidence)
+    if n is not None:
+        # The trials that were made did not tell them apart.
+        n = max(n, int(candidates.trials[[best, other]].min()) + 1)
+    if n is not None and n > MOST_WORTH:
+        n = None
     return ReplicatesNeeded(
         candidates.names[best],
         candidates.names[other],
-        float(candidates.scale.amount(np.asarray(difference))),
+        float(candidates.scale.amount(np.asarray(found.loss[other] - found.loss[best]))),
         n,
-        n * settings if n else None,
+        n * len(tied) if n else None,
         POWER,
         found.confidence,
     )
