@@ -155,15 +155,6 @@ def test_identical_replicates_do_not_make_every_wiggle_a_phase():
     assert model.outliers.empty
 
 
-def test_a_level_that_is_off_in_all_replicates_is_said():
-    frame = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.8, 0.0]), 4, 0.01)
-    frame.loc[frame["cores"] == 12, "wall_s"] *= 1.8
-    assert any(
-        "12" in warning and "measure it again" in warning
-        for warning in fit_phases(frame, "cores", "wall_s").warnings
-    )
-
-
 def test_slices_by_a_second_factor_come_back_together():
     parts = [
         trials(LEVELS, chain(LEVELS, [1, joint, 16], [0.8, 0.0]), 3, 0.01).assign(limit=limit)

@@ -26,7 +26,7 @@ from deadzone.explaining.findings import (
     work_size,
 )
 from deadzone.explaining.findings.experiment import Experiment
-from deadzone.explaining.findings.finding import BARRING, SEVERITIES, Finding, Severity, Suspicion
+from deadzone.explaining.findings.finding import BARRING, EACH_LEVEL, SEVERITIES, Finding, Severity, Suspicion
 from deadzone.explaining.hypothesis_tests.holm import holm
 from deadzone.language.catalogue import say
 
@@ -76,6 +76,8 @@ test of their own: a run without them has nothing to be found."""
 COUNTED = (0.0, 1.0)
 """What was counted and leaves nothing to chance, and what could not be tested, are no tests to correct for."""
 
+APART = (*BARRING, *EACH_LEVEL)
+
 FURTHER: tuple[Check, ...] = (columns.goes_with_the_knob, columns.other_work)
 """Checks that find what another one of the catalogue finds elsewhere."""
 
@@ -88,22 +90,24 @@ EVERY = (*(check for _, check in CATALOGUE.values()), *FURTHER)
 def examine(
     seen: Experiment, accept: Mapping[str, str] | None = None, checks: Sequence[Check] = EVERY
 ) -> tuple[Finding, ...]:
-    """What is wrong with an experiment, the gravest first, one finding a key.
+    """What is wrong with an experiment, the gravest first, one finding a key, and a level where
+    each has its own.
 
     accept: reasons that the study gives for findings that are meant, by key; these become notes.
     """
     made = [suspicion for check in checks for suspicion in check(seen)]
     chance = np.array([one.p for one in made])
-    tested = np.where([one.key in BARRING or one.p in COUNTED for one in made], np.nan, chance)
+    tested = np.where([one.key in APART or one.p in COUNTED for one in made], np.nan, chance)
     adjusted = np.where(np.isnan(tested), chance, holm(tested))
-    found: dict[str, Finding] = {}
+    found: dict[tuple[Any, ...], Finding] = {}
     for p, one in sorted(zip(adjusted, made, strict=True), key=lambda pair: pair[0]):
-        if one.weight and p <= FALSE_ALARMS and one.key not in found:
-            found[one.key] = _finding(one, float(p), (accept or {}).get(one.key, ""))
+        about = (one.key, *(one.levels if one.key in EACH_LEVEL else ()))
+        if one.weight and p <= FALSE_ALARMS and about not in found:
+            found[about] = _finding(one, float(p), (accept or {}).get(one.key, ""))
     barred = {level for one in found.values() if one.bars for level in one.levels}
-    in_vain = {key for key, one in found.items() if key in BESIDE and barred.intersection(one.levels)}
-    by_catalogue = [found[key] for key in CATALOGUE if key in found and key not in in_vain]
-    return tuple(sorted(by_catalogue, key=lambda one: SEVERITIES.index(one.severity)))
+    kept = [one for one in found.values() if one.key not in BESIDE or not barred.intersection(one.levels)]
+    order = list(CATALOGUE)
+    return tuple(sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), order.index(one.key))))
 
 
 def _finding(one: Suspicion, p: float, accepted: str) -> Finding:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from deadzone.explaining.findings.experiment import Experiment
-from deadzone.explaining.findings.finding import Suspicion
-from deadzone.explaining.phases.doubts import LEVEL_FACTOR, LEVEL_OFF, off_the_curve
+from deadzone.explaining.findings.finding import Severity, Suspicion
+from deadzone.explaining.phases.off_levels import STANDS_OUT
+from deadzone.explaining.phases.own_values import FEWEST_AGREEING
+from deadzone.explaining.phases.quantities import response
 from deadzone.explaining.phases.thresholds import LINEAR_ELASTICITY
 
 if TYPE_CHECKING:
@@ -21,8 +24,12 @@ COARSE = 2.0
 GAIN = 1.2
 """A best level that is better than both neighbours by this factor may have better ones beside it."""
 
-FEWEST_AROUND = 4
-"""A level that is worse than both neighbours is a curve of its own where there are fewer."""
+SOUND_CALLED_OFF = 0.01
+"""Of sound levels, about this share is called off on drawn curves of single trials with 5 % of
+noise; with replicates or less noise it is less."""
+
+TOLD = 0.1
+"""Values are told as if they were this uncertain, which leaves three digits."""
 
 
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
@@ -66,41 +73,46 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
-    """A level whose trials agree with each other and not with the curve: t test of its median against the fit, with the
-    misfit of the other levels as its error; or, where a fit of few levels bends to it, of its mean against the worse of its
-    two neighbours, both of which are better (Bonferroni over the levels)."""
+    """Each level that is off as a whole: it stands out from both neighbours by more than 15 %, the
+    same way, beyond the lines through its neighbours and theirs, and by more than 3.45 times the
+    median distance of the other levels from the line between their neighbours, beyond which 2 % of
+    normal noise lie (of fewer than eight levels 2.25 times, or 3 times where it is better).
+    Levels are set aside one after the other, so that one does not hide another; two neighbours that
+    are off the same way are a phase, several that are better a structure. A first or last level, of
+    which three trials agree: t test of its median against the fit, with the misfit as its error."""
     if seen.model is None:
         return
-    yield from _worse_than_both_neighbours(seen, seen.model)
-    table = seen.model.levels
-    off, error = off_the_curve(table, seen.model.noise)
-    score = off / np.maximum(error, 1e-9)
-    worst = int(np.argmax(score))
-    enough = score[worst] > LEVEL_OFF and off[worst] > np.log(LEVEL_FACTOR) and table["n"].iloc[worst] >= 2
-    p = min(1.0, len(score) * 2 * _p_beyond(seen.model, score[worst]))
-    yield _level_off(seen, p, float(table["level"].iloc[worst]), off[worst], enough)
+    table, down = seen.model.levels, 1 if seen.goal == "min" else -1
+    best = int(np.argmin(down * table["median"].to_numpy(float)))
+    for i in np.flatnonzero(table["off"].to_numpy(float)):
+        row = table.iloc[i]
+        expected = float(row["median"] * np.exp(-down * row["off"]))
+        is_doubted = i == best and row["off"] < 0 and row["n"] == 1
+        how = "worse" if row["off"] > 0 else "better"
+        yield _off(seen, row, SOUND_CALLED_OFF, expected, how, "doubts" if is_doubted else "notes")
+    for row in (table.iloc[0], table.iloc[-1]):
+        if row["n"] >= FEWEST_AGREEING and abs(np.log(row["median"] / row["fitted"])) > STANDS_OUT:
+            yield _off(seen, row, _p_off_the_fit(seen.model, row), float(row["fitted"]), "end", "notes")
 
 
-def _worse_than_both_neighbours(seen: Experiment, model: PhaseModel) -> Iterator[Suspicion]:
-    table, noise = model.levels, model.noise
-    count = len(table)
-    if count < FEWEST_AROUND or not noise.estimable:
-        return
-    worse = np.log(table["mean"].to_numpy(float)) * (1 if seen.goal == "min" else -1)
-    variance = noise.replicate**2 / table["n_used"].clip(lower=1).to_numpy(float)
-    inner = np.arange(1, count - 1)
-    step = np.stack([worse[inner] - worse[inner + side] for side in (-1, 1)])
-    error = np.sqrt(np.stack([variance[inner] + variance[inner + side] for side in (-1, 1)]))
-    score = (step / np.maximum(error, 1e-9)).min(axis=0)
-    at = int(np.nanargmax(score))
-    off = float(step[:, at].min())
-    p = min(1.0, (count - 2) * _p_beyond(model, score[at]))
-    yield _level_off(seen, p, float(table["level"].iloc[at + 1]), off, off > np.log(LEVEL_FACTOR))
+def _off(
+    seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
+) -> Suspicion:
+    measured = float(row["median"])
+    said = {
+        "how": how, "knob": seen.knob, "level": f"{row['level']:g}", "n": int(row["n"]),
+        "value": response(measured, seen.response, TOLD * measured),
+        "expected": response(expected, seen.response, TOLD * expected),
+        "times": float(np.exp(abs(np.log(measured / expected)))),
+    }  # fmt: skip
+    said |= {"mend": "agree"} if row["n"] >= FEWEST_AGREEING else {}
+    return seen.suspicion("one_level_off", p, levels=[float(row["level"])], severity=severity, say=said)
 
 
-def _level_off(seen: Experiment, p: float, level: float, off: float, weight: bool) -> Suspicion:
-    said = {"knob": seen.knob, "level": f"{level:g}", "times": float(np.exp(off))}
-    return seen.suspicion("one_level_off", p, weight=weight, levels=[level], say=said)
+def _p_off_the_fit(model: PhaseModel, row: pd.Series) -> float:
+    error = np.hypot(model.noise.misfit, row["spread"] / np.sqrt(max(row["n_used"], 1)))
+    score = abs(np.log(row["median"] / row["fitted"])) / max(float(error), 1e-9)
+    return min(1.0, 2 * len(model.levels) * _p_beyond(model, score))
 
 
 def _p_beyond(model: PhaseModel, score: float) -> float:

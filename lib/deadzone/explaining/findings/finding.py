@@ -17,6 +17,11 @@ BARRING = ("failures_by_level", "timeouts_by_level", "errors_by_level")
 `explaining.phases.censored`), one with failures does not: its survivors may be the light ones."""
 
 
+EACH_LEVEL = ("one_level_off",)
+"""Findings of which every level has its own. How often they are false was measured, so that no
+other test makes them less sure."""
+
+
 WITHHOLDING = ("work_size",)
 """The findings that leave no setting to recommend, though the experiment is sound."""
 

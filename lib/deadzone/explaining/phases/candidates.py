@@ -106,6 +106,7 @@ def candidates_of(model: PhaseResult) -> Candidates:
     estimates = estimate_levels(model)
     measured = measured_at(index, response, outlier, len(levels), model.goal)
     own = level_medians(index, np.log(model.trials["corrected"].to_numpy(float)), 1.0 - outlier)
+    sound = (measured["flagged"] < measured["trials"]) & (model.levels["off"].to_numpy(float) == 0)
     ends_improving = model.step_labels[-1] in ("linear", "breakthrough")
     return Candidates(
         settings=tuple(setting_at(model, level) for level in levels),
@@ -117,7 +118,7 @@ def candidates_of(model: PhaseResult) -> Candidates:
         estimates=estimates,
         **measured,
         own=own,
-        own_error=own_errors(own, measured["trials"], estimates, measured["flagged"] < measured["trials"]),
+        own_error=own_errors(own, measured["trials"], estimates, sound),
         response=model.response,
         goal=model.goal,
         estimable=model.noise.estimable,

@@ -3,15 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.result import Noise, PhaseResult
+from deadzone.explaining.phases.result import PhaseResult
 from deadzone.language.catalogue import Message, join, say, term
 
 UNSURE = 0.8
 """Below this probability a label is said to be doubtful."""
-
-LEVEL_OFF = 4.0
-LEVEL_FACTOR = 1.15
-"""A whole level is said to be off the curve beyond this many standard deviations and this factor."""
 
 MOST_TRIALS_NAMED = 5
 """A sentence names this many outliers; the table of outliers has all."""
@@ -32,7 +28,6 @@ def doubts(model: PhaseResult) -> list[Message]:
         if row["probability"] < UNSURE
     ]
     said += _at_the_edge(model.joints, model.levels["level"].to_numpy())
-    said += _levels_off(model.levels, noise)
     if len(model.outliers):
         said.append(_outliers(model.outliers))
     if drift is not None and drift.removed:
@@ -42,24 +37,6 @@ def doubts(model: PhaseResult) -> list[Message]:
     if noise.estimable and noise.misfit > 1.2 * noise.replicate:
         said.append(say("doubt.misfit", misfit=noise.misfit, noise=noise.replicate))
     return said
-
-
-def off_the_curve(levels: pd.DataFrame, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-    """How far the median of each level is from the curve, and its standard error with the misfit of the others, both of
-    ln(response), shape (levels,). levels: of a `PhaseResult`."""
-    off = np.abs(np.log((levels["median"] / levels["fitted"]).to_numpy(float)))
-    replicates = np.sqrt(levels["n_used"].clip(lower=1).to_numpy(float))
-    return off, np.hypot(noise.misfit, levels["spread"].to_numpy(float) / replicates)
-
-
-def _levels_off(levels: pd.DataFrame, noise: Noise) -> list[Message]:
-    """Levels whose trials agree with each other but not with the curve."""
-    off, expected = off_the_curve(levels, noise)
-    strange = levels[(levels["n"] >= 2) & (off > LEVEL_OFF * expected) & (off > np.log(LEVEL_FACTOR))]
-    return [
-        say("doubt.level_off", level=row["level"], median=row["median"], times=row["median"] / row["fitted"])
-        for row in strange.to_dict("records")
-    ]
 
 
 def _at_the_edge(joints: pd.DataFrame, levels: np.ndarray) -> list[Message]:

@@ -16,8 +16,10 @@ from deadzone.explaining.phases.doubts import doubts
 from deadzone.explaining.phases.drift import estimate_drift
 from deadzone.explaining.phases.inference import Posterior, infer
 from deadzone.explaining.phases.labels import by_sum, decode, runs, step_probabilities
+from deadzone.explaining.phases.level_estimates import level_means, level_medians
 from deadzone.explaining.phases.model import PhaseModel, PhaseModels
-from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled
+from deadzone.explaining.phases.off_levels import off_levels
+from deadzone.explaining.phases.outliers import OUTLIER_PROBABILITY, reason, spoiled, within_levels
 from deadzone.explaining.phases.prepare import Sample, check_roles, prepare
 from deadzone.explaining.phases.result import Noise
 from deadzone.explaining.phases.segmentation import Pieces, by_number_of_phases
@@ -38,14 +40,15 @@ class Reading:
     """A posterior with the decisions taken from it.
 
     probability: shape (steps, 5). labels: shape (steps,), the decoded sequence. spoiled: shape
-    (trials,), probability. correction: shape (trials,), drift subtracted from each value.
-    """
+    (trials,), probability. off: shape (n,), as of `off_levels`. correction: shape (trials,), drift
+    subtracted from each value."""
 
     sample: Sample
     posterior: Posterior
     probability: np.ndarray
     labels: np.ndarray
     spoiled: np.ndarray
+    off: np.ndarray
     correction: np.ndarray
     certainty: float
 
@@ -121,6 +124,17 @@ def step_table(reading: Reading) -> pd.DataFrame:
     return table
 
 
+def _of_levels(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which trials are spoiled, a probability of shape (trials,), and which levels are off, shape
+    (n,); see `off_levels`."""
+    common, n = posterior.noise, len(posterior.x)
+    spoilt = within_levels(spoiled(posterior, value, level), value, level, common)
+    _, count, variance = level_means(level, value, 1 - spoilt, n)
+    own = (count - 1) * variance
+    error = np.sqrt((SHRINKAGE * common**2 + own) / (SHRINKAGE + count - 1) / count)
+    return spoilt, off_levels(posterior.x, level_medians(level, value, 1 - spoilt), np.nan_to_num(error))
+
+
 def level_table(reading: Reading) -> pd.DataFrame:
     """One row a level: what was measured there and what the curve says."""
     sample, n = reading.sample, len(reading.sample.levels)
@@ -131,6 +145,7 @@ def level_table(reading: Reading) -> pd.DataFrame:
     table["n"], table["n_used"] = np.bincount(sample.level, minlength=n), used.astype(int)
     measured = np.array([_level_row(reading, m, value, weight) for m in range(n)])
     table[["mean", "median", "low", "high", "spread"]] = measured
+    table["off"] = reading.off
     table["fitted"] = reading.natural(fitted[:, 1])
     table[["fitted_low", "fitted_high"]] = np.sort(reading.natural(fitted[:, [0, 2]]), axis=1)
     return table
@@ -298,9 +313,9 @@ def _fit_curve(
     posterior = infer(sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
     probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
     probability = by_sum(probability, posterior.pieces, posterior.x)
-    spoilt = spoiled(posterior, value, sample.level)
+    spoilt, off = _of_levels(posterior, value, sample.level)
     labels = decode(probability)
-    reading = Reading(sample, posterior, probability, labels, spoilt, correction, certainty)
+    reading = Reading(sample, posterior, probability, labels, spoilt, off, correction, certainty)
     levels = level_table(reading)
     trials = trial_table(reading, levels)
     freedom = max(len(sample.value) - len(sample.levels), 0)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from deadzone.explaining.phases.inference import MISFITS
+from deadzone.explaining.phases.inference import FEW_TRIALS, MISFITS
 from deadzone.explaining.phases.noise import NOISE_SPREAD, TYPICAL_NOISE
 from deadzone.explaining.phases.result import PhaseResult
 
@@ -46,6 +46,10 @@ STANDARD_ERRORS = 2.0
 
 EFFECT_DF = 4.0
 """Degrees of freedom of the levels' deviations from the curve: few enough that one may lie far off."""
+
+OFF_EFFECT = 10.0
+"""Standard deviation of the deviation [ln] of a level that is off (see `off_levels`): it keeps what
+was measured there. A better one needs more than FEW_TRIALS for that."""
 
 LARGEST_PRIOR_DF = 1e4
 """Degrees of freedom that stand for 'the levels do not differ in their noise'."""
@@ -115,6 +119,8 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     own = level_effects(off, unexplained, misfit)
     if not model.noise.estimable:
         noise, own = single_noise(noise)
+    off = model.levels["off"].to_numpy(float)
+    own = np.where((off > 0) | ((off < 0) & (count > FEW_TRIALS)), OFF_EFFECT, own)
     estimate, covariance = predict(means, noise**2 / count, own, curve, covariance)
     df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
     return LevelEstimates(estimate, covariance, noise, noise_df, df)

@@ -9,6 +9,7 @@ import numpy as np
 from deadzone.explaining.phases import noise
 from deadzone.explaining.phases.inference import Posterior
 from deadzone.explaining.phases.intervals import curve_values, weighted_quantiles
+from deadzone.explaining.phases.own_values import FEWEST_AGREEING
 from deadzone.language.catalogue import Message, say
 
 OUTLIER_PROBABILITY = 0.5
@@ -19,6 +20,12 @@ QUANTILES = (np.arange(9) + 0.5) / 9
 
 POINTS = 25
 """A level's value is represented by this many equally likely values, whatever the number of trials."""
+
+AGREES = 3.0
+"""Trials of a level within so many standard deviations of its median agree."""
+
+LEAST_TOLD = 2.0
+"""A distance of fewer times the noise says nothing of why a trial is flagged."""
 
 THIN = 4
 """Every fourth point of the noise tables is enough here: a tenth of a noise scale."""
@@ -41,6 +48,23 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
         good = np.exp(-0.5 * (deviation / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
         good *= 1 - noise.OUTLIER_RATE
         out += (scales[level, q] * bad / (good + bad)).mean(axis=1)
+    return out
+
+
+def within_levels(probability: np.ndarray, value: np.ndarray, level: np.ndarray, scale: float) -> np.ndarray:
+    """The probabilities where trials that agree are their level's own value, whatever the curve
+    says of it; shape (trials,).
+
+    probability: as of `spoiled`. value: ln(response), level: position of each; shape (trials,).
+    scale: noise of a trial [ln]. Where FEWEST_AGREEING trials or more of a level agree and all of
+    them are flagged, the level is off, and the others are spoiled."""
+    out = probability.copy()
+    for m in np.unique(level[probability > OUTLIER_PROBABILITY]):
+        here = np.flatnonzero(level == m)
+        deviation = np.abs(value[here] - np.median(value[here]))
+        agrees = deviation <= AGREES * max(scale, float(np.median(deviation)) / 0.6745)
+        if agrees.sum() >= FEWEST_AGREEING and (probability[here[agrees]] > OUTLIER_PROBABILITY).all():
+            out[here] = np.where(agrees, 0.0, 1.0)
     return out
 
 
@@ -74,5 +98,7 @@ def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
 def reason(factor: float, sigma: float, replicates: int) -> Message:
     """Why a trial is flagged. factor: response / fitted. sigma: noise of a trial, ln."""
     times = f"{factor:.2f}" if factor < 10 else f"{factor:.3g}"
-    key = "doubt.outlier_replicates" if replicates > 2 else "doubt.outlier_curve"
-    return say(key, times=times, noise=abs(float(np.log(factor))) / sigma)
+    against = say("doubt.against_replicates" if replicates > 2 else "doubt.against_curve")
+    noise = abs(float(np.log(factor))) / sigma
+    key = "doubt.outlier" if noise >= LEAST_TOLD else "doubt.outlier_near"
+    return say(key, times=times, noise=noise, against=against)

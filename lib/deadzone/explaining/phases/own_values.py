@@ -45,14 +45,15 @@ def own_errors(
 def allowed(
     value: np.ndarray, error: np.ndarray, doubted: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, int]:
-    """Which settings their own values allow to be the best, shape (n,), and the position of the best value.
+    """Which settings their own values allow to be the best, shape (n,), and the position of the
+    best value.
 
-    value: smaller is better [ln]. error: of each. doubted: settings whose few trials all look spoiled; they are compared with
-    nothing, for what they are worth is not known. Each of shape (n,). tolerance: what does not matter, a fraction.
-    """
+    value: smaller is better [ln]. error: of each. doubted: settings whose few trials all look
+    spoiled; no other setting is compared with them, for what they are worth is not known. Each of
+    shape (n,). tolerance: what does not matter, a fraction."""
     if doubted.all():
         doubted = np.zeros(len(value), dtype=bool)
     best = int(np.argmin(np.where(doubted, np.inf, value)))
     matters = max(CLEARLY_WORSE, np.log1p(tolerance))
     room = np.maximum(STANDARD_ERRORS * np.hypot(error, error[best]), matters)
-    return doubted | (value - value[best] <= room), best
+    return value - value[best] <= room, best
