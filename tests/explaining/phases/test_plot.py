@@ -136,7 +136,7 @@ def test_labels_of_ticks_do_not_overlap_with_many_levels():
 def test_the_title_says_the_finding_and_fits(five_phases):
     ax = five_phases.plot(figsize=(4, 3.4))
     ax.figure.canvas.draw()
-    title = ax.title if ax.title.get_text() else ax._left_title
+    title = ax.title
     words = re.sub(r"\s", " ", title.get_text())
     assert words == re.sub(r"\s", " ", verdict(five_phases, five_phases.recommend()))
     assert "12 cores" in words and "dead zone 4-6" in words and "nothing to gain beyond 12" in words
@@ -144,8 +144,47 @@ def test_the_title_says_the_finding_and_fits(five_phases):
 
 
 def test_a_title_of_ones_own_or_none_is_respected(five_phases):
-    assert five_phases.plot(title="Mine").get_title(loc="left") == "Mine"
-    assert five_phases.plot(title="").get_title(loc="left") == ""
+    assert five_phases.plot(title="Mine").get_title() == "Mine"
+    assert five_phases.plot(title="").get_title() == ""
+
+
+def test_a_later_title_takes_the_place_of_the_finding(five_phases):
+    _, ax = plt.subplots()
+    five_phases.plot(ax=ax)
+    ax.set_title("Mine")
+    ax.figure.canvas.draw()
+    assert [slot.get_text() for slot in (ax.title, ax._left_title, ax._right_title)] == ["Mine", "", ""]
+    middle = (ax.bbox.x0 + ax.bbox.x1) / 2
+    assert abs(np.mean([boxes(ax, [ax.title])[0].x0, boxes(ax, [ax.title])[0].x1]) - middle) < 2
+
+
+def test_two_curves_lie_over_each_other_in_colours_of_their_own(five_phases):
+    _, ax = plt.subplots()
+    for color, label in (("crimson", "before"), ("navy", "after")):
+        assert five_phases.plot(ax=ax, color=color, label=label) is ax
+    assert [line.get_color() for line in ax.lines if line.get_label() in ("before", "after")] == [
+        "crimson",
+        "navy",
+    ]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
+    assert not phase_names(ax) and not ax.get_title()
+
+
+def test_a_grid_of_seaborn_draws_a_model_in_each_facet():
+    import seaborn as sns
+
+    curves = [
+        sweep([10, 5, 5, 5], [1, 2, 4, 8]).assign(tool="a"),
+        sweep([8, 4, 2, 2], [1, 2, 4, 8]).assign(tool="b"),
+    ]
+
+    def draw(data, **look):
+        fit_phases(data, "threads", "wall_s").plot(ax=plt.gca(), **look)
+
+    grid = sns.FacetGrid(pd.concat(curves), col="tool", hue="tool")
+    grid.map_dataframe(draw)
+    assert [ax.get_title() for ax in grid.axes.flat] == ["tool = a", "tool = b"]
+    assert all(ax.lines for ax in grid.axes.flat)
 
 
 def test_no_limit_is_a_named_tick():

@@ -57,12 +57,16 @@ def plot(
     title: str | None = None,
     legend: bool = True,
     figsize: tuple[float, float] = FIGURE_SIZE,
+    color: str | Sequence[float] | None = None,
+    label: str = "",
 ) -> Axes:
     """Draw a phase model.
 
     ax: axes to draw into; without them a new figure of `figsize` inches is made. advice: the
     recommendation to mark, by default that of `recommend(model)`. title: by default the verdict, in
-    words; "" for none. legend: whether to explain the marks below the axes.
+    words, which a later `ax.set_title` replaces; "" for none. legend: whether to explain the marks below
+    the axes. color: draw trials, fit, interval and joints alone, in this colour,
+    to lay the curve over another. label: name of the curve in the legend, "fitted curve" by default.
     Returns the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
     interval; phases are shaded, hatched and named, as in every figure of the project.
     """
@@ -70,14 +74,31 @@ def plot(
 
     advice = advice if advice is not None else recommend(model)
     is_own = ax is None
+    # Where the user's own `ax.set_title` writes to: a title in another slot would stay below the user's.
+    slot = plt.rcParams["axes.titlelocation"]
     with style.figure_style():
         if ax is None:
             _, ax = plt.subplots(figsize=figsize, layout="constrained")
-        apart = _draw(model, ax, advice)
+        if color is not None:
+            _draw_over(model, ax, color, label)
+            return ax
+        apart = _draw(model, ax, advice, label)
         if legend:
             _explain(ax, is_own)
-        _settle([(model, ax, verdict(model, advice) if title is None else title, apart)])
+        _settle([(model, ax, verdict(model, advice) if title is None else title, apart)], slot)
     return ax
+
+
+def _draw_over(model: PhaseResult, ax: Axes, color: Any, label: str) -> None:
+    """A curve in one colour, with a dotted line at each joint, in axes that may hold others."""
+    _scale(model, ax, ())
+    _draw_fit(model, ax, label or say("plot.fit"), color, band="_")
+    _draw_trials(model, ax, color)
+    _name_axes(model, ax)
+    for start in model.phases["start"].iloc[1:]:
+        ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    plot_axes.plain_values(ax)
+    ax.legend(fontsize=8, frameon=False)
 
 
 def plot_panels(panels: Sequence[tuple[PhaseResult, Axes, Recommendation, str]]) -> None:
@@ -126,13 +147,13 @@ def _share_legend(figure: Figure, panels: list[Any]) -> None:
     )
 
 
-def _draw(model: PhaseResult, ax: Axes, advice: Recommendation) -> dict[float, str]:
+def _draw(model: PhaseResult, ax: Axes, advice: Recommendation, label: str = "") -> dict[float, str]:
     """Everything of a model that does not depend on the size that its axes end up with; the levels beside it by place."""
     apart = settings_apart(model, advice)
     _scale(model, ax, [row["estimate"] for row in apart])
     where = drawn_at(model, (row["setting"] for row in apart), ax.get_xscale() == "log")
     _shade(model, ax)
-    _draw_fit(model, ax)
+    _draw_fit(model, ax, label or say("plot.fit"))
     _draw_trials(model, ax)
     _draw_apart(ax, apart, where)
     _mark_advice(ax, advice, where)
@@ -140,11 +161,11 @@ def _draw(model: PhaseResult, ax: Axes, advice: Recommendation) -> dict[float, s
     return {where[row["setting"]]: str(row["setting"]) for row in apart}
 
 
-def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]]) -> None:
+def _settle(panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]], slot: Any = "left") -> None:
     """What depends on the size that the axes end up with, for all panels of a figure at once: the layout takes long."""
     _lay_out(panels[0][1])
     for _, ax, title, _ in panels:
-        _set_title(ax, title)
+        _set_title(ax, title, slot)
         ax.margins(x=0.03)
         plot_axes.plain_values(ax)
     _lay_out(panels[0][1])
@@ -179,7 +200,9 @@ def _shade(model: PhaseResult, ax: Axes) -> None:
         ax.axvline(float(start), color=style.MUTED, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
 
 
-def _draw_fit(model: PhaseResult, ax: Axes) -> None:
+def _draw_fit(
+    model: PhaseResult, ax: Axes, label: str, color: Any = style.FIT_COLOUR, band: str = ""
+) -> None:
     """The curve is straight on the axes of the fit, so on plain ones it is drawn through many points."""
     levels = model.axis.forward(model.levels["level"].to_numpy(float))
     x = np.unique(np.concatenate([levels, np.linspace(levels[0], levels[-1], 400)]))
@@ -187,14 +210,14 @@ def _draw_fit(model: PhaseResult, ax: Axes) -> None:
     def along(column: str) -> np.ndarray:
         return np.exp(np.interp(x, levels, np.log(model.levels[column].to_numpy(float))))
 
-    at, band = model.axis.backward(x), say("plot.band", certainty=model.certainty)
+    at, band = model.axis.backward(x), band or say("plot.band", certainty=model.certainty)
     ax.fill_between(
-        at, along("fitted_low"), along("fitted_high"), color=style.FIT_COLOUR, alpha=0.16, linewidth=0, zorder=2, label=band,
+        at, along("fitted_low"), along("fitted_high"), color=color, alpha=0.16, linewidth=0, zorder=2, label=band,
     )  # fmt: skip
-    ax.plot(at, along("fitted"), color=style.FIT_COLOUR, linewidth=1.6, zorder=3, label=say("plot.fit"))
+    ax.plot(at, along("fitted"), color=color, linewidth=1.6, zorder=3, label=label)
 
 
-def _draw_trials(model: PhaseResult, ax: Axes) -> None:
+def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
     trials = model.trials
     flagged = trials["outlier"].to_numpy(bool)
     crowd = len(trials) / model.n_levels
@@ -205,12 +228,12 @@ def _draw_trials(model: PhaseResult, ax: Axes) -> None:
                 part["level"], part["corrected"],
                 s=size if is_sound else 34,
                 marker="o" if is_sound else "D",
-                facecolor=style.TRIAL_COLOUR if is_sound else "none",
+                facecolor=(color or style.TRIAL_COLOUR) if is_sound else "none",
                 edgecolor="white" if is_sound else style.OUTLIER_COLOUR,
                 linewidth=0.4 if is_sound else 1.3,
                 alpha=float(np.clip(3 / crowd, 0.35, 0.9)) if is_sound else 1.0,
                 zorder=4 if is_sound else 5,
-                label=say("plot.trial" if is_sound else "plot.outlier"),
+                label="_" if color else say("plot.trial" if is_sound else "plot.outlier"),
                 rasterized=len(part) > style.MOST_DRAWN,
             )  # fmt: skip
             if part["block"].notna().all() and len(part) <= style.MOST_DRAWN:
@@ -258,14 +281,15 @@ def _name_axes(model: PhaseResult, ax: Axes) -> None:
     ax.spines[["bottom", "left"]].set_color(style.MUTED)
 
 
-def _set_title(ax: Axes, text: str) -> None:
-    """The title on as many lines as the width of the axes needs."""
+def _set_title(ax: Axes, text: str, slot: Any) -> None:
+    """The title on as many lines as the width of the axes needs. slot: left, center or right."""
     if not text:
         return
     figure: Any = ax.figure
     width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
     size = float(ax.title.get_fontsize())
-    ax.set_title("\n".join(_wrapped(text, width / size)), loc="left", color=style.INK)
+    lines = "\n".join(_wrapped(text, width / size))
+    ax.set_title(lines, loc=slot, multialignment="left", color=style.INK)
 
 
 def _wrapped(text: str, width: float) -> list[str]:
