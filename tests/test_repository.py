@@ -156,6 +156,9 @@ def library_imports() -> dict[str, set[tuple[str, str]]]:
 MOST_FILES_A_CHANGE = 4
 """A change that touches more has no home."""
 
+MOST_FILES_TO_A_NUMBER = 4
+"""From the journal or a published table to the page, both left out."""
+
 
 def test_where_a_change_goes_is_few_places_that_exist():
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("### Where does my change go?")[2]
@@ -172,13 +175,13 @@ def files_named(row: str) -> list[str]:
     return places
 
 
-def test_a_number_is_few_files_from_the_table_that_it_is_of():
+def test_a_number_is_few_files_from_the_journal_or_table_that_it_is_of():
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("### The way of a number")[2]
     rows = [line for line in text.partition("###")[0].splitlines() if line.startswith("| ")][2:]
     assert len(rows) == 2
     for row in rows:
-        table, *files = files_named(row)
-        assert table.startswith("data/") and 0 < len(files) <= MOST_FILES_A_CHANGE, row
+        files = [name for name in files_named(row) if not name.startswith("data/")]
+        assert 0 < len(files) <= MOST_FILES_TO_A_NUMBER, row
 
 
 def test_no_modules_import_each_other_in_a_circle():
