@@ -14,6 +14,21 @@ from deadzone.explaining.phases.prepare import check_column, check_roles
 from deadzone.verbs.run import Run, curve_of
 
 
+class Findings(tuple[Finding, ...]):
+    """Findings about an experiment, the gravest first."""
+
+    def summary(self) -> pd.DataFrame:
+        """One row a finding: key, severity (stops, doubts or notes), seen, mend (what to change), levels, confidence."""
+        columns = ["key", "severity", "seen", "mend", "levels", "confidence"]
+        return pd.DataFrame([[getattr(one, column) for column in columns] for one in self], columns=columns)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{one.severity}: {one.sentence}" for one in self) or "Nothing was found."
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().to_html(index=False)) if self else "<p>Nothing was found.</p>"
+
+
 def examine(
     source: pd.DataFrame | Run,
     knob: str = "",
@@ -24,7 +39,7 @@ def examine(
     failures: Sequence[str] = (),
     role: str = "",
     accept: Mapping[str, str] | None = None,
-) -> tuple[Finding, ...]:
+) -> Findings:
     """The findings about an experiment, the gravest first; none where nothing is found.
 
     source: a run, or a table with every attempt, one row each. knob, response, goal: as for `fit_phases`; by default those
@@ -45,7 +60,7 @@ def examine(
     run = source.experiment if isinstance(source, Run) else None
     meant = {**(source.study.accept if isinstance(source, Run) else {}), **(accept or {})}
     if run and not (knob or response or goal or by):
-        return examined(replace(run, failures=tuple(failures), role=role or run.role), meant)
+        return Findings(examined(replace(run, failures=tuple(failures), role=role or run.role), meant))
     knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
     frame = source.trials if isinstance(source, Run) else source
     factors = tuple(by) if isinstance(by, Sequence) and not isinstance(by, str) else (by,)
@@ -55,4 +70,4 @@ def examine(
         check_column(frame, column)
     model = None if factors else curve_of(*asked)
     seen = Experiment(*asked, factors, model=model, failures=tuple(failures), role=role)
-    return examined(seen, meant)
+    return Findings(examined(seen, meant))

@@ -26,6 +26,21 @@ from deadzone.verbs.run import Run
 Claim = str | Mapping[str, object]
 
 
+class JudgedClaims(tuple[Judged, ...]):
+    """The verdicts on claims, in their order."""
+
+    def summary(self) -> pd.DataFrame:
+        """One row a claim: name, claim, verdict, found (what the trials say), confidence, more_trials (that would decide)."""
+        columns = ["name", "claim", "verdict", "found", "confidence", "more_trials"]
+        return pd.DataFrame([[getattr(one, column) for column in columns] for one in self], columns=columns)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{one.verdict}: {one.claim} {one.found}" for one in self) or "No claims."
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().to_html(index=False))
+
+
 def judge(
     claims: Claim | Sequence[Claim] | Run,
     frame: pd.DataFrame | Run | None = None,
@@ -35,7 +50,7 @@ def judge(
     *,
     by: str | Sequence[str] = (),
     confidence: float = CONFIDENCE,
-) -> tuple[Judged, ...]:
+) -> JudgedClaims:
     """The verdict on every claim: supported, contradicted, undecided, or not_testable.
 
     claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study has them. frame: trials,
@@ -51,7 +66,7 @@ def judge(
     ['supported']
     """
     if isinstance(claims, Run):
-        return judge_run(claims.source)
+        return JudgedClaims(judge_run(claims.source))
     if frame is None:
         raise PhaseError(
             "Name the trials that the claims are held against: judge(claims, frame, knob, response)."
@@ -70,7 +85,7 @@ def judge(
     listed = [claims] if isinstance(claims, str | Mapping) else claims
     parsed = [parse_claim(claim) for claim in listed]
     check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])
-    return judged(parsed, measured, confidence)
+    return JudgedClaims(judged(parsed, measured, confidence))
 
 
 def measured_of(trials: pd.DataFrame, factors: Sequence[str], response: str, goal: str) -> Measured:

@@ -55,7 +55,8 @@ def fitted(truth):
 
 
 def pays(result):
-    return {(row.a, row.b): row.pays for row in result.cells.itertuples()}
+    cells = result.cells[[*result.knobs, "pays"]].itertuples(index=False, name=None)
+    return {(a, b): result.part(what) for a, b, what in cells}
 
 
 def test_the_scarcer_of_two_limits_pays():
@@ -74,18 +75,20 @@ def test_the_scarcer_of_two_limits_pays():
 
 def test_the_ridge_says_how_many_threads_each_limit_can_use():
     ridge = fitted(scarcer).ridge
-    assert ridge["b"].tolist() == [1, 2, 4, 6]
-    assert (ridge["b_low"] <= ridge["b"]).all() and (ridge["b"] <= ridge["b_high"]).all()
+    assert ridge["threads"].tolist() == [1, 2, 4, 6]
+    assert (ridge["threads_low"] <= ridge["threads"]).all() and (
+        ridge["threads"] <= ridge["threads_high"]
+    ).all()
     assert not ridge["to_the_end"].any()
 
 
 def test_elasticities_are_those_of_the_surface_with_intervals_that_hold_them():
     cells = fitted(additive).cells
-    first, second = cells["a"] < 8, cells["b"] < 4
-    assert np.allclose(cells["a_elasticity"][first], 0.8, atol=0.1)
-    assert np.allclose(cells["b_elasticity"][second], 0.7, atol=0.15)
-    assert cells["a_elasticity"][~first].isna().all()
-    held = (cells["a_elasticity_low"] <= 0.8) & (cells["a_elasticity_high"] >= 0.8)
+    first, second = cells["limit"] < 8, cells["threads"] < 4
+    assert np.allclose(cells["limit_elasticity"][first], 0.8, atol=0.1)
+    assert np.allclose(cells["threads_elasticity"][second], 0.7, atol=0.15)
+    assert cells["limit_elasticity"][~first].isna().all()
+    held = (cells["limit_elasticity_low"] <= 0.8) & (cells["limit_elasticity_high"] >= 0.8)
     assert held[first].mean() > 0.6
 
 
@@ -95,7 +98,7 @@ def test_additive_knobs_pay_each_by_itself_and_the_ridge_is_straight():
     assert result.family == "additive"
     assert all(said[a, b] == "either" for a, b in product(LIMITS[:3], THREADS[:3]))
     assert all(said[a, b] == "a" for a, b in product(LIMITS[:3], (4, 6, 8)))
-    assert set(result.ridge["b"]) == {4}
+    assert set(result.ridge["threads"]) == {4}
 
 
 def test_what_costs_is_harm_where_nothing_else_pays():
@@ -111,7 +114,7 @@ def test_regions_hold_every_cell_that_is_named_and_are_of_one_kind():
     assert result.regions["cells"].sum() == len(named)
     assert result.regions["cells"].is_monotonic_decreasing
     largest = result.regions.iloc[0]
-    assert (largest["pays"], largest["b_start"], largest["b_stop"]) == ("a", 2, 8)
+    assert (largest["pays"], largest["threads_start"], largest["threads_stop"]) == ("limit", 2, 8)
 
 
 def test_a_surface_in_which_every_cell_is_its_own_is_free():
@@ -240,16 +243,16 @@ def test_no_limit_lies_beyond_the_largest_and_keeps_its_name():
     frame["limit"] = frame["limit"].astype(object).where(frame["limit"] < 8, "none")
     result = fit(frame)
     assert result.grid.names[0] == ("1", "2", "4", "none")
-    assert result.ridge["b"].tolist() == [1, 2, 4, 6]
+    assert result.ridge["threads"].tolist() == [1, 2, 4, 6]
 
 
 def test_the_public_name_is_the_function_and_the_record_is_plain():
     result = deadzone.fit_surface(table(scarcer), KNOBS, "wall_s")
     record = result.to_dict()
-    assert (record["a"], record["b"]) == KNOBS
+    assert tuple(record["knobs"]) == KNOBS
     assert {"families", "regions", "ridge", "cells", "warnings"} <= set(record)
-    assert record["regions"][0]["pays"] == "a" and record["ridge"][2] == {
-        "a": 4, "b": 4, "b_low": 4, "b_high": 4, "to_the_end": False,
+    assert record["regions"][0]["pays"] == "limit" and record["ridge"][2] == {
+        "limit": 4, "threads": 4, "threads_low": 4, "threads_high": 4, "to_the_end": False,
     }  # fmt: skip
 
 
@@ -262,24 +265,24 @@ def published():
 
 
 def test_published_from_8_cores_to_11_the_limit_pays_and_threads_beyond_2_bring_nothing():
-    said = {(row.a, row.b): row.pays for row in published().cells.itertuples()}
+    said = pays(published())
     row = [said[8, threads] for threads in range(3, 21)]
     assert row.count("a") >= 16 and set(row) <= {"a", ""}
-    assert published().ridge.set_index("a").loc[8, "b"] == 2
+    assert published().ridge.set_index("cpu_limit").loc[8, "threads"] == 2
 
 
 def test_published_at_4_cores_threads_pay_to_about_5_as_the_slice_by_itself_says():
-    ridge = published().ridge.set_index("a")
-    assert 4 <= ridge.loc[4, "b"] <= 7
+    ridge = published().ridge.set_index("cpu_limit")
+    assert 4 <= ridge.loc[4, "threads"] <= 7
     assert ridge.index.tolist() == [4, 8, 11]
 
 
 def test_published_more_cores_bring_nothing_from_4_to_6_where_the_author_has_a_dead_zone():
-    cells = published().cells.set_index(["a", "b"])
-    assert cells.loc[(4, 6), "a_elasticity"] < 0 and cells.loc[(4, 6), "pays"] != "a"
-    assert cells.loc[(2, 2), "pays"] == "a"
+    cells = published().cells.set_index(["cpu_limit", "threads"])
+    assert cells.loc[(4, 6), "cpu_limit_elasticity"] < 0 and cells.loc[(4, 6), "pays"] != "cpu_limit"
+    assert cells.loc[(2, 2), "pays"] == "cpu_limit"
 
 
 def test_published_cells_that_stand_alone_at_the_edge_are_left_open():
-    cells = published().cells.set_index(["a", "b"])
+    cells = published().cells.set_index(["cpu_limit", "threads"])
     assert all(cells.loc[(n, n), "pays"] == "" for n in (12, 14, 16))

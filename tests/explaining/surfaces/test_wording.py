@@ -31,7 +31,7 @@ def test_levels_with_the_same_stretch_are_said_together():
 
 def test_levels_that_are_apart_are_said_apart():
     result = surface()
-    result.cells.loc[result.cells["a"] == 2, "region"] = 7
+    result.cells.loc[result.cells[result.knobs[0]] == 2, "region"] = 7
     said = plain(where_text(result, 1))
     assert said == "1 core with 1 thread to 4 threads and 4 cores with 1 thread to 4 threads"
 

@@ -19,7 +19,7 @@ from deadzone.explaining.compare import verdicts
 from deadzone.explaining.compare.doubts import FEW, doubts_of, pooled_noise, replicates_needed
 from deadzone.explaining.compare.effect_size import cliffs_delta, magnitude, overall_delta
 from deadzone.explaining.compare.factors import changed_settings, common_factors, goals_of
-from deadzone.explaining.compare.page import comparison_page, forest_plot
+from deadzone.explaining.compare.page import comparison_page, forest_panel, forest_plot, headline
 from deadzone.explaining.compare.ratio import Drawn, interval, overall_draws, resample
 from deadzone.explaining.compare.result import ComparisonResult
 from deadzone.explaining.compare.samples import Key, Samples, analysed, side_by_side, treatments_of
@@ -31,6 +31,7 @@ from deadzone.language.catalogue import join, say
 from deadzone.study.levels import read_level
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Rows = list[dict[str, Any]]
@@ -39,9 +40,23 @@ Rows = list[dict[str, Any]]
 class Comparison(Paged, ComparisonResult):
     """B against A, treatment by treatment and overall; its fields are those of `ComparisonResult`."""
 
-    def plot(self) -> Figure:
-        """Forest plot: the ratio of every treatment with its interval, and the overall one; a matplotlib figure."""
-        return forest_plot(self)
+    def plot(self, ax: Axes | None = None, *, response: str = "") -> Axes | Figure:
+        """Forest plot: the ratio of every treatment with its interval, and the overall one.
+
+        ax: axes for one response, by default the first, which are returned; without them a figure with a panel a response.
+        """
+        if ax is None:
+            return forest_plot(self)
+        forest_panel(self, response or self.responses[0], ax)
+        return ax
+
+    def summary(self) -> str:
+        """Everything as text: each response overall and treatment by treatment, and what to know of them."""
+        return str(self)
+
+    def __repr__(self) -> str:
+        said = [headline(self, response) for response in self.responses]
+        return f"Comparison({self.names[1]} against {self.names[0]}: {'; '.join(said)})"
 
     def page(self) -> Page:
         """Everything as a page."""

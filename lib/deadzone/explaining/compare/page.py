@@ -152,6 +152,12 @@ def forest_plot(result: ComparisonResult) -> Figure:
     return figure
 
 
+def forest_panel(result: ComparisonResult, response: str, ax: Axes) -> None:
+    """Draw one response of a comparison into axes."""
+    with style.figure_style():
+        _panel(ax, result, response, _rows(result, response))
+
+
 def headline(result: ComparisonResult, response: str) -> str:
     """The verdicts on one response in words, as the title of its panel."""
     rows = result.treatments[result.treatments["response"] == response]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from deadzone.errors import PhaseError
 from deadzone.explaining.phases.candidates import candidates_of_grid
 from deadzone.explaining.phases.heeding import Found
-from deadzone.explaining.phases.plot import plot, plot_slices
-from deadzone.explaining.phases.recommend import Recommendation, recommend, recommend_from
+from deadzone.explaining.phases.plot import FIGURE_SIZE, plot, plot_slices
+from deadzone.explaining.phases.recommend import (
+    DOUBLING_PRICE,
+    PRACTICAL_TOLERANCE,
+    Recommendation,
+    recommend,
+    recommend_from,
+)
 from deadzone.explaining.phases.result import PhaseResult
 from deadzone.explaining.phases.summary import Summary, summarise
 from deadzone.explaining.records import records
@@ -25,13 +32,37 @@ if TYPE_CHECKING:
 class PhaseModel(PhaseResult):
     """The phases of one response curve; its fields are those of `PhaseResult`."""
 
-    def recommend(self, **wishes: Any) -> Recommendation:
+    def recommend(
+        self,
+        *,
+        goal: str | None = None,
+        within: float | None = None,
+        slo: Mapping[str, float] | None = None,
+        cost: str | None = None,
+        tolerance: float = PRACTICAL_TOLERANCE,
+        price: float = DOUBLING_PRICE,
+        confidence: float = 0.95,
+        all_there_is: float | None = None,
+        barred: Sequence[Any] = (),
+        trials: pd.DataFrame | None = None,
+        anyway: bool = False,
+    ) -> Recommendation:
         """The setting to choose, and the settings noise cannot tell from it.
 
-        See `deadzone.explaining.phases.recommend.recommend_from` for the wishes: within, slo, cost. None while a finding
-        about the experiment stops it, unless asked for `anyway`.
+        within: the cheapest setting at most this share worse than the best. slo: the cheapest that meets targets in the unit
+        of the response, {"mean": 40, "p90": 60, "max": 100}. cost: the least of an expression of knob and response, such as
+        "cpu_limit * wall_s"; with trials, the frame that was fitted, of its other columns too. tolerance: what a setting may
+        be worse than the best for nothing, a share. price: the share that a doubling of the knob has to bring beyond it.
+        confidence: of every statement together. all_there_is: the most that the knob can give, such as the cores of the
+        machine. barred: levels that are not recommended. anyway: give a setting in spite of a finding that stops it. goal:
+        "fastest", which is the default, "within", "targets" or "cost". See `recommend_from` for how each is decided.
+
+        Raises PhaseError if the wishes contradict each other or cannot be read.
         """
-        return recommend(self, **wishes)
+        return recommend(
+            self, trials=trials, goal=goal, within=within, slo=slo, cost=cost, tolerance=tolerance, price=price,
+            confidence=confidence, all_there_is=all_there_is, barred=barred, anyway=anyway,
+        )  # fmt: skip
 
     def summary(self, advice: Recommendation | None = None) -> Summary:
         """The fit as a statistician expects it: prints as text, shows as HTML, `.tables` has the numbers.
@@ -40,9 +71,34 @@ class PhaseModel(PhaseResult):
         """
         return summarise(self, advice)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
-        """Draw trials, fit, interval and phases; returns the matplotlib axes."""
-        return plot(self, ax=ax, **style)
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        color: Any = None,
+        label: str = "",
+        title: str | None = None,
+        legend: bool = True,
+        advice: Recommendation | None = None,
+        figsize: tuple[float, float] = FIGURE_SIZE,
+    ) -> Axes:
+        """Draw trials, fit, interval and phases; returns the matplotlib axes.
+
+        color: draw the curve alone in it, to lay it over another; label: its name in the legend. title: by default the
+        verdict, "" for none. legend: whether the marks are explained. advice: the recommendation to mark. figsize: of a new
+        figure [in].
+        """
+        return plot(
+            self, ax=ax, advice=advice, title=title, legend=legend, figsize=figsize, color=color, label=label
+        )
+
+    def predict(self, levels: Any) -> np.ndarray:
+        """The fitted response at levels of the knob, in its unit; nan beyond those that were measured. levels: shape (n,)."""
+        at = self.axis.forward(np.atleast_1d(np.asarray(levels, float)))
+        known = self.axis.forward(self.levels["level"].to_numpy(float))
+        fitted = np.log(self.levels["fitted"].to_numpy(float))
+        value: np.ndarray = np.exp(np.interp(at, known, fitted, left=np.nan, right=np.nan))
+        return value
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
@@ -104,13 +160,32 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         return len(self.models)
 
     def recommend(self, **wishes: Any) -> Recommendation:
-        """The best cell of the grid: the cheapest has the least of the second factor, and of those of the knob."""
+        """The best cell of the grid; wishes as of `PhaseModel.recommend`. The cheapest has the least of the second factor, and of those of the knob."""
         wishes = {"findings": self.findings, **wishes}
         return recommend_from(candidates_of_grid(self.by, self.models), **wishes)
 
-    def plot(self, *, columns: int | None = None) -> Figure:
-        """Draw every slice into a panel of its own; returns the matplotlib figure."""
-        return plot_slices(self.by, self.models, columns=columns)
+    def predict(self, levels: Any) -> pd.DataFrame:
+        """The fitted response of every slice, one column each, one row a level; nan beyond what was measured."""
+        fitted = {value: model.predict(levels) for value, model in self.models.items()}
+        return pd.DataFrame(fitted, index=np.atleast_1d(levels)).rename_axis(columns=self.by)
+
+    def summary(self) -> str:
+        """The fit of every slice as a statistician expects it, one after the other."""
+        return "\n\n".join(f"{self.by} = {value}\n{model.summary()}" for value, model in self.models.items())
+
+    def plot(self, ax: Axes | None = None, *, columns: int | None = None, **style: Any) -> Axes | Figure:
+        """Draw every slice: into axes, a colour each, and they are returned; or each into a panel of a figure, which is returned.
+
+        columns: panels side by side. style: of the curves in `ax`, see `PhaseModel.plot`.
+        """
+        if ax is None:
+            return plot_slices(self.by, self.models, columns=columns)
+        for number, (value, model) in enumerate(self.models.items()):
+            plot(model, ax=ax, **{"color": f"C{number}", "label": f"{self.by} = {value}", **style})
+        return ax
+
+    def _repr_html_(self) -> str:
+        return str(self.phases.to_html(index=False))
 
     def __repr__(self) -> str:
         lines = [f"  {self.by} = {value}: {model!r}" for value, model in self.models.items()]

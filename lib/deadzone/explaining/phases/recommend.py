@@ -10,6 +10,7 @@ level's own deviation (see `level_estimates`), so that the levels of a plateau s
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,9 @@ class Recommendation:
         return "\n".join([self.reason, *(f"Note: {caveat}" for caveat in self.caveats)])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
 
 
 @dataclass(frozen=True, eq=False)

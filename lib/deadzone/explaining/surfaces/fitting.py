@@ -24,8 +24,9 @@ from deadzone.explaining.surfaces.families import (
     fit,
 )
 from deadzone.explaining.surfaces.grid import Grid, grid_of
-from deadzone.explaining.surfaces.result import SurfaceResult
+from deadzone.explaining.surfaces.result import OTHER_COLUMNS, of_knobs
 from deadzone.explaining.surfaces.staircases import log_number, staircases
+from deadzone.explaining.surfaces.surface import Surface
 from deadzone.study.scales import KnobScale, Place
 
 DRAWS = 400
@@ -51,7 +52,7 @@ def fit_surface(
     response: str,
     goal: str = "min",
     scales: Sequence[KnobScale | None] = (None, None),
-) -> SurfaceResult:
+) -> Surface:
     """Find which of two knobs pays at each cell of a grid, and the ridge along which to raise them together.
 
     frame: one row a trial, as for `fit_phases`. knobs: columns of the first and of the second knob, levels with an order; the
@@ -60,6 +61,8 @@ def fit_surface(
 
     Raises PhaseError, with what to do about it, where the table has no surface.
     """
+    if taken := [name for name in knobs if name in OTHER_COLUMNS]:
+        raise PhaseError(f"A knob is called {taken[0]!r}, as a column of the result is; rename it.")
     grid = grid_of(frame, knobs, response, goal, scales)
     fits = _weighed(grid)
     evidence = np.array([one.log_evidence for one in fits])
@@ -69,7 +72,8 @@ def fit_surface(
     drawn = _drawn(fits, weight)
     cells = reading.cell_table(drawn, grid, goal)
     regions, ridge = reading.region_table(cells), reading.ridge_table(drawn, grid)
-    return SurfaceResult(knobs, response, goal, grid, families, cells, regions, ridge)
+    tables = (of_knobs(table, knobs) for table in (cells, regions, ridge))
+    return Surface(knobs, response, goal, grid, families, *tables)
 
 
 def surface_of(
@@ -78,7 +82,7 @@ def surface_of(
     response: str,
     goal: str,
     written: Mapping[str, tuple[str | None, Mapping[str, Place]]] | None = None,
-) -> SurfaceResult | None:
+) -> Surface | None:
     """The surface of a table whose factors are two knobs; None for other factors, and where none can be told.
 
     written: the scale of a factor, and where single levels of it lie, as a study says.

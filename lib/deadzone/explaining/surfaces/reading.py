@@ -80,7 +80,9 @@ def cell_table(drawn: np.ndarray, grid: Grid, goal: str) -> pd.DataFrame:
     """The cells of a result, one row each; see `SurfaceResult`."""
     found = elasticities(drawn, grid)
     pays, probability = shown(paying(found))
-    table = pd.DataFrame({"a": grid.levels[0][grid.at[0]], "b": grid.levels[1][grid.at[1]], "n": grid.count})
+    table = pd.DataFrame(
+        {"a": grid.levels[0][grid.at[0]], "b": grid.levels[1][grid.at[1]], "n_trials": grid.count}
+    )
     response = np.exp(drawn * (1 if goal == "min" else -1))
     for name, values in {"fitted": response, "a_elasticity": found[0], "b_elasticity": found[1]}.items():
         table[[name, f"{name}_low", f"{name}_high"]] = np.quantile(values, QUANTILES, axis=0).T

@@ -20,7 +20,8 @@ def names(result: SurfaceResult) -> dict[str, str]:
 def where_text(result: SurfaceResult, region: int) -> str:
     """The cells of a region in words, levels of the first knob with the same stretch of the second together."""
     cells = result.cells[result.cells["region"] == region]
-    spans = enumerate(cells.groupby("a")["b"].agg(["min", "max"]).to_records().tolist())
+    first, second = result.knobs
+    spans = enumerate(cells.groupby(first)[second].agg(["min", "max"]).to_records().tolist())
     level = {one: i for i, one in enumerate(result.grid.levels[0])}
     runs = [
         [row for _, row in rows]
@@ -62,9 +63,11 @@ def sentences(result: SurfaceResult | None) -> list[Message]:
     kind = result.family if chance >= CERTAINTY else "no_family"
     said = [say(f"surface.{kind}", probability=chance, **names(result))]
     for row in result.regions.head(MOST_REGIONS).to_dict("records"):
-        gains = {"gain_a": row["a_elasticity"], "gain_b": row["b_elasticity"]}
+        gains = {
+            f"gain_{part}": row[f"{knob}_elasticity"] for part, knob in zip("ab", result.knobs, strict=True)
+        }
         where = where_text(result, row["region"])
-        said.append(say(f"surface.{row['pays']}", where=where, **names(result), **gains))
+        said.append(say(f"surface.{result.part(row['pays'])}", where=where, **names(result), **gains))
     if n := int((result.cells["pays"] == "").sum()):
         said.append(say("surface.open", n=n, all=len(result.cells)))
     return [*said, *_ridge(result)]

@@ -22,8 +22,8 @@ TINTS = ("#B9D6EE", "#F7D9A0", "#BFE3CF", "#DAC7EA", "#F3BDB4", "#E1E5EA", "#FFF
 """Of a cell by what pays there, in the order of PAYS, and of one left open; dark numbers can be read on all of them, and an arrow says
 the same."""
 
-RIDGE = {"b_low": ":", "b_high": ":", "b": "-"}
-"""Lines of the ridge and of its interval."""
+RIDGE = {"_low": ":", "_high": ":", "": "-"}
+"""Lines of the ridge and of its interval, by the ends of their columns."""
 
 
 def surface_blocks(result: SurfaceResult | None) -> list[Block]:
@@ -39,14 +39,15 @@ def _map(result: SurfaceResult) -> Figure:
     """The response at each cell with an arrow to where it pays, and the ridge."""
     from matplotlib.patches import Patch
 
-    fitted, pays = (result.cells.pivot(index="b", columns="a", values=one) for one in ("fitted", "pays"))
-    fitted = fitted.rename_axis(index=result.knobs[1], columns=result.knobs[0])
+    first, second = result.knobs
+    fitted, pays = (result.cells.pivot(index=second, columns=first, values=one) for one in ("fitted", "pays"))
+    pays = pays.map(result.part, na_action="ignore")
     kinds = dict(zip((*PAYS, ""), TINTS, strict=True))
     said = {one: say(f"surface.arrow_{one or 'open'}", **names(result)) for one in kinds}
 
     def finish(ax: Axes) -> None:
-        for column, style in RIDGE.items():
-            at = result.ridge.set_index("a")[column].reindex(fitted.columns).to_numpy(float)
+        for end, style in RIDGE.items():
+            at = result.ridge.set_index(first)[second + end].reindex(fitted.columns).to_numpy(float)
             edge = np.where(np.isnan(at), np.nan, np.searchsorted(fitted.index, at) + 0.5)
             ax.stairs(edge, np.arange(len(at) + 1) - 0.5, baseline=None, color=RECOMMENDED_COLOUR, linestyle=style,
                       linewidth=2.6 if style == "-" else 1.4, zorder=5, clip_on=False)  # fmt: skip
@@ -73,7 +74,9 @@ def _regions(result: SurfaceResult) -> Table:
     rows = [
         {
             **row,
-            "what": say(f"surface.arrow_{row['pays']}", **names(result)),
+            "a_elasticity": row[f"{result.knobs[0]}_elasticity"],
+            "b_elasticity": row[f"{result.knobs[1]}_elasticity"],
+            "what": say(f"surface.arrow_{result.part(row['pays'])}", **names(result)),
             "where": where_text(result, row["region"]),
         }
         for row in result.regions.to_dict("records")

@@ -1,0 +1,90 @@
+"""What verbs return is asked, printed and drawn alike, and keeps the user's own names."""
+
+from __future__ import annotations
+
+import pickle
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import deadzone as dz
+from deadzone.errors import PhaseError
+
+
+@pytest.fixture(scope="module")
+def trials():
+    cells = [(cpu, threads) for cpu in (1, 2, 4) for threads in (1, 2, 4, 8)] * 2
+    frame = pd.DataFrame(cells, columns=["cpu", "threads"])
+    noise = np.exp(0.02 * np.random.default_rng(1).standard_normal(len(frame)))
+    return frame.assign(wall_s=8 / frame["threads"].clip(upper=4) / frame["cpu"].clip(upper=2) * noise)
+
+
+@pytest.fixture(scope="module")
+def results(trials):
+    return {
+        "model": dz.fit_phases(trials, "threads", "wall_s"),
+        "models": dz.fit_phases(trials, "threads", "wall_s", by="cpu"),
+        "surface": dz.fit_surface(trials, ("cpu", "threads"), "wall_s"),
+        "comparison": dz.compare(trials, trials.assign(wall_s=0.9 * trials["wall_s"]), "wall_s", "min"),
+        "claims": dz.judge("threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s"),
+        "findings": dz.examine(trials, "threads", "wall_s"),
+        "recommendation": dz.fit_phases(trials, "threads", "wall_s").recommend(),
+    }
+
+
+DRAWN = ("model", "models", "surface", "comparison")
+
+
+@pytest.mark.parametrize(
+    "name", ["model", "models", "surface", "comparison", "claims", "findings", "recommendation"]
+)
+def test_a_result_has_a_short_repr_shows_as_html_and_pickles(results, name):
+    result = results[name]
+    assert 0 < len(repr(result).splitlines()) <= 6
+    assert "<" in result._repr_html_()
+    assert repr(pickle.loads(pickle.dumps(result))) == repr(result)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_result_is_drawn_into_the_axes_of_the_user(results, name):
+    figure, ax = plt.subplots()
+    assert results[name].plot(ax=ax) is ax and (ax.lines or ax.collections or ax.images)
+    assert len(str(results[name].summary())) > 100
+    plt.close(figure)
+
+
+def test_slices_are_laid_over_each_other_with_their_names(results):
+    figure, ax = plt.subplots()
+    results["models"].plot(ax=ax)
+    assert {"cpu = 1", "cpu = 2", "cpu = 4"} <= {text.get_text() for text in ax.get_legend().get_texts()}
+    plt.close(figure)
+
+
+def test_a_model_predicts_its_curve_within_what_was_measured(results):
+    model = results["model"]
+    fitted = model.levels.set_index("level")["fitted"]
+    assert model.predict(fitted.index) == pytest.approx(fitted.to_numpy())
+    assert fitted[4] < model.predict(3)[0] < fitted[2] and np.isnan(model.predict([0.5, 16])).all()
+    assert results["models"].predict([2, 4]).columns.tolist() == [1, 2, 4]
+
+
+def test_a_surface_has_the_columns_of_the_user(results):
+    surface = results["surface"]
+    assert {"cpu", "threads", "cpu_elasticity", "threads_elasticity_low"} <= set(surface.cells)
+    assert {"cpu_start", "threads_stop"} <= set(surface.regions) and {"cpu", "threads"} <= set(surface.ridge)
+    assert set(surface.cells["pays"]) <= {"cpu", "threads", "either", "both", "harm", "none", ""}
+    assert surface.predict(1, 1)[0] == pytest.approx(8, rel=0.05)
+    with pytest.raises(PhaseError, match=r"cpu = 3, threads = 1 was not measured"):
+        surface.predict(3, 1)
+
+
+def test_a_knob_that_is_called_as_a_column_of_the_result_is_refused(trials):
+    with pytest.raises(PhaseError, match="'region', as a column of the result is; rename it"):
+        dz.fit_surface(trials.rename(columns={"cpu": "region"}), ("region", "threads"), "wall_s")
+
+
+def test_claims_and_findings_are_tables(results):
+    assert results["claims"].summary()["verdict"].tolist() == ["undecided"]
+    assert {"key", "severity", "seen", "mend"} <= set(results["findings"].summary())
