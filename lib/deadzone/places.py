@@ -53,15 +53,24 @@ def notebooks_folder() -> Path:
     return (home() if _is_repository(home()) else CARRIED) / "notebooks"
 
 
-def notebook(name: str) -> Path:
-    """A notebook by its name without the ending.
+def notebook(name: str, beside: Path | None = None) -> Path:
+    """A notebook by its name without the ending, or by its path.
+
+    beside: a folder from which the path may start, too, before the repository and the folder of notebooks.
 
     Raises ReportError if it is missing.
     """
-    path = notebooks_folder() / f"{name}.ipynb"
-    if not path.is_file():
-        raise ReportError(f"{path}: the notebook is missing; restore it from the repository.")
-    return path
+    if not name.endswith(".ipynb"):
+        path = notebooks_folder() / f"{name}.ipynb"
+        if not path.is_file():
+            raise ReportError(f"{path}: the notebook is missing; restore it from the repository.")
+        return path
+    starts = [*([beside] if beside else []), home(), notebooks_folder()]
+    found = next((start / name for start in starts if (start / name).is_file()), None)
+    if found is None:
+        looked = ", ".join(dict.fromkeys(map(str, starts)))
+        raise ReportError(f"{name}: there is no such notebook in {looked}.")
+    return found.resolve()
 
 
 def study_folders() -> tuple[Path, ...]:

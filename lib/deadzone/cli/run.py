@@ -159,8 +159,10 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     from deadzone.reports.document.publishing import run_parameter
 
     own = {n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES}
-    notebook = load_study(find_study(study, places.study_folders()), own).analysis_notebook
-    names = set(notebook_parameters(places.notebook(notebook)))
+    path = find_study(study, places.study_folders())
+    spec = load_study(path, own)
+    notebook = places.notebook(spec.notebook or spec.analysis_notebook, path.resolve().parent)
+    names = set(notebook_parameters(notebook))
     names -= {run_parameter(notebook), "table", *Study.model_fields}
     return {n: v for n, v in given.items() if n in names}, {n: v for n, v in given.items() if n not in names}
 

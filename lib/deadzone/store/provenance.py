@@ -1,5 +1,6 @@
 """The circumstances of a run: host, processor, kernel, versions, git commit. No secrets, no environment."""
 
+import hashlib
 import os
 import platform
 import re
@@ -58,6 +59,16 @@ def git_facts(folder: Path) -> dict[str, Any]:
         return {}
     changed = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
     return {"git_commit": commit, "git_changed": changed}
+
+
+def notebook_facts(path: Path, home: Path) -> dict[str, Any]:
+    """Path of a notebook, from home where it lies in it, its SHA-256, and whether it differs from the committed one: None outside
+    git, and for one that is not committed."""
+    name = path.relative_to(home) if path.is_relative_to(home) else path
+    facts = {"path": str(name), "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "differs": None}
+    if _git(path.parent, "ls-files", "--error-unmatch", path.name) is None:
+        return facts
+    return {**facts, "differs": _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name) is None}
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

@@ -24,6 +24,7 @@ from deadzone.contents import bytes_of, text_of, written_whole
 from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
 from deadzone.language.catalogue import say, spoken
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
+from deadzone.store.provenance import notebook_facts
 from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, Form, Journal, read_lines
 from deadzone.store.table import histogram_table, telemetry_table, tidy_table
 from deadzone.study.claims import ClaimSpec
@@ -342,6 +343,17 @@ class Run:
         document = {**facts, "earlier_parts": resumed} if resumed else facts
         text = json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n"
         self._write_whole(PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8"))
+
+    def note_notebook(self, path: Path, home: Path) -> None:
+        """Note in the provenance which notebook analyses the run, from home where it lies in it; nothing where there is none yet, or it cannot be written."""
+        facts = self.provenance()
+        noted = {**facts, "notebook": notebook_facts(path.resolve(), home.resolve())}
+        if facts and noted != facts:
+            text = json.dumps(noted, indent=1, ensure_ascii=False, default=str) + "\n"
+            with contextlib.suppress(
+                StoreError
+            ):  # a run that is kept where nobody may write is published, too
+                self._write_whole(PROVENANCE_FILE, lambda path: path.write_text(text, encoding="utf-8"))
 
     def _write_whole(self, name: str, write: Any) -> None:
         """Write a file under another name first, so that it is there whole or not at all."""

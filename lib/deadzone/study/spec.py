@@ -190,6 +190,10 @@ class Study(Spec):
     """notebook that analyses the run; default profiles with profiles, attribution for http, load_test or connections for load,
     disk for disk, and phases"""
 
+    notebook: str = Field(default="", pattern=r"^(.+\.ipynb)?$")
+    """a notebook of one's own that analyses the run in place of that: a path, from the study's folder or that of the notebooks;
+    it takes the run by its parameter run or source"""
+
     profiles: ProfilesSpec | None = None
     """profiles taken during the trials"""
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
-from deadzone.errors import StoreError, StudyError, SweepError
+from deadzone.errors import ReportError, StoreError, StudyError, SweepError
 from deadzone.language.catalogue import say
 from deadzone.measuring.sweep.progress import Beside, Progress
 from deadzone.measuring.sweep.running import measuring_of, run_sweep
@@ -62,11 +62,22 @@ def _columns(plan: Plan) -> tuple[str, ...]:
 
 def planned_file(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
     """The plan of a study file on this machine, checked. Raises StudyError, with the file's name in it."""
-    study = load_study(path, overrides)
+    study = _with_notebook(load_study(path, overrides), path)
     try:
         return planned(study, path.parent)
     except StudyError as error:
         raise StudyError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
+
+
+def _with_notebook(study: Study, path: Path) -> Study:
+    """The study with a path of its notebook that is found from the run, too. Raises StudyError if there is none."""
+    if not study.notebook:
+        return study
+    try:
+        found = places.notebook(study.notebook, path.resolve().parent)
+    except ReportError as error:
+        raise StudyError(f"{path}: notebook: {error}") from error
+    return study.model_copy(update={"notebook": _from_home(found)})
 
 
 def open_run(
@@ -101,6 +112,11 @@ def _name(path: Path) -> str:
     """What a study file is called by: its name among the studies, else its path, from the repository where it lies in it."""
     if path.parent in {folder.resolve() for folder in places.study_folders()}:
         return path.stem
+    return _from_home(path)
+
+
+def _from_home(path: Path) -> str:
+    """A path from the repository where it lies in it."""
     home = places.home().resolve()
     return str(path.relative_to(home) if path.is_relative_to(home) else path)
 

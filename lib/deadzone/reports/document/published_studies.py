@@ -42,7 +42,7 @@ def publish_reference(studies: Sequence[str] = ()) -> list[Path]:
 def _publish(study: str, notebook: str) -> Path:
     folder = places.reports_folder() / study / FOLDER
     tables = {f"../../../data/reference/{study}/datapackage.json": "tables (CSV)"}
-    publish_notebook(notebook, {}, folder, links=tables, head=_head(study))
+    publish_notebook(places.notebook(notebook), {}, folder, links=tables, head=_head(study))
     write_front_page(folder.parent)
     return folder
 

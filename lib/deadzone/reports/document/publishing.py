@@ -24,7 +24,13 @@ from deadzone.language.catalogue import LANGUAGES, say, speaking
 from deadzone.language.formats import date
 from deadzone.language.rendering import rendered
 from deadzone.reports.document.document import Document, document_of, read_notebook
-from deadzone.reports.document.execution import execute, machine_folders, scrubbed, without_paths
+from deadzone.reports.document.execution import (
+    execute,
+    machine_folders,
+    notebook_parameters,
+    scrubbed,
+    without_paths,
+)
 from deadzone.reports.document.fonts import with_korean_letters
 from deadzone.reports.document.html import TEMPLATES, apart, described, themed
 from deadzone.reports.document.page import page
@@ -76,9 +82,13 @@ PHASES = "phases"
 """The notebook for runs of any study; the others are each for studies of one kind."""
 
 
-def run_parameter(notebook: str) -> str:
-    """Name of the parameter by which a notebook takes the run to analyse."""
-    return "run" if notebook == PHASES else "source"
+def run_parameter(notebook: Path) -> str:
+    """Name of the parameter by which a notebook takes the run to analyse. Raises ReportError if it has none."""
+    known = notebook_parameters(notebook)
+    for name in ("run", "source"):
+        if name in known:
+            return name
+    raise ReportError(f"{notebook}: it has no parameter run or source, by which it would take the run.")
 
 
 def publish_run(
@@ -86,25 +96,26 @@ def publish_run(
 ) -> Published:
     """Execute the analysis of a run and publish page, PDF and notebook.
 
-    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks; by default the one
-    that the study asks for. One that fails is not published, and what was published before stays.
+    parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks, or its path; by default
+    the one that the study asks for. Its path, hash and state in git stand in the run's provenance. One that fails is not published, and what was published before stays.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
     spec = run.study()
-    notebook = notebook or spec.analysis_notebook
+    path = places.notebook(notebook or spec.notebook or spec.analysis_notebook)
+    run.note_notebook(path, places.home())
     folder = places.reports_folder() / spec.study / run.run_id
-    given = {run_parameter(notebook): _name(run), **(parameters or {})}
+    given = {run_parameter(path): _name(run), **(parameters or {})}
     own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
-    publish_notebook(notebook, given, own, trials=run.folder / TRIALS)
+    publish_notebook(path, given, own, trials=run.folder / TRIALS)
     return Published(own, write_front_page(folder.parent))
 
 
-def publish_notebook(notebook: str, parameters: Mapping[str, Any], folder: Path, **beside: Any) -> None:
+def publish_notebook(notebook: Path, parameters: Mapping[str, Any], folder: Path, **beside: Any) -> None:
     """Execute a notebook of the repository and write its report into a folder. beside: trials, links and head of `write_report`."""
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
-        execute(places.notebook(notebook), executed, parameters, meanwhile=load_writers)
+        execute(notebook, executed, parameters, meanwhile=load_writers)
         write_report(executed, folder, **beside)
 
 

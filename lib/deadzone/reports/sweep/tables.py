@@ -38,7 +38,7 @@ PROVENANCE_FACTS = (
     "virtualised", "limits_mechanism", "scratch", "program_version", "clip", "clip_frames", "clip_sha256",
     "file_system", "mount_options", "disk_device", "disk_kind", "disk_model", "disk_scheduler", "disk_write_cache",
     "disk_logical_block_bytes", "disk_free_bytes", "disk_file_bytes", "disk_direct", "io_limits_mechanism",
-    "load_average_1min", "git_commit", "git_changed",
+    "load_average_1min", "git_commit", "git_changed", "notebook",
 )  # fmt: skip
 """Facts shown in a report, in this order; provenance.json holds all."""
 
@@ -245,6 +245,9 @@ def provenance_table(source: Source) -> Table | None:
 
 
 def _fact(key: str, value: Any) -> str:
+    if key == "notebook":
+        state = {None: "not_committed", True: "changed", False: "as_committed"}[value["differs"]]
+        return f"{value['path']}, {say(f'provenance.{state}')}, SHA-256 {value['sha256'][:12]}"
     if isinstance(value, bool):
         return say("report.yes" if value else "report.no")
     if key == "recorded_at":
