@@ -215,6 +215,7 @@ def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_pa
         code("import pandas as pd\nimport seaborn as sns\nframe = pd.DataFrame({'n': [1, 2] * 9, 'wall_s': range(18)})"),
         v4.new_markdown_cell("Every trial."), code("sns.stripplot(frame, x='n', y='wall_s')"),
         v4.new_markdown_cell("Times by level."), code("frame.groupby('n').mean()"),
+        v4.new_markdown_cell("A sentence."), code("pd.DataFrame({'found': ['word ' * 40 + 'end']})"),
     )  # fmt: skip
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(v4.new_notebook(cells=list(cells), metadata=kernel), tmp_path / "pools.ipynb")
@@ -227,6 +228,7 @@ def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_pa
         text in page
         for text in ("Figure 1.</span> Every trial.", "Table 1.</span> Times by level.", "wall [s]")
     )
+    assert "word end<" in page  # where pandas would cut it
     assert page.count('id="figure-1-PathCollection') == 2  # marks of the drawing, not a picture of them
     for name in ("index.html", "report.pdf", "report.ipynb"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()

@@ -43,7 +43,8 @@ DRAWN = [
     "--InlineBackend.figure_formats=svg",
     f"--InlineBackend.rc={FIGURES!r}",
     "--InlineBackend.print_figure_kwargs={'bbox_inches': 'tight', 'metadata': {'Date': None, 'Creator': None}}",
-    "--IPKernelApp.exec_lines=import numpy; numpy.random.seed(0)",
+    # A sentence in a cell of a DataFrame is published whole.
+    "--IPKernelApp.exec_lines=import numpy, pandas; numpy.random.seed(0); pandas.options.display.max_colwidth = None",
 ]
 """Options of a kernel whose figures are drawings, of the same bytes each time: points that seaborn strews, too."""
 
