@@ -89,7 +89,7 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
     probability: shape (steps, 5). x: shape (n,), places of the levels. Returns shape (steps, 5). A
     plateau or a reversal that loses more than HARM is a reversal; a plateau that is the whole curve
     and gains more than WORTH is linear, until it has faded."""
-    found, moved = runs(_likeliest(probability)), probability.copy()
+    found, moved = _last_as_one(probability), probability.copy()
     for first, stop, label in found:
         if label not in (priors.PLATEAU, priors.REVERSAL):
             continue
@@ -102,6 +102,19 @@ def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray
         elif len(found) == 1 and gained >= SUM_PROOF:
             _move(moved, slice(_faded(pieces, x)), priors.LINEAR, gained)
     return moved
+
+
+def _last_as_one(probability: np.ndarray) -> list[tuple[int, int, int]]:
+    """The likeliest phases; the last one is longer where plateau and reversal, of which only the sum
+    says which it is, are together likelier than what stands there before them."""
+    found, together = runs(_likeliest(probability)), probability.copy()
+    together[:, priors.PLATEAU] += together[:, priors.REVERSAL]
+    last = runs(_likeliest(together))[-1]
+    if last[2] != priors.PLATEAU or any(
+        label in (priors.PLATEAU, priors.REVERSAL) and first <= last[0] for first, _, label in found
+    ):
+        return found
+    return [(first, min(stop, last[0]), label) for first, stop, label in found if first < last[0]] + [last]
 
 
 def _move(probability: np.ndarray, steps: slice, label: int, share: float) -> None:
