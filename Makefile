@@ -89,8 +89,8 @@ test-cluster: $(VENV)/.dev  ## sweep real pods, on the cluster that KUBECONFIG n
 	-@$(call BUSY_AGAIN,$(CLUSTER_RECORD))
 	@$(BIN)/python tests/tally.py total $(CLUSTER_RECORD) 2
 
-lab: $(VENV)/.main  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(BIN)/jupyter lab $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)
+lab: $(VENV)/.main  ## open the repository in JupyterLab, at notebooks/start.ipynb
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/notebooks/start.ipynb $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)
 
 bench: $(VENV)/.bench  ## measure what the documentation states of speed and accuracy
 	$(BIN)/python benchmarks/all.py
