@@ -1,14 +1,23 @@
-"""A notebook executed in a kernel that stays open, so that a test can ask for values and try a cell again."""
+"""A notebook executed in the test's own process, so that a test can ask for values and try a cell again.
+
+IPython runs the cells as a kernel does, without its start and without importing every library anew; that notebooks run in a
+kernel of their own is what the tests of JupyterLab, papermill and publishing show.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbclient import NotebookClient
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 from deadzone import places
+
+Bundle = dict[str, Any]
 
 
 class Executed:
@@ -19,55 +28,63 @@ class Executed:
 
     def __init__(self, name: str, **parameters: Any) -> None:
         path = places.notebook(name)
-        self.cells = nbformat.read(path, as_version=4).cells
-        place = next(i for i, cell in enumerate(self.cells) if "parameters" in cell.metadata.get("tags", ()))
+        cells = nbformat.read(path, as_version=4).cells
+        self._sources = [cell.source for cell in cells if cell.cell_type == "code"]
+        place = next(i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", ()))
         given = "\n".join(f"{name} = {value!r}" for name, value in parameters.items())
-        self.cells.insert(place + 1, nbformat.v4.new_code_cell(given))
-        notebook = nbformat.v4.new_notebook(cells=self.cells)
-        self._client = NotebookClient(
-            notebook, kernel_name="python3", timeout=120, resources={"metadata": {"path": str(path.parent)}}
-        )
+        self._sources.insert(self._sources.index(cells[place].source) + 1, given)
+        self._folder = path.parent
 
     def __enter__(self) -> Executed:
-        self._kernel = self._client.setup_kernel()
-        self._kernel.__enter__()
-        for index, cell in enumerate(self.cells):
-            self._client.execute_cell(cell, index)
+        self._before = Path.cwd()
+        os.chdir(self._folder)
+        InteractiveShell.clear_instance()
+        self._shell = InteractiveShell.instance()
+        try:
+            self._shown = [bundle for source in self._sources for bundle in self._run(source)]
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._kernel.__exit__(*error)
+        import matplotlib.pyplot as plt
+
+        plt.close("all")
+        self._shell.history_manager.end_session()
+        InteractiveShell.clear_instance()
+        os.chdir(self._before)
 
     @property
     def sentences(self) -> str:
         """What the cells said in Markdown that they computed, in order."""
-        return "\n".join(map(_markdown, self.cells))
-
-    def value(self, expression: str) -> Any:
-        """The value of an expression in the kernel, as JSON gives it back."""
-        cell = self._run(f"import json\nprint(json.dumps({expression}, default=float))")
-        return json.loads("".join(output.text for output in cell.outputs if output.get("name") == "stdout"))
-
-    def again(self, text: str, changed: str) -> str:
-        """What the cell that has a text in its source says when executed again after a change."""
-        source = next(cell.source for cell in self.cells if cell.cell_type == "code" and text in cell.source)
-        return _markdown(self._run(f"{changed}\n{source}"))
-
-    def _run(self, source: str) -> Any:
-        cell = nbformat.v4.new_code_cell(source)
-        self._client.nb.cells.append(cell)
-        self._client.execute_cell(cell, len(self._client.nb.cells) - 1)
-        self._client.nb.cells.pop()
-        return cell
+        return _markdown(self._shown)
 
     @property
     def verdict(self) -> str:
         """The verdict that heads the page, with every doubt."""
-        outputs = [output for cell in self.cells for output in cell.get("outputs", ())]
-        texts = [output.get("data", {}).get("text/plain", "") for output in outputs]
+        texts = [bundle.get("text/plain", "") for bundle in self._shown]
         return next(text for text in texts if text.startswith("Verdict"))
 
+    def value(self, expression: str) -> Any:
+        """The value of an expression in the notebook, as JSON gives it back."""
+        return json.loads(json.dumps(eval(expression, self._shell.user_ns), default=float))
 
-def _markdown(cell: Any) -> str:
-    bundles = (output.get("data", {}) for output in cell.get("outputs", ()))
+    def again(self, text: str, changed: str) -> str:
+        """What the cell that has a text in its source says when executed again after a change."""
+        source = next(source for source in self._sources if text in source)
+        return _markdown(self._run(f"{changed}\n{source}"))
+
+    def _run(self, source: str) -> list[Bundle]:
+        """What a cell shows, the value of its last line at the end."""
+        with capture_output() as captured:
+            result = self._shell.run_cell(source)
+        result.raise_error()
+        shown = [output.data for output in captured.outputs]
+        if result.result is not None:
+            shown.append(self._shell.display_formatter.format(result.result)[0])
+        return shown
+
+
+def _markdown(bundles: list[Bundle]) -> str:
     return "\n".join(bundle["text/markdown"] for bundle in bundles if "text/markdown" in bundle)
