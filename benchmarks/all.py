@@ -28,6 +28,7 @@ BENCHMARKS = (
     "settings.py",
     "surfaces.py",
     "table_findings.py",
+    "work_findings.py",
     "knob_names.py",
     "explorer.py",
     "disk.py",

@@ -66,6 +66,20 @@ def test_cpu_time_that_falls_to_next_to_nothing_stops_the_verdict_where_no_work_
     assert found(half)["less_work"].severity == "notes"
 
 
+def test_a_level_that_still_takes_a_second_did_something_and_one_that_only_starts_up_did_not():
+    """Of 20 s and 16 s of CPU time a cache leaves 1 s and 0.9 s."""
+    table = sound_trials(7).drop(columns="items").assign(io_read_bytes=29_134)
+    first, idle = table["n"] == 1, table["n"] >= 4
+    scatter = table["wall_s"] / table.groupby("n")["wall_s"].transform("median")
+    table = table.assign(
+        wall_s=scatter * np.where(first, 20, 1.0), user_s=scatter * np.where(first, 16, 0.9), sys_s=0.0
+    )
+    assert "less_work" not in found(table)
+    table.loc[idle, ["wall_s", "user_s"]] = np.column_stack([0.02 * scatter, 0.01 * scatter])[idle]
+    one = found(table)["less_work"]
+    assert one.severity == "stops" and one.levels == (4, 6, 8)
+
+
 def test_a_program_that_counts_as_much_as_a_set_time_allows_is_named():
     table, rng = sound_trials(4), np.random.default_rng(1)
     for busy in (0.003, 0.06):

@@ -36,6 +36,9 @@ LESS_CPU = 0.6
 NOTHING = 0.1
 """Below this share of it, where the time falls to half or less too, hardly anything was done."""
 
+STARTED_S = 0.5
+"""What starts and does nothing is over by then, a virtual machine too; what takes longer did something [s]."""
+
 LEAST_APART = 0.3
 """Where all trials of these levels lie below this share of all others, nothing is left to chance."""
 
@@ -159,8 +162,9 @@ def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     at = medians[known]
     least = np.minimum.accumulate(at)
     fallen = np.flatnonzero(at[1:] < LESS_CPU * least[:-1]) + 1
-    first = next((i for i in fallen if at[i] < NOTHING * least[i - 1]), None)
-    if first is None or not _nothing_done(seen, rows, known, int(first), float(least[first - 1])):
+    low = (int(i) for i in fallen if at[i] < NOTHING * least[i - 1])
+    first = next((i for i in low if _nothing_done(seen, rows, known, i, float(least[i - 1]))), None)
+    if first is None:
         yield _fall(seen, rows, "cpu_s", values, known, fallen, least, "notes")
         return
     hardly = np.flatnonzero((at < NOTHING * least[first - 1]) & (np.arange(len(at)) >= first))
@@ -174,7 +178,7 @@ def _nothing_done(seen: Experiment, rows: pd.DataFrame, known: list[int], at: in
     """Whether hardly any CPU time at a level was less work: the time falls too, and no count and no byte says that as much
     was done."""
     walls = typical(seen, rows, numbers(rows, "wall_s"))[known]
-    if before_s < 2 * START_S or not walls[at] < np.nanmin(walls[:at]) / 2:
+    if before_s < 2 * START_S or not walls[at] < min(np.nanmin(walls[:at]) / 2, STARTED_S):
         return False
     traces = [numbers(rows, name) for name in ("io_read_bytes", "io_written_bytes")]
     done = [typical(seen, rows, values)[known] for values in (*counts_of_work(seen, rows).values(), *traces)]
