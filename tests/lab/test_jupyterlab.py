@@ -116,7 +116,7 @@ def test_a_sweep_shows_its_bar_and_curve_in_place_is_interrupted_and_goes_on(
             "kind": "command",
             "argv": ["sh", "-c", HELD_FROM_THE_EIGHTH, "sh", "{pause}", str(tmp_path)],
         },
-        factors={"pause": [0.1, 0.2, 0.3]},
+        factors={"pause": [0.3, 0.4, 0.5]},  # seven take more than the 2 s after which a curve is drawn
         design={"replicates": 6, "timeout_s": PATIENCE_S},
     )
     shutil.copy(NOTEBOOKS / "sweep.ipynb", home / "notebooks")
