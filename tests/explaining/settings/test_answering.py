@@ -211,3 +211,16 @@ def test_a_noisy_setting_is_not_told_from_a_quiet_one_of_the_same_value():
         table = pd.DataFrame({"allocator": np.repeat(["a", "b", "c", "d"], 5), "wall_s": values})
         claims += len(answer(table, "allocator", "wall_s").recommend().tied) < 4
     assert claims <= 10  # 39 with one noise for all; 2 would be as stated
+
+
+def test_two_of_three_trials_that_agree_make_no_outlier_of_the_third_where_settings_scatter_differently():
+    """Equal settings, three trials each, scatters up to a hundred times apart: claims are wrong in at most a tenth."""
+    rng, wrong = np.random.default_rng(8), 0
+    for _ in range(60):
+        sigma = 0.02 * 100.0 ** rng.permutation(np.linspace(-0.5, 0.5, 6))
+        names = np.repeat([f"n{k}" for k in range(6)], 3)
+        wall = np.exp(np.repeat(sigma, 3) * rng.standard_normal(18))
+        table = pd.DataFrame({"allocator": names, "wall_s": wall})
+        advice = answer(table, "allocator", "wall_s").recommend()
+        wrong += bool((advice.table["loss_low"] > 0).any())
+    assert wrong <= 6

@@ -52,15 +52,16 @@ class BestSet:
 def best_set(
     estimate: np.ndarray,
     covariance: np.ndarray,
-    degrees_of_freedom: float,
+    degrees_of_freedom: float | np.ndarray,
     confidence: float = 0.95,
     tolerance: float = 0.0,
 ) -> BestSet:
     """Settings that cannot be told apart from the one with the smallest estimate.
 
-    estimate: shape (n,), of ln(response), smaller is better. covariance: shape (n, n), of its errors.
-    degrees_of_freedom: of the noise behind the covariance, > 0. confidence: in (0, 1).
-    tolerance: >= 0, a fraction of the response that does not matter in practice.
+    estimate: shape (n,), of ln(response), smaller is better. covariance: shape (n, n), of its
+    errors. degrees_of_freedom: of the noise behind the covariance, > 0; of each setting, shape
+    (n,), where their noises are told apart. confidence: in (0, 1). tolerance: >= 0, a fraction of
+    the response that does not matter in practice.
 
     Raises PhaseError if the shapes disagree or a number is out of range.
     """
@@ -75,7 +76,7 @@ def best_set(
         )
     if tolerance < 0:
         raise PhaseError(f"The tolerance is {tolerance!r}; give a fraction of at least 0, for example 0.05.")
-    if degrees_of_freedom <= 0:
+    if np.min(degrees_of_freedom) <= 0:
         raise PhaseError("Nothing is known about the noise: the comparison has no degrees of freedom.")
     differ = estimate[:, None] - estimate[None, :]
     error = difference_errors(covariance)
@@ -124,11 +125,15 @@ def critical_values(drawn: np.ndarray, error: np.ndarray, confidence: float) -> 
     )
 
 
-def drawn_errors(covariance: np.ndarray, degrees_of_freedom: float) -> np.ndarray:
-    """Errors of estimates as they may be, of multivariate Student's t; shape (DRAWS, n)."""
+def drawn_errors(covariance: np.ndarray, degrees_of_freedom: float | np.ndarray) -> np.ndarray:
+    """Errors of estimates as they may be, shape (DRAWS, n): of multivariate Student's t, or where
+    each setting's noise is known by itself, of one Student's t a setting (the fiducial distribution
+    of Behrens and Fisher, whose tests keep their level or err towards no difference: Robinson 1976,
+    Annals of Statistics 4, 963-971)."""
     rng = np.random.default_rng(SEED)
     errors = rng.standard_normal((DRAWS, len(covariance))) @ _root(covariance).T
-    return errors / np.sqrt(rng.chisquare(degrees_of_freedom, DRAWS) / degrees_of_freedom)[:, None]
+    df = np.atleast_1d(degrees_of_freedom)
+    return errors / np.sqrt(rng.chisquare(df, (DRAWS, len(df))) / df)
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

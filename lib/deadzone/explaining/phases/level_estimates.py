@@ -75,6 +75,13 @@ class LevelEstimates:
         """Standard error of each level's ln(response), shape (n,)."""
         return np.sqrt(np.diag(self.covariance))
 
+    @property
+    def comparison_df(self) -> float | np.ndarray:
+        """Degrees of freedom for comparisons: of each level's own noise where no curve joins them."""
+        if np.any(self.covariance - np.diag(np.diag(self.covariance))):
+            return self.degrees_of_freedom
+        return np.maximum(self.noise_df, 1.0)
+
     def at(self, where: np.ndarray) -> LevelEstimates:
         """The estimates at some of the levels, by their positions."""
         covariance = self.covariance[np.ix_(where, where)]

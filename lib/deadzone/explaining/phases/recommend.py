@@ -212,9 +212,7 @@ def recommend_from(
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
     e = candidates.estimates
-    found = best_set(
-        candidates.sign * e.log_response, e.covariance, e.degrees_of_freedom, confidence, tolerance
-    )
+    found = best_set(candidates.sign * e.log_response, e.covariance, e.comparison_df, confidence, tolerance)
     found = _by_own_values(candidates, found)
     if within is not None:
         choice = _cheapest_within(candidates, found, within)

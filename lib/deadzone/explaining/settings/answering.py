@@ -34,7 +34,6 @@ from deadzone.explaining.phases.heeding import Found
 from deadzone.explaining.phases.level_estimates import (
     LEAST_DF,
     LevelEstimates,
-    few_trials_factor,
     level_means,
     level_medians,
     level_noise,
@@ -95,19 +94,28 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     common = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
     own = np.array([np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)])
     freedom = np.maximum(counts - 1.0, 0.0)
-    scale = level_noise((1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom, common)[cell]
+    spread, few = (1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom
+    scale, known = level_noise(spread, few, common)[cell], noise_degrees(spread, few)[cell]
     weight = np.ones(len(value))
     for _ in range(PASSES):
         residual = value - centre[cell]
-        good = (1 - OUTLIER_RATE) * np.exp(-0.5 * (residual / scale) ** 2)
-        bad = OUTLIER_RATE / SPOILED_SPREAD * np.exp(-0.5 * (residual / (SPOILED_SPREAD * scale)) ** 2)
+        good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
+        bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
         weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
         centre = np.bincount(cell, weight * value, n) / np.maximum(np.bincount(cell, weight, n), 1e-9)
         freedom = np.maximum(np.bincount(cell, weight, n) - 1, 0.0)
         square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
         common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
-        scale = np.maximum(level_noise(square / np.maximum(freedom, 1e-9), freedom, common), QUIETEST)[cell]
+        spread = square / np.maximum(freedom, 1e-9)
+        scale = np.maximum(level_noise(spread, freedom, common), QUIETEST)[cell]
+        known = noise_degrees(spread, freedom)[cell]
     return weight
+
+
+def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
+    """Density of Student's t over its peak. A scale that few trials tell has wide tails: of three trials
+    of a setting with a scatter of its own two may agree by chance, and the third is not spoiled."""
+    return (1 + score**2 / df) ** (-(df + 1) / 2)
 
 
 def estimate_cells(
@@ -116,8 +124,8 @@ def estimate_cells(
     """Estimates of n settings on the response's scale, and the weight of each trial.
 
     cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the noise is taken to
-    be the usual one, and nothing is known about it beyond that. A setting that scatters otherwise than the others has a noise of its own, known
-    from few trials: its error is as much wider as Student's t says (Welch 1947, Biometrika 34, 28-35).
+    be the usual one, and nothing is known about it beyond that. A setting that scatters otherwise
+    than the others has a noise of its own, with its degrees of freedom (see `best_set`).
     """
     weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
     mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
@@ -130,8 +138,7 @@ def estimate_cells(
         pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
         noise = level_noise(variance, df, max(pooled, QUIETEST))
     own_df = noise_degrees(variance, df)
-    known = few_trials_factor(own_df) / few_trials_factor(np.array(max(freedom, LEAST_DF)))
-    covariance = np.diag((np.maximum(known, 1.0) * noise) ** 2 / count)
+    covariance = np.diag(noise**2 / count)
     return LevelEstimates(mean, covariance, noise, own_df, max(freedom, LEAST_DF)), weight
 
 
