@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from deadzone import errors
+from notebooks.executed import Executed
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
@@ -111,3 +113,23 @@ def test_papermill_ends_with_the_sentence_and_another_code_than_zero(home, tmp_p
         "PhaseError: tolerance is 5; give a share from 0 to 1, for example 0.05 for 5 %."
         in said.stderr.splitlines()
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        ("disk", {"within": 5}, "within is 5; give a number from 0 to 1"),
+        ("disk", {"chunk_mb": 0}, "chunk_mb is 0; give a number from 0.001"),
+        ("disk", {"source": "nosuch/latest"}, "no run 'nosuch/latest'"),
+        ("load_test", {"target_ms": "fast"}, "target_ms is 'fast'; give a number"),
+        ("load_test", {"lang": "xx"}, "lang is 'xx'; choose en or ko"),
+        ("attribution", {"margin": 3}, "margin is 3; give a number from 0 to 1"),
+        ("attribution", {"slow": "nowhere"}, "no trials of an environment 'nowhere'"),
+        ("connections", {"safe_share": 7}, "safe_share is 7; give a number from 0 to 1"),
+        ("profiles", {"kind": "heaps"}, "kind is 'heaps'; choose one of: cpu, heap"),
+        ("profiles", {"functions": 0}, "functions is 0; give a number from 1"),
+    ],
+)
+def test_a_wrong_value_of_a_notebook_for_one_kind_of_run_is_refused(name, given, words):
+    with pytest.raises((ValueError, errors.DeadzoneError), match=re.escape(words)), Executed(name, **given):
+        pass
