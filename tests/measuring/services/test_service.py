@@ -187,7 +187,7 @@ def test_a_port_that_is_taken_is_told_with_its_holder(serve):
 
 
 def test_the_wrong_status_is_not_ready(serve):
-    service = serve("error", ready=ReadinessSpec(path="/other", timeout_s=0.5))
+    service = serve("error", ready=ReadinessSpec(path="/other", timeout_s=2))
     with pytest.raises(ServiceError, match="status 503 where 200 means ready"):
         service.ready(ONE)
 
