@@ -174,7 +174,7 @@ def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, publ
     assert contents(published.folder) == before
 
 
-def test_a_secret_is_refused_before_anything_runs(published):
+def test_a_secret_is_refused_before_anything_runs(home, published):
     from deadzone.store.run import Run
 
     with pytest.raises(DeadzoneError, match="environment variable"):
