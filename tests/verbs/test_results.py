@@ -8,6 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import seaborn as sns
+from reports.made_runs import write_run
 
 import deadzone as dz
 from deadzone.errors import PhaseError
@@ -88,3 +90,13 @@ def test_a_knob_that_is_called_as_a_column_of_the_result_is_refused(trials):
 def test_claims_and_findings_are_tables(results):
     assert results["claims"].summary()["verdict"].tolist() == ["undecided"]
     assert {"key", "severity", "seen", "mend"} <= set(results["findings"].summary())
+
+
+def test_the_trials_of_a_run_are_drawn_by_seaborn_whatever_their_columns(tmp_path):
+    """Seaborn's short legend of more than six whole numbers asks for NumPy's types."""
+    trials = dz.load_run(write_run(tmp_path, replicates=8).folder).trials
+    assert trials["block"].dtype == np.int64 and trials["trusted"].dtype == bool
+    figure, ax = plt.subplots()
+    sns.stripplot(trials, x="wall_s", y="cpu_limit", hue="block", ax=ax)
+    sns.scatterplot(trials, x="wall_s", y="nr_throttled", hue="exit_code", ax=ax)
+    plt.close(figure)

@@ -117,3 +117,20 @@ def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
     except (OSError, ValueError) as error:
         raise TableError(f"{path}: the rows cannot be added, since it cannot be read: {error}.") from error
     return pd.concat([there, table], ignore_index=True)
+
+
+def with_numpy_types(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose whole numbers and truth values have NumPy's types, which seaborn and scipy ask for: whole numbers with missing
+    ones are floats; truth values with missing ones stay as they are."""
+    import pandas as pd
+
+    types = {}
+    for name, column in table.items():
+        missing = bool(column.isna().any())
+        if pd.api.types.is_extension_array_dtype(column) and pd.api.types.is_numeric_dtype(column):
+            if not pd.api.types.is_bool_dtype(column):
+                whole = pd.api.types.is_integer_dtype(column) and not missing
+                types[name] = "int64" if whole else "float64"
+            elif not missing:
+                types[name] = "bool"
+    return table.astype(types)

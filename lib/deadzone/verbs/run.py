@@ -21,7 +21,7 @@ from deadzone.reports.sweep.analysis import Analysis, analyse, experiment_of
 from deadzone.reports.sweep.report import SweepReport
 from deadzone.reports.sweep.source import Source, load_source
 from deadzone.store import run as stored
-from deadzone.store.tables import READABLE
+from deadzone.store.tables import READABLE, with_numpy_types
 from deadzone.study.spec import Study
 
 COLUMNS = ("run", "started_at", "question", "trials", "not_ok", "not_trusted", "host")
@@ -92,13 +92,13 @@ class Run:
     def trials(self) -> pd.DataFrame:
         """The tidy table, one row an attempt at a trial; data/README.md tells its columns and units."""
         is_run = self.folder is not None and self.folder.is_dir()
-        return self.stored.trials() if is_run else self.source.trials
+        return with_numpy_types(self.stored.trials() if is_run else self.source.trials)
 
     @property
     def sound(self) -> pd.DataFrame:
         """The trials that the analysis rests on: no warm-up, none that failed, and none that is not trusted, unless hardly any
         is."""
-        return self.analysis.source.analysed
+        return with_numpy_types(self.analysis.source.analysed)
 
     @cached_property
     def telemetry(self) -> pd.DataFrame:

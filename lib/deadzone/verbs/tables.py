@@ -30,7 +30,7 @@ def read_table(source: str | Path) -> pd.DataFrame:
         return tables.read_table(Path(source))
     study, _, table = str(source).rpartition("/")
     try:
-        return Run.find(places.runs_folder(), str(source)).trials()
+        return tables.with_numpy_types(Run.find(places.runs_folder(), str(source)).trials())
     except UnknownRunError as unknown:
         if has_reference(study):
             return load_reference(study, table)
