@@ -48,6 +48,9 @@ CHARACTER_WIDTH = 0.56
 WIDE_CHARACTER_WIDTH = 1.0
 """Width of a Korean syllable, as a share of the font size: it fills a square."""
 
+MOST_SEARCHED = 1_000
+"""With more trials than this the legend of a curve laid over another stands in a corner, wherever the marks are."""
+
 
 def plot(
     model: PhaseResult,
@@ -98,7 +101,8 @@ def _draw_over(model: PhaseResult, ax: Axes, color: Any, label: str) -> None:
     for start in model.phases["start"].iloc[1:]:
         ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     plot_axes.plain_values(ax)
-    ax.legend(fontsize=8, frameon=False)
+    # Where it covers no mark is looked for mark by mark, which takes long where there are many.
+    ax.legend(fontsize=8, frameon=False, loc="best" if len(model.trials) < MOST_SEARCHED else "upper right")
 
 
 def plot_panels(panels: Sequence[tuple[PhaseResult, Axes, Recommendation, str]]) -> None:

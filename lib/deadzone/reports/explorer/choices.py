@@ -1,6 +1,6 @@
 """What can be explored: the runs on this machine and the curves of the published studies."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -61,6 +61,23 @@ class Table:
         """The part of it at these levels of other factors."""
         attempts = self.trials if self.attempts is None else self.attempts
         return replace(self, trials=rows_at(self.trials, levels), attempts=rows_at(attempts, levels))
+
+    def levels(self, knob: str) -> list[tuple[str, object]]:
+        """The levels of a knob in the order of the table's values, each with its name; none of a knob that it lacks."""
+        if knob not in self.trials:
+            return []
+        found = (
+            self.trials[knob]
+            .drop_duplicates()
+            .sort_values(key=lambda column: column.astype(str).str.zfill(12))
+        )
+        return [(str(level), level) for level in found]
+
+    def without(self, knob: str, levels: Sequence[object]) -> "Table":
+        """The table without some levels of a knob."""
+        attempts = self.trials if self.attempts is None else self.attempts
+        kept, judged = (rows[~rows[knob].isin(levels)] for rows in (self.trials, attempts))
+        return replace(self, trials=kept, attempts=judged) if len(levels) else self
 
     def knobs(self) -> list[str]:
         """Factors with enough levels on an axis for a curve, the first choice first."""

@@ -1,4 +1,4 @@
-"""The explorer: menus for study, run, knob, response and slice, sliders for thresholds and tolerance, one figure."""
+"""The explorer: menus for study, run, knob, response and slice, levels to leave out, sliders for thresholds and tolerance, one figure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deadzone.language.catalogue import say
 from deadzone.reports.document import display as blocks
 from deadzone.reports.explorer.choices import Table, list_tables
 from deadzone.reports.explorer.curve import Curve, View, open_curve
-from deadzone.reports.explorer.drawing import draw
+from deadzone.reports.explorer.figure import SCALES, drawn
 from deadzone.reports.figures.curves import phases_table
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ class Explorer:
         self.breakthrough = self._slider("breakthrough", usual.breakthrough, 1.05, 5.0)
         self.reversal = self._slider("reversal", usual.reversal, -1.5, -0.05)
         self.tolerance = self._slider("tolerance", 100 * PRACTICAL_TOLERANCE, 0.0, 50.0, step=0.5)
+        self.left_out = w.SelectMultiple(
+            description=say("explorer.left_out"), rows=4, layout=w.Layout(width="220px")
+        )
+        self.scale = self._menu("scale", [*SCALES])
         width, hint = w.Layout(width="160px"), say("explorer.exact_hint")
         self.exact = w.Button(description=say("explorer.exact"), tooltip=hint, layout=width)
         self.figure, self.words = w.HTML(), w.HTML()
@@ -59,8 +63,8 @@ class Explorer:
         """Everything in one box, to be displayed."""
         import ipywidgets as w
 
-        menus = (self.study, self.run, self.knob, self.response, self.slice, self.second)
-        sliders = (self.linear, self.breakthrough, self.reversal, self.tolerance, self.exact)
+        menus = (self.study, self.run, self.knob, self.response, self.slice, self.second, self.scale)
+        sliders = (self.linear, self.breakthrough, self.reversal, self.tolerance, self.left_out, self.exact)
         rows = [w.HBox(row, layout=w.Layout(flex_flow="row wrap")) for row in (menus, sliders)]
         return w.VBox([*rows, self.figure, self.words])
 
@@ -83,7 +87,7 @@ class Explorer:
                 self.other = self._curve(second).under(*under)
             except DeadzoneError as error:
                 problem = _warned(say("explorer.no_second", name=second, reason=str(error)))
-        self.figure.value = draw(self.view, self.other)
+        self.figure.value = drawn(self.view, self.other, str(self.scale.value))
         self.words.value = problem + self._said(self.view)
 
     def fit_exactly(self, _button: object = None) -> None:
@@ -115,7 +119,8 @@ class Explorer:
         return say("explorer.doubted", setting=sentence, doubt=advice.doubt) if advice.doubt else sentence
 
     def _key(self, run: str) -> tuple[str, ...]:
-        return (*(str(part.value) for part in (self.study, self.knob, self.response, self.slice)), run)
+        menus = (self.study, self.knob, self.response, self.slice)
+        return (*(str(part.value) for part in menus), run, *map(str, self.left_out.value))
 
     def _curve(self, run: str) -> Curve:
         """The fitted curve of a run under the other menus' choices, from the kept ones where it is there."""
@@ -128,6 +133,7 @@ class Explorer:
             if knob not in table.knobs():
                 raise ReportError(say("explorer.no_knob", knob=plain_name(knob)))
             part = table.cut(table.slices(knob).get(str(self.slice.value or ""), {}))
+            part = part.without(knob, self.left_out.value)
             while len(self._curves) >= MOST_CURVES_KEPT:
                 del self._curves[next(iter(self._curves))]
             self._curves[key] = open_curve(run, part, knob, response)
@@ -157,8 +163,11 @@ class Explorer:
         self._fill_slices()
 
     def _fill_slices(self, _change: object = None) -> None:
-        slices = list(self._table(str(self.run.value)).slices(str(self.knob.value)))
+        table, knob = self._table(str(self.run.value)), str(self.knob.value)
+        slices = list(table.slices(knob))
         self._fill(self.slice, slices, labels=[name or say("quantity.none") for name in slices])
+        self._is_filling, self.left_out.options = True, table.levels(knob)
+        self._is_filling = False
         self.redraw()
 
     def _fill(self, menu: Any, values: list[str], labels: list[str] | None = None) -> None:
@@ -180,7 +189,7 @@ class Explorer:
         self.run.observe(unless_filling(self._fill_columns), names="value")
         self.knob.observe(unless_filling(self._fill_slices), names="value")
         sliders = (self.linear, self.breakthrough, self.reversal, self.tolerance)
-        for widget in (self.response, self.slice, self.second, *sliders):
+        for widget in (self.response, self.slice, self.second, self.scale, self.left_out, *sliders):
             widget.observe(unless_filling(self.redraw), names="value")
         self.exact.on_click(self.fit_exactly)
 

@@ -167,7 +167,11 @@ def _draw_throttling(source: Source, model: PhaseModel, ax: Axes) -> None:
 def draw_account(source: Source, model: PhaseResult, ax: Axes) -> None:
     """Where the time of threads went for a unit of work, or that of a request under load, stacked: means of each level, which
     add up."""
-    means = account_of(source.analysed, model)
+    draw_parts(account_of(source.analysed, model), ax)
+
+
+def draw_parts(means: pd.DataFrame, ax: Axes) -> None:
+    """The parts of an account of time, stacked. means: as of `account_of`."""
     shown = [*map(str, means)]
     stacks = ax.stackplot(
         means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
