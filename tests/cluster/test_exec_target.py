@@ -78,7 +78,7 @@ def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(
         ["cpu_limit", "wall_s", *ACCOUNT]
     ].to_string()
     assert known["threads_s"].to_numpy() == pytest.approx(
-        known[[*ACCOUNT[1:]]].sum(axis=1).to_numpy(), abs=1e-4
+        known[[*ACCOUNT][1:]].sum(axis=1).to_numpy(), abs=1e-4
     )
     assert known["running_s"].to_numpy() == pytest.approx(known["cpu_efficiency"] * known["wall_s"], rel=0.02)
     slow = known[known["cpu_limit"].astype(float) == 0.2]
