@@ -100,3 +100,10 @@ def test_the_trials_of_a_run_are_drawn_by_seaborn_whatever_their_columns(tmp_pat
     sns.stripplot(trials, x="wall_s", y="cpu_limit", hue="block", ax=ax)
     sns.scatterplot(trials, x="wall_s", y="nr_throttled", hue="exit_code", ax=ax)
     plt.close(figure)
+
+
+def test_a_file_of_a_table_is_a_run_without_circumstances(tmp_path, trials):
+    trials.to_csv(tmp_path / "mine.csv", index=False)
+    opened = dz.load_run(tmp_path / "mine.csv", knob="threads", response="wall_s")
+    assert opened.is_table and opened.name == "mine" and opened.provenance == {}
+    assert len(opened.trials) == len(trials)

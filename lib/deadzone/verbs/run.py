@@ -41,9 +41,14 @@ class Run:
         self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
 
     @property
+    def is_table(self) -> bool:
+        """Whether it is a table of measurements and no run."""
+        return self.folder is None or not self.folder.is_dir()
+
+    @property
     def stored(self) -> stored.Run:
         """The run as it lies on disk. Raises StoreError for a table."""
-        if self.folder is None or not self.folder.is_dir():
+        if self.folder is None or self.is_table:
             raise StoreError(f"{self.name} is a table, not a run: it has trials, and nothing else.")
         return stored.Run(self.folder)
 
@@ -52,16 +57,15 @@ class Run:
         """The trials with what is asked of them and what is known about them."""
         if self.folder is None:
             return load_source("", "", or_reference=True, **self._asked)
-        if self.folder.is_dir():
-            return load_source(str(self.folder), **self._asked)
-        return load_source(table=str(self.folder), **self._asked)
+        where: Any = {"table" if self.is_table else "run": str(self.folder)}
+        return load_source(**where, **self._asked)
 
     @property
     def name(self) -> str:
         """`STUDY/RUN_ID`; of a table its name."""
-        if self.folder is None or not self.folder.is_dir():
-            return self.folder.stem if self.folder else self.source.name
-        return f"{self.folder.parent.name}/{self.folder.name}"
+        if self.folder is None:
+            return self.source.name
+        return self.folder.stem if self.is_table else f"{self.folder.parent.name}/{self.folder.name}"
 
     @property
     def knob(self) -> str:
@@ -91,8 +95,7 @@ class Run:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The tidy table, one row an attempt at a trial; data/README.md tells its columns and units."""
-        is_run = self.folder is not None and self.folder.is_dir()
-        return with_numpy_types(self.stored.trials() if is_run else self.source.trials)
+        return with_numpy_types(self.source.trials if self.is_table else self.stored.trials())
 
     @property
     def sound(self) -> pd.DataFrame:
@@ -113,7 +116,7 @@ class Run:
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """The circumstances: host, CPU, kernel, versions, commit; empty before the first trial, and of a table."""
-        return self.source.provenance if self.folder is None else self.stored.provenance()
+        return self.source.provenance if self.is_table else self.stored.provenance()
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -168,7 +171,7 @@ class Run:
         return pd.DataFrame(self._facts().items()).to_html(header=False, index=False)
 
     def _facts(self) -> dict[str, Any]:
-        if self.folder is None or not self.folder.is_dir():
+        if self.is_table:
             return {"table": self.name, "trials": len(self.trials)}
         row = _row(self.stored)
         return {name: row[name] for name in COLUMNS}

@@ -53,3 +53,9 @@ def test_runs_come_first_and_the_newest_of_them_first(home, write_study, sweep):
     assert list(found["probe"]) == sorted(runs, reverse=True)
     loaded = found["probe"][runs[0]]()
     assert (loaded.knob, loaded.response) == ("threads", "wall_s") and len(loaded.trials) == 6
+
+
+def test_levels_to_leave_out_stand_in_the_order_of_the_axis():
+    frame = pd.DataFrame({"cpu_limit": [10.0, 2.125, 0.25, 10.0], "wall_s": [1.0, 2.0, 8.0, 1.1]})
+    table = Table(frame, "cpu_limit", "wall_s", ("cpu_limit",), {})
+    assert table.levels("cpu_limit") == [("0.25", 0.25), ("2.125", 2.125), ("10", 10.0)]

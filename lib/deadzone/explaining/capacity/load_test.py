@@ -96,8 +96,7 @@ class LoadTest:
             row |= {"best": advice.setting, "tied": ", ".join(f"{one:g}" for one in advice.tied)}
         if self.feasibility is not None and (found := self.feasibility.smallest(rate)).sure:
             likely = found.likely if found.pool is None else found.pool
-            sure = max(found.sure.values()) if likely is None else found.sure[likely]
-            row |= {"smallest": found.pool, "likely": likely, "confidence": sure}
+            row |= {"smallest": found.pool, "likely": likely, "confidence": found.sure[found.named[1]]}
         if turning is not None and turning.start is not None:
             ends = {"hurts_low": turning.low, "hurts_high": turning.high}
             row |= {"hurts_beyond": turning.start, **ends, "hurts_probability": turning.probability}
@@ -213,7 +212,8 @@ class LoadTest:
         if self.feasibility is None:
             return []
         cells = self.feasibility.cells.by_place.values()
-        unknown, failed = ([why for cell in cells for why in each(cell)] for each in (_unknown, _failed))
+        unknown = [why for cell in cells for why in cell.unknown]
+        failed = [why for cell in cells for why in cell.failed]
         said = []
         if unknown:
             said.append(
@@ -241,14 +241,6 @@ class LoadTest:
 
     def _repr_html_(self) -> str:
         return str(self.by_rate.to_html())
-
-
-def _unknown(cell: Any) -> Sequence[str]:
-    return tuple(cell.unknown)
-
-
-def _failed(cell: Any) -> Sequence[str]:
-    return tuple(cell.failed)
 
 
 def _trials(n: int) -> str:

@@ -1,5 +1,6 @@
 """What can be explored: the runs on this machine and the curves of the published studies."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +15,7 @@ from deadzone.store.reference import load_reference
 from deadzone.store.run import list_runs
 from deadzone.store.table import rows_at
 from deadzone.study.factors import FactorSpec
-from deadzone.study.scales import KnobScale, scale_of
+from deadzone.study.scales import KnobScale, level_name, scale_of
 
 PUBLISHED: dict[str, dict[str, tuple[str, str]]] = {
     "ffmpeg-threads": {
@@ -57,27 +58,27 @@ class Table:
     attempts: pd.DataFrame | None = None
     written: Mapping[str, FactorSpec] = field(default_factory=dict)
 
+    @property
+    def judged(self) -> pd.DataFrame:
+        """What the experiment is judged by: the attempts, or the trials where there are no others."""
+        return self.trials if self.attempts is None else self.attempts
+
     def cut(self, levels: dict[str, object]) -> "Table":
         """The part of it at these levels of other factors."""
-        attempts = self.trials if self.attempts is None else self.attempts
-        return replace(self, trials=rows_at(self.trials, levels), attempts=rows_at(attempts, levels))
+        return replace(self, trials=rows_at(self.trials, levels), attempts=rows_at(self.judged, levels))
 
     def levels(self, knob: str) -> list[tuple[str, object]]:
-        """The levels of a knob in the order of the table's values, each with its name; none of a knob that it lacks."""
+        """The levels of a knob, each with its name, in the order of its axis; none of a knob that it lacks."""
         if knob not in self.trials:
             return []
-        found = (
-            self.trials[knob]
-            .drop_duplicates()
-            .sort_values(key=lambda column: column.astype(str).str.zfill(12))
-        )
-        return [(str(level), level) for level in found]
+        named = {level_name(level): level for level in self.trials[knob].dropna().drop_duplicates()}
+        places = self._scale(knob).positions
+        return sorted(named.items(), key=lambda one: places.get(one[0], math.inf))
 
     def without(self, knob: str, levels: Sequence[object]) -> "Table":
         """The table without some levels of a knob."""
-        attempts = self.trials if self.attempts is None else self.attempts
-        kept, judged = (rows[~rows[knob].isin(levels)] for rows in (self.trials, attempts))
-        return replace(self, trials=kept, attempts=judged) if len(levels) else self
+        kept, judged = (rows[~rows[knob].isin(levels)] for rows in (self.trials, self.judged))
+        return replace(self, trials=kept, attempts=judged)
 
     def knobs(self) -> list[str]:
         """Factors with enough levels on an axis for a curve, the first choice first."""

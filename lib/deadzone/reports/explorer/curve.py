@@ -75,7 +75,7 @@ def open_curve(
     found = answer(rows, knob, response, goal, scale=written.scale, places=written.at, thresholds=thresholds)
     if not found.models:
         raise PhaseError(join(found.notes))
-    model, attempts = found.models[()], rows if table.attempts is None else table.attempts
-    seen = Experiment(attempts, knob, response, goal, model=model, role=written.role or "")
+    model = found.models[()]
+    seen = Experiment(table.judged, knob, response, goal, model=model, role=written.role or "")
     found = found.heeding(examine(seen))
     return Curve(name, table, model, found.recommend(), account_of(rows, model))

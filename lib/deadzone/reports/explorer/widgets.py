@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import DeadzoneError, ReportError
@@ -166,18 +167,24 @@ class Explorer:
         table, knob = self._table(str(self.run.value)), str(self.knob.value)
         slices = list(table.slices(knob))
         self._fill(self.slice, slices, labels=[name or say("quantity.none") for name in slices])
-        self._is_filling, self.left_out.options = True, table.levels(knob)
-        self._is_filling = False
+        with self._filling():
+            self.left_out.options = table.levels(knob)
         self.redraw()
 
     def _fill(self, menu: Any, values: list[str], labels: list[str] | None = None) -> None:
         """Set a menu's options and keep its choice where it is still there, without answering to the change."""
         kept = menu.value
-        self._is_filling = True
-        try:
+        with self._filling():
             menu.options = list(zip(labels or values, values, strict=True))
             if values:
                 menu.value = kept if kept in values else values[0]
+
+    @contextmanager
+    def _filling(self) -> Iterator[None]:
+        """Changes to the menus within are answered by nothing."""
+        self._is_filling = True
+        try:
+            yield
         finally:
             self._is_filling = False
 
