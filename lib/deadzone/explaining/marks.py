@@ -18,6 +18,11 @@ def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
     return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)
 
 
+def counted(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are no warm-up, and trusted where that was judged."""
+    return rows[~marked(rows, "warmup", missing=False) & marked(rows, "trusted", missing=True)]
+
+
 def is_well(rows: pd.DataFrame) -> pd.Series:
     """Which rows' programs ended well; all of a table that does not say."""
     status = rows.get("status", pd.Series("ok", rows.index))

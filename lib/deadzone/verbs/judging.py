@@ -11,7 +11,7 @@ from deadzone.explaining.claims.judging import Judged
 from deadzone.explaining.claims.judging import judge as judged
 from deadzone.explaining.claims.measured import Measured, rows_at
 from deadzone.explaining.claims.verdicts import CONFIDENCE
-from deadzone.explaining.marks import marked, well
+from deadzone.explaining.marks import counted, well
 from deadzone.explaining.mechanisms.explaining import mechanisms_between
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
@@ -80,8 +80,7 @@ def judge(
     factors = [knob, *([by] if isinstance(by, str) else by)]
     for column in (*factors, response):
         check_column(trials, column)
-    kept = trials[~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)]
-    measured = measured_of(well(kept), factors, response, goal or "min")
+    measured = measured_of(well(counted(trials)), factors, response, goal or "min")
     listed = [claims] if isinstance(claims, str | Mapping) else claims
     parsed = [parse_claim(claim) for claim in listed]
     check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])

@@ -27,7 +27,7 @@ from deadzone.explaining.capacity.feasibility import (
 )
 from deadzone.explaining.capacity.littles_law import littles_law
 from deadzone.explaining.capacity.reversal import Reversal, harm_alone, harmless_response, reversals
-from deadzone.explaining.marks import is_well, marked
+from deadzone.explaining.marks import counted, marked, well
 from deadzone.explaining.phases.fit import fit_phases
 from deadzone.explaining.phases.model import PhaseModel
 from deadzone.explaining.phases.quantities import listing, percent, plain_name, setting
@@ -287,8 +287,7 @@ def load_test(
     cold = cold_start(series(kept, metric))
     counts = trial_counts(kept, cold.begins_s)
     trials = _freed(trials, counts, cold.reaching_in)
-    measured = trials[~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)]
-    sound = measured[is_well(measured)]
+    sound = well(counted(trials))
     harmless = harmless_response(response, objectives)
     models, problem = _models(sound, pool, response, goal, harmless)
     cells = cells_of(_judgeable(trials, sound), pool, RATE, objectives, counts)

@@ -11,7 +11,7 @@ from deadzone import places
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.explaining.adaptive.rate_search import GENERATOR, capacities
 from deadzone.explaining.findings.experiment import plain
-from deadzone.explaining.marks import is_well, marked, well
+from deadzone.explaining.marks import counted, is_well, marked, well
 from deadzone.explaining.phases.censored import is_bound
 from deadzone.explaining.phases.prepare import check_column
 from deadzone.explaining.phases.quantities import listing, plain_name
@@ -266,5 +266,5 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
 
 def analysed_trials(trials: pd.DataFrame, response: str = "") -> pd.DataFrame:
     """The rows an analysis rests on, time-outs too where they bound the response."""
-    kept = ~marked(trials, "warmup", missing=False) & marked(trials, "trusted", missing=True)
-    return trials[kept & (is_well(trials) | is_bound(trials, response))]
+    kept = counted(trials)
+    return kept[is_well(kept) | is_bound(kept, response)]
