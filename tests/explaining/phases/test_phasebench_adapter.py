@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from benchmarks.phasebench_adapter import step_labels
 from benchmarks.synthetic.curves import draw_tier
 
 from deadzone import fit_phases
-from deadzone.explaining.phases.phasebench_adapter import step_labels
 
 
 def test_the_adapter_and_fit_phases_agree():

@@ -1,4 +1,7 @@
-"""The phase model behind the interface of a scorer: trials in, one label for each step out."""
+"""The phase model behind the interface of a scorer: trials in, one label for each step out.
+
+PYTHONPATH=benchmarks python score.py phasebench_adapter:step_labels
+"""
 
 import numpy as np
 
