@@ -133,6 +133,19 @@ def test_help_is_quick(home):
     assert said.stderr == "False\n"
 
 
+def test_a_fit_needs_no_scipy_stats(tmp_path):
+    """Its import takes longer than all of a fit of sixteen levels."""
+    table = tmp_path / "table.csv"
+    rows = (f"{n},{10 / min(n, 6) + 0.01 * (n * i % 7)}\n" for n in range(1, 17) for i in range(3))
+    table.write_text("threads,wall_s\n" + "".join(rows))
+    program = f"import sys; sys.argv = ['deadzone', 'fit', {str(table)!r}, '--knob', 'threads', '--response', 'wall_s']\n"
+    loaded = "try:\n import deadzone.cli.main as m; m.main()\nfinally: print({'scipy.stats', 'matplotlib'} & {*sys.modules})"
+    said = subprocess.run(
+        (sys.executable, "-c", program + loaded), capture_output=True, text=True, check=False
+    )
+    assert "Shapiro-Wilk" in said.stdout and said.stdout.splitlines()[-1] == "set()", said.stderr
+
+
 def test_a_sweep_without_claims_needs_neither_scipy_nor_figures(home, write_study):
     """What explains is loaded when something is explained: a sweep is measured where no more than pandas is installed."""
     study = write_study(

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deadzone.explaining.hypothesis_tests.normality import normality
 from deadzone.explaining.page import Page, Paged
 from deadzone.explaining.phases.candidates import level_text
 from deadzone.explaining.phases.quantities import axis_label, number, unit_name
@@ -128,7 +129,7 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
 
     t has the degrees of freedom of the residuals; without any, t and p are nan.
     """
-    from scipy import stats
+    from scipy.special import stdtr
 
     table = model.phases.copy()
     df = residual_df(model)
@@ -136,7 +137,7 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error > 0) & (df > 0), table["elasticity"].to_numpy(float) / error, np.nan)
     table["t"] = t
-    table["p_value"] = 2 * stats.t.sf(np.abs(t), max(df, 1e-9))
+    table["p_value"] = 2 * stdtr(max(df, 1e-9), -np.abs(t))
     return table
 
 
@@ -244,34 +245,17 @@ def _decimals(error: float) -> int:
     return int(np.clip(1 - np.floor(np.log10(error)), 0, 6)) if error > 0 else 2
 
 
-LEAST_RESIDUALS = 8
-"""Below this no test of normality says anything."""
-
-MOST_SHAPIRO = 5000
-"""Shapiro and Wilk's p-value is not accurate beyond this (scipy's own limit)."""
-
-
-NORMALITY = ("skewness", "kurtosis", "jarque_bera", "jarque_bera_p", "shapiro", "shapiro_p")
-
-
 def diagnose(residual: np.ndarray, order: np.ndarray, level: np.ndarray) -> dict[str, float]:
     """Figures about the residuals of the unflagged trials; nan where there are too few of them.
 
     residual: shape (m,), ln(response / fitted). order: shape (m,), place in the run. level: shape (m,). Returns
-    durbin_watson_run, durbin_watson_knob: along the run and along the knob, 0 ... 4; NORMALITY: skewness and kurtosis, 0
-    and 3 for a normal distribution, test statistics and their p-values; count: of the residuals.
+    durbin_watson_run, durbin_watson_knob: along the run and along the knob, 0 ... 4; those of `normality`; count: of the
+    residuals.
     """
-    from scipy import stats
-
     means = np.array([residual[level == value].mean() for value in np.unique(level)])
-    tests: list[float] = [np.nan] * 6
-    if len(residual) >= LEAST_RESIDUALS and np.ptp(residual) >= 1e-12:
-        tests[:4] = stats.skew(residual), stats.kurtosis(residual, fisher=False), *stats.jarque_bera(residual)
-        if len(residual) <= MOST_SHAPIRO:
-            tests[4:] = stats.shapiro(residual)
     run, knob = durbin_watson(residual[np.argsort(order, kind="stable")]), durbin_watson(means)
     serial = {"durbin_watson_run": run, "durbin_watson_knob": knob}
-    return serial | dict(zip(NORMALITY, map(float, tests), strict=True)) | {"count": len(residual)}
+    return serial | normality(residual) | {"count": len(residual)}
 
 
 def durbin_watson(residual: np.ndarray) -> float:
